@@ -1,0 +1,136 @@
+//! JSON shapes shared by the HTTP surfaces and the command line: one definition, so that the two
+//! cannot drift. Names are the published ones; times are RFC 3339 with six digits and `Z`.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// A page of dead letters, newest failure first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeadLetterPage {
+    /// At most `limit` items.
+    pub items: Vec<DeadLetter>,
+    /// Value for `before` of the next page; null on the last page.
+    pub next_before: Option<String>,
+}
+
+/// One dead letter: metadata only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeadLetter {
+    /// `job` or `outbox`.
+    pub item_type: Cow<'static, str>,
+    /// UUID.
+    pub item_id: String,
+    /// `owner/name`; null when the delivery named none.
+    pub repository: Option<String>,
+    /// Why it died.
+    pub reason_code: Cow<'static, str>,
+    /// What kind of failure it was.
+    pub error_class: Cow<'static, str>,
+    /// Tries it had.
+    pub attempt_count: u32,
+    /// When it died.
+    pub failed_at: String,
+    /// May it be replayed.
+    pub replay_safe: bool,
+}
+
+/// One dead letter on its own, with the class that decides about its replay.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeadLetterDetail {
+    /// What the list shows.
+    #[serde(flatten)]
+    pub dead_letter: DeadLetter,
+    /// Why it may, or may not, be replayed.
+    pub replay_class: Cow<'static, str>,
+}
+
+/// Answer to a replay that holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replayed {
+    /// `replayed` or `already_applied`.
+    pub outcome: Cow<'static, str>,
+    /// UUID of the one audit event of this operation.
+    pub audit_event_id: String,
+}
+
+/// The installations this service knows.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstallationPage {
+    /// By rising number, at most 100.
+    pub items: Vec<Installation>,
+    /// Value for `after` of the next page; null on the last page.
+    pub next_after: Option<String>,
+}
+
+/// One installation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Installation {
+    /// The forge's number, in decimal.
+    pub installation_id: String,
+    /// Login of its owner; null until a webhook named it.
+    pub account: Option<String>,
+    /// `active`, `suspended` or `deleted`.
+    pub state: Cow<'static, str>,
+}
+
+/// Whether the service may be used, and why not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Readiness {
+    /// `ready` or `not_ready`.
+    pub status: Cow<'static, str>,
+    /// The reconciliation settings could be understood.
+    pub reconciliation_configuration_valid: bool,
+    /// Null until the first poll.
+    pub last_workflow_reconciliation_poll_at: Option<String>,
+    /// Null until the first success.
+    pub last_successful_workflow_reconciliation_at: Option<String>,
+    /// Null until the first poll.
+    pub last_check_run_reconciliation_poll_at: Option<String>,
+    /// Null until the first success.
+    pub last_successful_check_run_reconciliation_at: Option<String>,
+    /// Null until the first poll.
+    pub last_lifecycle_reconciliation_poll_at: Option<String>,
+    /// Null until the first success.
+    pub last_successful_lifecycle_reconciliation_at: Option<String>,
+    /// `ok`, or a stable word for what is wrong with the store.
+    pub store: Cow<'static, str>,
+    /// Step of the database schema.
+    pub schema_version: i64,
+    /// The service is stopping.
+    pub draining: bool,
+}
+
+/// Answer to a webhook.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Intake {
+    /// `accepted`, `ignored` or `duplicate`.
+    pub outcome: Cow<'static, str>,
+}
+
+/// RFC 9457 problem, with the stable `outcome` that programs match on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Problem {
+    /// `urn:svc:problem:<outcome>`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The same for every problem of this outcome.
+    pub title: Cow<'static, str>,
+    /// HTTP status.
+    pub status: u16,
+    /// Stable word.
+    pub outcome: Cow<'static, str>,
+    /// What to do about this one; never echoes the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// For `not_replayable`: the replay class, or `not_dead`.
+    #[serde(rename = "replayClass", skip_serializing_if = "Option::is_none")]
+    pub replay_class: Option<Cow<'static, str>>,
+}

@@ -1,0 +1,31 @@
+//! The rules, and nothing else.
+//!
+//! Everything here is a value or a plain function from facts to an outcome. There is no store, no
+//! clock, no network, no log and no randomness in this room: time and chance come in as arguments,
+//! and what should happen goes out as data. That is why each rule can list all of its cases in a
+//! file a person reads (`tests/data/outcomes`).
+//!
+//! A delivery becomes actions, actions become a job, a job becomes changes, changes bring outbox
+//! messages, and what cannot be done becomes a dead letter. The modules stand in that order.
+
+pub mod time;
+
+pub mod id;
+
+pub mod delivery;
+
+pub mod event;
+
+pub mod lease;
+
+pub mod retry;
+
+pub mod release;
+
+pub mod job;
+
+pub mod outbox;
+
+pub mod dead_letter;
+
+pub mod audit;

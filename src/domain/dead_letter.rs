@@ -1,0 +1,327 @@
+//! Dead letters: what was given up, why, and whether an operator may replay it. The replay class is
+//! decided when the item dies, stored with the row, and never guessed when the row is read.
+
+use std::fmt;
+
+use crate::domain::id::{AuditEventId, InstallationId, JobId, OutboxId};
+use crate::domain::time::Timestamp;
+
+/// Declares a closed set of stable words.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident => $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl $name {
+            /// Every value, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Returns the stable word.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// Returns the value a stable word stands for.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == word)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// What kind of item died.
+    ItemType {
+        /// A lifecycle job.
+        Job => "job",
+        /// A side effect at the forge.
+        Outbox => "outbox",
+    }
+}
+
+words! {
+    /// Why an item died. Stable: operators and alerts match on it.
+    Reason {
+        /// The stored action cannot be read; nothing was done.
+        ActionsUnreadable => "actions_unreadable",
+        /// The installation is suspended; nothing is started for it.
+        InstallationSuspended => "installation_suspended",
+        /// The installation was removed.
+        InstallationDeleted => "installation_deleted",
+        /// The job could not be applied, every time it was tried.
+        JobFailed => "job_failed",
+        /// Every process that claimed the item vanished before it finished.
+        CrashLoop => "crash_loop",
+        /// The repository is not known, or was deleted.
+        RepositoryUnknown => "repository_unknown",
+        /// The check run to be updated was never created.
+        CheckRunUnknown => "check_run_unknown",
+        /// The forge did not let us in: no installation token could be had.
+        ForgeTokenRefused => "forge_token_refused",
+        /// The forge could not be reached, every time it was tried; nothing was sent.
+        ForgeUnavailable => "forge_unavailable",
+        /// The forge refused to dispatch the workflow; no run was started.
+        ForgeDispatchRejected => "forge_dispatch_rejected",
+        /// The dispatch was sent and its fate is not known: a run may have started.
+        ForgeDispatchUncertain => "forge_dispatch_uncertain",
+        /// The forge refused to create the check run.
+        ForgeCheckRunCreateRejected => "forge_check_run_create_rejected",
+        /// The creation was sent and its fate is not known: a check run may exist.
+        ForgeCheckRunCreateUncertain => "forge_check_run_create_uncertain",
+        /// The forge refused to update the check run, or never confirmed it.
+        ForgeCheckRunUpdateFailed => "forge_check_run_update_failed",
+    }
+}
+
+words! {
+    /// What kind of failure it was.
+    ErrorClass {
+        /// Credentials were refused (401).
+        Authentication => "authentication",
+        /// The app lacks a permission (403, 451).
+        Permission => "permission",
+        /// The forge does not know the object (404).
+        NotFound => "not_found",
+        /// The forge refused the request as such (400, 422).
+        Validation => "validation",
+        /// The forge asked to wait (403 or 429).
+        RateLimited => "rate_limited",
+        /// The forge could not be reached, or answered 5xx.
+        Unavailable => "unavailable",
+        /// An answer, or a stored row, did not have the shape it must have.
+        Protocol => "protocol",
+        /// Our own state does not allow it.
+        State => "state",
+        /// The process vanished, or the code panicked.
+        Crash => "crash",
+    }
+}
+
+words! {
+    /// Why an item may, or may not, be replayed.
+    ReplayClass {
+        /// Safe: the whole work is one transaction that did not happen.
+        JobTransaction => "job_transaction",
+        /// Safe: nothing left this process.
+        NotSent => "not_sent",
+        /// Safe: the forge definitely refused, so nothing happened there.
+        Refused => "refused",
+        /// Safe: it sets a state, and setting it twice is the same.
+        Repeatable => "repeatable",
+        /// Not safe: a workflow run may exist; dispatching again might start a second.
+        DispatchUncertain => "dispatch_uncertain",
+        /// Not safe: a check run may exist; creating again might make a second.
+        CreateUncertain => "create_uncertain",
+        /// Not safe: a newer attempt took its place.
+        Superseded => "superseded",
+    }
+}
+
+impl ReplayClass {
+    /// Says whether an item of this class may be replayed.
+    #[must_use]
+    pub const fn is_safe(self) -> bool {
+        match self {
+            Self::JobTransaction | Self::NotSent | Self::Refused | Self::Repeatable => true,
+            Self::DispatchUncertain | Self::CreateUncertain | Self::Superseded => false,
+        }
+    }
+}
+
+/// Names one item that can die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemId {
+    /// A lifecycle job.
+    Job(JobId),
+    /// An outbox message.
+    Outbox(OutboxId),
+}
+
+impl ItemId {
+    /// Reads an item's id; nothing when the text is not one.
+    #[must_use]
+    pub fn parse(item_type: ItemType, id: &str) -> Option<Self> {
+        match item_type {
+            ItemType::Job => id.parse().ok().map(Self::Job),
+            ItemType::Outbox => id.parse().ok().map(Self::Outbox),
+        }
+    }
+
+    /// Returns which kind it is.
+    #[must_use]
+    pub const fn item_type(self) -> ItemType {
+        match self {
+            Self::Job(_) => ItemType::Job,
+            Self::Outbox(_) => ItemType::Outbox,
+        }
+    }
+}
+
+/// Shown without its type.
+impl fmt::Display for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Job(id) => id.fmt(f),
+            Self::Outbox(id) => id.fmt(f),
+        }
+    }
+}
+
+/// An open dead letter: bounded metadata, never content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// What died.
+    pub item: ItemId,
+    /// `owner/name` when it died; nothing when the delivery named none.
+    pub repository: Option<String>,
+    /// Why.
+    pub reason: Reason,
+    /// What kind of failure.
+    pub error_class: ErrorClass,
+    /// Tries it had.
+    pub attempt_count: u32,
+    /// When; unique within an installation.
+    pub failed_at: Timestamp,
+    /// May it be replayed, and why.
+    pub replay_class: ReplayClass,
+}
+
+/// One page of dead letters, newest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadLetterPage {
+    /// At most as many as were asked for.
+    pub items: Vec<DeadLetter>,
+    /// Where the next page begins; nothing when this is the last.
+    pub next_before: Option<Timestamp>,
+}
+
+/// Smallest page.
+pub const PAGE_MIN: u32 = 1;
+/// Largest page.
+pub const PAGE_MAX: u32 = 100;
+/// Page when none is asked for.
+pub const PAGE_DEFAULT: u32 = 50;
+
+/// A request to replay one item.
+#[derive(Clone, Debug)]
+pub struct ReplayRequest {
+    /// The scope: an item of another installation is not found.
+    pub installation: InstallationId,
+    /// What to replay.
+    pub item: ItemId,
+    /// The caller's key.
+    pub operation: OperationId,
+    /// The configured actor.
+    pub actor: String,
+}
+
+/// The caller's idempotency key. Shape: 1 to 128 visible ASCII characters. Source: the operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationId(String);
+
+impl OperationId {
+    /// Returns the key when it has the shape.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let accepts = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        accepts.then(|| Self(text.to_owned()))
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a replay came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayOutcome {
+    /// The item waits to be claimed again; the audit event is written.
+    Replayed(AuditEventId),
+    /// The same request was applied before; nothing changed.
+    AlreadyApplied(AuditEventId),
+    /// The key was used for another request; nothing changed.
+    OperationConflict,
+    /// No such item in this installation; nothing changed.
+    NotFound,
+    /// The item is there and must not be replayed; nothing changed.
+    NotReplayable(NotReplayable),
+}
+
+/// Why an item must not be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotReplayable {
+    /// It is not dead.
+    NotDead,
+    /// It is dead, and its class forbids it.
+    Class(ReplayClass),
+}
+
+/// What is known when a replay is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayFacts {
+    /// The key was used: whether for this very request, and the audit event it has.
+    pub operation: Option<(SameRequest, AuditEventId)>,
+    /// The item in this installation, if there is one.
+    pub item: Option<ItemFacts>,
+}
+
+/// Whether a known key was used for the same installation, type and item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameRequest {
+    /// It was.
+    Yes,
+    /// It was not.
+    No,
+}
+
+/// What is known of the item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemFacts {
+    /// It is waiting, leased, or finished.
+    NotDead,
+    /// It is dead, with this class.
+    Dead(ReplayClass),
+}
+
+/// What to do about a replay request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayDecision {
+    /// Reset the item, write the audit event, record the key: all or nothing.
+    Replay,
+    /// Answer without changing anything.
+    Answer(ReplayOutcome),
+}
+
+/// Decides a replay. The key is looked at before the item, so that `already_applied` outlives it.
+#[must_use]
+pub const fn decide_replay(facts: &ReplayFacts) -> ReplayDecision {
+    let outcome = match (facts.operation, facts.item) {
+        (Some((SameRequest::Yes, audit_event)), _) => ReplayOutcome::AlreadyApplied(audit_event),
+        (Some((SameRequest::No, _)), _) => ReplayOutcome::OperationConflict,
+        (None, None) => ReplayOutcome::NotFound,
+        (None, Some(ItemFacts::NotDead)) => ReplayOutcome::NotReplayable(NotReplayable::NotDead),
+        (None, Some(ItemFacts::Dead(class))) if class.is_safe() => return ReplayDecision::Replay,
+        (None, Some(ItemFacts::Dead(class))) => {
+            ReplayOutcome::NotReplayable(NotReplayable::Class(class))
+        }
+    };
+    ReplayDecision::Answer(outcome)
+}
+
+/// Returns the instant a new dead letter of an installation gets: now, or a microsecond after the
+/// last one, so that the instant alone is a cursor that neither skips nor repeats.
+#[must_use]
+pub fn failed_at(now: Timestamp, last: Option<Timestamp>) -> Timestamp {
+    last.map_or(now, |last| now.max(Timestamp::from_micros(last.micros().saturating_add(1))))
+}

@@ -1,0 +1,154 @@
+//! What a webhook can ask of us, in our words. One delivery asks for at most one action.
+
+use crate::domain::delivery::RepositoryRef;
+use crate::domain::id::{AppId, CheckRunId, WorkflowRunId};
+
+/// Repositories taken from one delivery; further ones are learned when they first send something.
+pub const REPOSITORIES_MAX: usize = 5_000;
+
+/// A normalised action. Everything else a payload holds has been left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A tag was pushed that matches the release pattern.
+    Release {
+        /// Full ref, `refs/tags/…`. Source: the tenant.
+        git_ref: GitRef,
+        /// The commit it names.
+        head_sha: CommitSha,
+    },
+    /// Somebody asked for our check run to be run again.
+    Rerequest {
+        /// The check run that was clicked.
+        check_run: CheckRunId,
+        /// The app that owns it, as delivered.
+        app: AppId,
+        /// The commit it stands on.
+        head_sha: CommitSha,
+    },
+    /// A workflow run moved: a hint to look now, never a conclusion.
+    LookAtWorkflowRun {
+        /// The run to look at.
+        workflow_run: WorkflowRunId,
+    },
+    /// An installation came, went, was suspended, or may reach other repositories than before.
+    Installation {
+        /// What it is now.
+        state: InstallationState,
+        /// Login of its owner, when named.
+        account: Option<AccountName>,
+        /// Repositories it may reach from now on; at most [`REPOSITORIES_MAX`].
+        added: Vec<RepositoryRef>,
+        /// Repositories it may no longer reach; at most [`REPOSITORIES_MAX`].
+        removed: Vec<RepositoryRef>,
+    },
+    /// A repository was renamed, moved or deleted.
+    Repository {
+        /// What it is now.
+        state: RepositoryState,
+    },
+}
+
+/// State of an installation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstallationState {
+    /// Work may be done.
+    Active,
+    /// The owner suspended it: nothing is started.
+    Suspended,
+    /// The owner removed it.
+    Deleted,
+}
+
+impl InstallationState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::Active, Self::Suspended, Self::Deleted];
+
+    /// Returns the stored word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+/// State of a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepositoryState {
+    /// It can be reached under its name.
+    Active,
+    /// It was deleted, or no longer belongs to the installation.
+    Deleted,
+}
+
+impl RepositoryState {
+    /// Every state.
+    pub const ALL: [Self; 2] = [Self::Active, Self::Deleted];
+
+    /// Returns the stored word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+/// Declares a text type with one constructor that refuses anything outside its shape.
+macro_rules! bounded_text {
+    ($(#[$doc:meta])* $name:ident, $accepts:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Returns the value when the text has the shape.
+            #[must_use]
+            pub fn new(text: &str) -> Option<Self> {
+                let accepts: fn(&str) -> bool = $accepts;
+                accepts(text).then(|| Self(text.to_owned()))
+            }
+
+            /// Returns the text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+
+bounded_text! {
+    /// A commit. Shape: 40 or 64 lower-case hex digits, not all zero. Source: the forge.
+    CommitSha,
+    |text| matches!(text.len(), 40 | 64)
+        && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        && text.bytes().any(|b| b != b'0')
+}
+
+bounded_text! {
+    /// A full tag ref. Shape: `refs/tags/` and at least one character, at most 255 bytes, no control
+    /// characters. Source: the tenant, so it is tenant content.
+    GitRef,
+    |text| text.len() <= 255
+        && text.strip_prefix("refs/tags/").is_some_and(|tag| !tag.is_empty())
+        && !text.chars().any(char::is_control)
+}
+
+bounded_text! {
+    /// Login of an account. Shape: 1 to 100 letters, digits, `-`, `_`, `.`, `[`, `]`. Source: the forge.
+    AccountName,
+    |text| (1..=100).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.[]".contains(&b))
+}
+
+impl GitRef {
+    /// Returns the tag without `refs/tags/`.
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        self.0.strip_prefix("refs/tags/").unwrap_or(&self.0)
+    }
+}

@@ -1,0 +1,134 @@
+//! Names of things: ours are UUIDv7 text, the forge's are positive numbers. Each is its own type,
+//! so that one cannot stand where another is meant. Making them is not done here.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+/// The text is not an identifier of this kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a valid identifier")]
+pub struct InvalidId;
+
+macro_rules! our_id {
+    ($(#[$doc:meta] $name:ident;)*) => {$(
+        #[$doc]
+        /// Shape: UUID text, 36 lower-case characters. Source: us.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Uuid);
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.as_hyphenated().fmt(f)
+            }
+        }
+
+        /// Reads the one canonical form; any other spelling of the same UUID is refused.
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                let id = Self(Uuid::try_parse(text).or(Err(InvalidId))?);
+                if id.to_string() == text { Ok(id) } else { Err(InvalidId) }
+            }
+        }
+    )*};
+}
+
+our_id! {
+    /// A lifecycle job.
+    JobId;
+    /// An outbox message.
+    OutboxId;
+    /// A release run.
+    ReleaseRunId;
+    /// One attempt of a release run.
+    AttemptId;
+    /// An audit event.
+    AuditEventId;
+}
+
+macro_rules! forge_id {
+    ($(#[$doc:meta] $name:ident;)*) => {$(
+        #[$doc]
+        /// Shape: a positive number, at most 2^63 - 1. Source: the forge.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(i64);
+
+        impl $name {
+            /// Returns the number.
+            #[must_use]
+            pub const fn get(self) -> i64 {
+                self.0
+            }
+        }
+
+        impl TryFrom<i64> for $name {
+            type Error = InvalidId;
+
+            fn try_from(number: i64) -> Result<Self, InvalidId> {
+                if number > 0 { Ok(Self(number)) } else { Err(InvalidId) }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        /// Reads plain decimals: no sign, no leading zero.
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                let id = Self::try_from(text.parse::<i64>().or(Err(InvalidId))?)?;
+                if id.to_string() == text { Ok(id) } else { Err(InvalidId) }
+            }
+        }
+    )*};
+}
+
+forge_id! {
+    /// An installation of our app at the forge: the tenant.
+    InstallationId;
+    /// A repository, by number: its name may change.
+    RepositoryId;
+    /// A workflow run.
+    WorkflowRunId;
+    /// A check run.
+    CheckRunId;
+    /// An app registered at the forge.
+    AppId;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_ids_have_one_spelling() {
+        let text = "0199f3a0-0000-7000-8000-00000000000a";
+        assert_eq!(text.parse::<JobId>().map(|id| id.to_string()), Ok(text.to_owned()));
+        for other in
+            ["", "x", "0199F3A0-0000-7000-8000-00000000000A", "0199f3a000007000800000000000000a"]
+        {
+            assert_eq!(other.parse::<JobId>(), Err(InvalidId), "{other}");
+        }
+    }
+
+    #[test]
+    fn forge_ids_are_plain_positive_decimals() {
+        assert_eq!("42".parse::<InstallationId>().map(InstallationId::get), Ok(42));
+        for other in ["", "0", "-1", "+1", "042", "1.0", "9223372036854775808", " 1", "x"] {
+            assert_eq!(other.parse::<InstallationId>(), Err(InvalidId), "{other}");
+        }
+    }
+}

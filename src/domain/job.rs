@@ -1,0 +1,231 @@
+//! A lifecycle job: what one delivery asks for, decided from facts and applied in one transaction.
+//!
+//! `decide` never waits and never calls the forge; effects at the forge leave through the outbox.
+
+use crate::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
+use crate::domain::delivery::RepositoryRef;
+use crate::domain::event::{
+    AccountName, Action, CommitSha, GitRef, InstallationState, RepositoryState,
+};
+use crate::domain::id::{AppId, InstallationId, JobId, ReleaseRunId, WorkflowRunId};
+use crate::domain::release::ReleaseFacts;
+use crate::domain::retry::RetryPolicy;
+use crate::domain::time::Timestamp;
+
+/// Status of a job. Authoritative for its inbox row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobStatus {
+    /// Waits to be claimed.
+    Available,
+    /// Claimed; the lease runs.
+    Leased,
+    /// Done.
+    Completed,
+    /// Given up; an operator may replay it.
+    DeadLetter,
+}
+
+impl JobStatus {
+    /// Every status.
+    pub const ALL: [Self; 4] = [Self::Available, Self::Leased, Self::Completed, Self::DeadLetter];
+
+    /// Returns the stored word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Available => "available",
+            Self::Leased => "leased",
+            Self::Completed => "completed",
+            Self::DeadLetter => "dead_letter",
+        }
+    }
+}
+
+/// A claimed job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its id.
+    pub id: JobId,
+    /// The tenant.
+    pub installation: InstallationId,
+    /// The repository, when the delivery named one.
+    pub repository: Option<RepositoryRef>,
+    /// What is asked; nothing when the stored action cannot be read.
+    pub action: Option<Action>,
+    /// Tries so far, this one included.
+    pub attempt: u32,
+}
+
+/// What is known when a job is decided. Read in the same transaction that applies the outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// State of the tenant; nothing when no webhook told us yet.
+    pub installation: Option<InstallationState>,
+    /// A release run of the same commit under the same tag.
+    pub same_release: Option<ReleaseRunId>,
+    /// The release run whose current check run was clicked.
+    pub clicked_release: Option<ReleaseFacts>,
+    /// The app we are.
+    pub own_app: AppId,
+}
+
+/// What a job changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Start a release run with its first attempt.
+    StartRelease {
+        /// Where.
+        repository: RepositoryRef,
+        /// Tag.
+        git_ref: GitRef,
+        /// Commit.
+        head_sha: CommitSha,
+    },
+    /// Start the next attempt of a release run; the one before is superseded.
+    StartAttempt {
+        /// What is known of the release run.
+        release: ReleaseFacts,
+    },
+    /// Look at a workflow run soon, if it is ours.
+    HintWorkflowRun(WorkflowRunId),
+    /// Remember what an installation is.
+    RecordInstallation {
+        /// Its state.
+        state: InstallationState,
+        /// Login of its owner, when named.
+        account: Option<AccountName>,
+        /// Repositories it may reach.
+        added: Vec<RepositoryRef>,
+        /// Repositories it may no longer reach.
+        removed: Vec<RepositoryRef>,
+    },
+    /// Remember what a repository is.
+    RecordRepository {
+        /// The repository.
+        repository: RepositoryRef,
+        /// Its state.
+        state: RepositoryState,
+    },
+}
+
+/// What becomes of a job that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobOutcome {
+    /// Apply the change and complete.
+    Apply(Change),
+    /// Complete without a change.
+    Nothing(NothingToDo),
+    /// Give up at once: trying again would end the same way.
+    Bury(Reason, ErrorClass),
+}
+
+/// Why a job completes without a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NothingToDo {
+    /// That commit was released under that tag before.
+    ReleasedBefore,
+    /// The check run is not the current one of a release run of ours.
+    NotOurCheckRun,
+    /// The release run has not ended, and its dispatch is not in doubt.
+    StillRunning,
+}
+
+/// Decides what a job does.
+#[must_use]
+pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {
+    let Some(action) = &job.action else {
+        return JobOutcome::Bury(Reason::ActionsUnreadable, ErrorClass::Protocol);
+    };
+    match action {
+        Action::Release { .. } | Action::Rerequest { .. } => match facts.installation {
+            Some(InstallationState::Suspended) => {
+                JobOutcome::Bury(Reason::InstallationSuspended, ErrorClass::State)
+            }
+            Some(InstallationState::Deleted) => {
+                JobOutcome::Bury(Reason::InstallationDeleted, ErrorClass::State)
+            }
+            // A signed delivery is proof enough that the installation exists.
+            Some(InstallationState::Active) | None => start(job, action, facts),
+        },
+        Action::LookAtWorkflowRun { workflow_run } => {
+            JobOutcome::Apply(Change::HintWorkflowRun(*workflow_run))
+        }
+        Action::Installation { state, account, added, removed } => {
+            JobOutcome::Apply(Change::RecordInstallation {
+                state: *state,
+                account: account.clone(),
+                added: added.clone(),
+                removed: removed.clone(),
+            })
+        }
+        Action::Repository { state } => match &job.repository {
+            Some(repository) => JobOutcome::Apply(Change::RecordRepository {
+                repository: repository.clone(),
+                state: *state,
+            }),
+            None => JobOutcome::Bury(Reason::ActionsUnreadable, ErrorClass::Protocol),
+        },
+    }
+}
+
+fn start(job: &Job, action: &Action, facts: &Facts) -> JobOutcome {
+    match (action, &job.repository) {
+        (Action::Release { .. }, Some(_)) if facts.same_release.is_some() => {
+            JobOutcome::Nothing(NothingToDo::ReleasedBefore)
+        }
+        (Action::Release { git_ref, head_sha }, Some(repository)) => {
+            JobOutcome::Apply(Change::StartRelease {
+                repository: repository.clone(),
+                git_ref: git_ref.clone(),
+                head_sha: head_sha.clone(),
+            })
+        }
+        (Action::Rerequest { app, .. }, Some(_)) => match facts.clicked_release {
+            Some(release) if *app == facts.own_app => {
+                if release.status.is_terminal() || release.dispatch_in_doubt {
+                    JobOutcome::Apply(Change::StartAttempt { release })
+                } else {
+                    JobOutcome::Nothing(NothingToDo::StillRunning)
+                }
+            }
+            Some(_) | None => JobOutcome::Nothing(NothingToDo::NotOurCheckRun),
+        },
+        (
+            Action::Release { .. }
+            | Action::Rerequest { .. }
+            | Action::LookAtWorkflowRun { .. }
+            | Action::Installation { .. }
+            | Action::Repository { .. },
+            _,
+        ) => JobOutcome::Bury(Reason::ActionsUnreadable, ErrorClass::Protocol),
+    }
+}
+
+/// What becomes of a job whose run itself failed: the transaction could not be applied, the code
+/// panicked, or the holder vanished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterFailure {
+    /// Try again from then on.
+    RetryAt(Timestamp),
+    /// Give up.
+    Bury(Reason, ErrorClass),
+}
+
+/// Decides about a job whose `attempt`th run failed with `reason`.
+#[must_use]
+pub fn after_failure(
+    reason: Reason,
+    class: ErrorClass,
+    attempt: u32,
+    policy: &RetryPolicy,
+    now: Timestamp,
+    jitter: f64,
+) -> AfterFailure {
+    match policy.delay_after(attempt, jitter) {
+        Some(delay) => AfterFailure::RetryAt(now.plus(delay)),
+        None => AfterFailure::Bury(reason, class),
+    }
+}
+
+/// Every dead job may be replayed: its whole work is one transaction that did not happen.
+pub const REPLAY_CLASS: ReplayClass = ReplayClass::JobTransaction;

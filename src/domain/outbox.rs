@@ -1,0 +1,334 @@
+//! Side effects at the forge: what to send, and what becomes of a message once the forge answered,
+//! refused, or fell silent.
+//!
+//! The promise: a workflow is dispatched at most once per attempt, unless an operator replays what
+//! was proved to have had no effect. So a dispatch whose fate is not known is never sent again, by
+//! anybody. Creating a check run is tried again only behind a look for the one that may exist.
+//! Updating one sets a state and may be repeated.
+
+use crate::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
+use crate::domain::delivery::RepositoryRef;
+use crate::domain::id::{
+    AttemptId, CheckRunId, InstallationId, OutboxId, ReleaseRunId, WorkflowRunId,
+};
+use crate::domain::retry::RetryPolicy;
+use crate::domain::time::Timestamp;
+
+/// Kind of a side effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectKind {
+    /// Start a workflow run. Not idempotent at the forge.
+    WorkflowDispatch,
+    /// Create a check run. Not idempotent at the forge, but findable.
+    CheckRunCreate,
+    /// Set a check run's state. Repeatable.
+    CheckRunUpdate,
+}
+
+impl EffectKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::WorkflowDispatch, Self::CheckRunCreate, Self::CheckRunUpdate];
+
+    /// Returns the stored word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::WorkflowDispatch => "workflow_dispatch",
+            Self::CheckRunCreate => "check_run_create",
+            Self::CheckRunUpdate => "check_run_update",
+        }
+    }
+}
+
+/// Status of an outbox message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutboxStatus {
+    /// An earlier message of the same release run is unfinished.
+    Held,
+    /// Waits to be claimed.
+    Available,
+    /// Claimed; the lease runs.
+    Leased,
+    /// The effect is known to have happened.
+    Completed,
+    /// Given up; an operator may replay it when its class allows.
+    DeadLetter,
+    /// A newer attempt took its place; never sent.
+    Superseded,
+}
+
+impl OutboxStatus {
+    /// Every status.
+    pub const ALL: [Self; 6] = [
+        Self::Held,
+        Self::Available,
+        Self::Leased,
+        Self::Completed,
+        Self::DeadLetter,
+        Self::Superseded,
+    ];
+
+    /// Returns the stored word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Available => "available",
+            Self::Leased => "leased",
+            Self::Completed => "completed",
+            Self::DeadLetter => "dead_letter",
+            Self::Superseded => "superseded",
+        }
+    }
+}
+
+/// What to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Start the release workflow on a tag.
+    WorkflowDispatch {
+        /// File name of the workflow in the repository.
+        workflow: String,
+        /// Tag without `refs/tags/`.
+        tag: String,
+        /// Binds the run's result to the attempt.
+        nonce: String,
+    },
+    /// Create the check run of an attempt, queued.
+    CheckRunCreate {
+        /// Name shown beside the commit.
+        name: String,
+        /// The commit.
+        head_sha: String,
+    },
+    /// Move the check run of an attempt to a status.
+    CheckRunUpdate {
+        /// Where to.
+        status: CheckRunStatus,
+    },
+}
+
+/// Status an open check run is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckRunStatus {
+    /// The workflow was dispatched.
+    InProgress,
+}
+
+impl CheckRunStatus {
+    /// Returns the forge's word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+        }
+    }
+}
+
+impl Effect {
+    /// Returns its kind.
+    #[must_use]
+    pub const fn kind(&self) -> EffectKind {
+        match self {
+            Self::WorkflowDispatch { .. } => EffectKind::WorkflowDispatch,
+            Self::CheckRunCreate { .. } => EffectKind::CheckRunCreate,
+            Self::CheckRunUpdate { .. } => EffectKind::CheckRunUpdate,
+        }
+    }
+
+    /// Returns the key that names this effect of `attempt` in the whole store.
+    #[must_use]
+    pub fn key(&self, attempt: AttemptId) -> String {
+        match self {
+            Self::WorkflowDispatch { .. } => format!("workflow_dispatch:{attempt}"),
+            Self::CheckRunCreate { .. } => format!("check_run_create:{attempt}"),
+            Self::CheckRunUpdate { status } => {
+                format!("check_run_update.{}:{attempt}", status.as_str())
+            }
+        }
+    }
+}
+
+/// A claimed message, with what is needed to address it today.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// Its id.
+    pub id: OutboxId,
+    /// The tenant.
+    pub installation: InstallationId,
+    /// Where; nothing when the repository is unknown or was deleted.
+    pub repository: Option<RepositoryRef>,
+    /// The release run.
+    pub release_run: ReleaseRunId,
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// The check run of the attempt, once known.
+    pub check_run: Option<CheckRunId>,
+    /// What to send; nothing when the stored payload cannot be read.
+    pub effect: Option<Effect>,
+    /// Its kind, always known.
+    pub kind: EffectKind,
+    /// Tries so far, this one included.
+    pub try_count: u32,
+    /// An earlier holder began to send and no definite answer was recorded.
+    pub sent_before: bool,
+}
+
+/// What came of trying to send a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendResult {
+    /// The dispatch was accepted; the run's number when the forge told it.
+    Dispatched(Option<WorkflowRunId>),
+    /// The check run exists, made now or found.
+    CheckRunExists(CheckRunId),
+    /// The check run has the state.
+    CheckRunUpdated,
+    /// It cannot be sent as things stand in our own store.
+    Impossible(Reason),
+    /// No installation token: nothing was sent.
+    TokenRefused(ErrorClass),
+    /// Nothing was sent.
+    NotSent(ErrorClass),
+    /// The forge definitely refused: no effect.
+    Refused(ErrorClass),
+    /// The forge definitely refused and named an instant to wait for: no effect.
+    RateLimited(Timestamp),
+    /// It was sent, and what came of it is not known. When the forge asked to wait, until then.
+    Uncertain(ErrorClass, Option<Timestamp>),
+}
+
+impl SendResult {
+    /// Returns the instant the forge asked the whole installation to wait for.
+    #[must_use]
+    pub const fn pause_until(self) -> Option<Timestamp> {
+        match self {
+            Self::RateLimited(until) | Self::Uncertain(_, Some(until)) => Some(until),
+            Self::Dispatched(_)
+            | Self::CheckRunExists(_)
+            | Self::CheckRunUpdated
+            | Self::Impossible(_)
+            | Self::TokenRefused(_)
+            | Self::NotSent(_)
+            | Self::Refused(_)
+            | Self::Uncertain(_, None) => None,
+        }
+    }
+}
+
+/// What becomes of the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// Done: record what was learned and go on with the release run.
+    Complete(Learned),
+    /// Try again from then on.
+    RetryAt(Timestamp),
+    /// Try again from then on; this try does not count, because the forge asked to wait.
+    WaitUntil(Timestamp),
+    /// Give up.
+    Bury(Reason, ErrorClass, ReplayClass),
+}
+
+/// What a completed message taught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learned {
+    /// The workflow was dispatched.
+    Dispatched(Option<WorkflowRunId>),
+    /// The check run exists.
+    CheckRun(CheckRunId),
+    /// Nothing new.
+    Nothing,
+}
+
+/// What a settlement depends on besides the result.
+#[derive(Clone, Copy, Debug)]
+pub struct Tries<'a> {
+    /// Tries so far, the one that just ended included.
+    pub count: u32,
+    /// This or an earlier try may have had its effect, and nothing has disproved it.
+    pub in_doubt: bool,
+    /// How often, and how far apart.
+    pub policy: &'a RetryPolicy,
+    /// From 0 to 1, random.
+    pub jitter: f64,
+}
+
+/// Decides what becomes of a message of `kind` after `result`.
+#[must_use]
+pub fn settle(
+    kind: EffectKind,
+    result: SendResult,
+    tries: Tries<'_>,
+    now: Timestamp,
+) -> Settlement {
+    let again_or_bury = |reason, class| match tries.policy.delay_after(tries.count, tries.jitter) {
+        Some(delay) => Settlement::RetryAt(now.plus(delay)),
+        None => bury(kind, reason, class, tries.in_doubt),
+    };
+    match result {
+        SendResult::Dispatched(run) => Settlement::Complete(Learned::Dispatched(run)),
+        SendResult::CheckRunExists(run) => Settlement::Complete(Learned::CheckRun(run)),
+        SendResult::CheckRunUpdated => Settlement::Complete(Learned::Nothing),
+        SendResult::Impossible(reason) => bury(kind, reason, ErrorClass::State, tries.in_doubt),
+        SendResult::TokenRefused(class) => again_or_bury(Reason::ForgeTokenRefused, class),
+        SendResult::NotSent(class) => again_or_bury(Reason::ForgeUnavailable, class),
+        SendResult::RateLimited(until) => Settlement::WaitUntil(until),
+        SendResult::Refused(class) => match kind {
+            EffectKind::WorkflowDispatch => {
+                bury(kind, Reason::ForgeDispatchRejected, class, tries.in_doubt)
+            }
+            EffectKind::CheckRunCreate => {
+                bury(kind, Reason::ForgeCheckRunCreateRejected, class, tries.in_doubt)
+            }
+            EffectKind::CheckRunUpdate => {
+                bury(kind, Reason::ForgeCheckRunUpdateFailed, class, tries.in_doubt)
+            }
+        },
+        SendResult::Uncertain(class, pause) => match (kind, pause) {
+            // Never again: a second dispatch might start a second run.
+            (EffectKind::WorkflowDispatch, _) => {
+                bury(kind, Reason::ForgeDispatchUncertain, class, true)
+            }
+            (EffectKind::CheckRunCreate, _) => {
+                again_or_bury(Reason::ForgeCheckRunCreateUncertain, class)
+            }
+            (EffectKind::CheckRunUpdate, Some(until)) => Settlement::WaitUntil(until),
+            (EffectKind::CheckRunUpdate, None) => {
+                again_or_bury(Reason::ForgeCheckRunUpdateFailed, class)
+            }
+        },
+    }
+}
+
+/// Gives up with the reason and class that follow from kind and doubt: a doubt outweighs whatever
+/// went wrong last.
+fn bury(kind: EffectKind, reason: Reason, class: ErrorClass, in_doubt: bool) -> Settlement {
+    let (reason, replay) = match (kind, in_doubt) {
+        (EffectKind::WorkflowDispatch, true) => {
+            (Reason::ForgeDispatchUncertain, ReplayClass::DispatchUncertain)
+        }
+        (EffectKind::CheckRunCreate, true) => {
+            (Reason::ForgeCheckRunCreateUncertain, ReplayClass::CreateUncertain)
+        }
+        (EffectKind::CheckRunUpdate, _) => (reason, ReplayClass::Repeatable),
+        (EffectKind::WorkflowDispatch | EffectKind::CheckRunCreate, false) => {
+            let refused = reason == Reason::ForgeDispatchRejected
+                || reason == Reason::ForgeCheckRunCreateRejected;
+            (reason, if refused { ReplayClass::Refused } else { ReplayClass::NotSent })
+        }
+    };
+    Settlement::Bury(reason, class, replay)
+}
+
+/// Decides about a message whose holder vanished: nothing means it may be claimed again; otherwise it
+/// is given up, because its tries are used up or because it is a dispatch that may have left.
+#[must_use]
+pub fn after_vanished(
+    kind: EffectKind,
+    in_doubt: bool,
+    try_count: u32,
+    policy: &RetryPolicy,
+) -> Option<Settlement> {
+    let dispatch_in_doubt = kind == EffectKind::WorkflowDispatch && in_doubt;
+    (dispatch_in_doubt || try_count >= policy.attempts_max)
+        .then(|| bury(kind, Reason::CrashLoop, ErrorClass::Crash, in_doubt))
+}

@@ -1,0 +1,119 @@
+//! Instants as the product stores and shows them: integer microseconds UTC, RFC 3339 with `Z`.
+//! Reading the clock is not done here.
+
+use std::fmt;
+use std::time::Duration;
+
+/// An instant. Shape: microseconds since 1970-01-01T00:00:00Z, within the years -9999 to 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The greatest instant that can be shown.
+    pub const MAX: Self = Self(253_402_207_200_999_999);
+    /// The least instant that can be shown.
+    pub const MIN: Self = Self(-377_705_023_201_000_000);
+
+    /// Returns the instant of a count of microseconds, brought into the range that can be shown.
+    #[must_use]
+    pub const fn from_micros(micros: i64) -> Self {
+        if micros > Self::MAX.0 {
+            Self::MAX
+        } else if micros < Self::MIN.0 {
+            Self::MIN
+        } else {
+            Self(micros)
+        }
+    }
+
+    /// Returns microseconds since the epoch.
+    #[must_use]
+    pub const fn micros(self) -> i64 {
+        self.0
+    }
+
+    /// Returns the instant `delay` later, at most [`Timestamp::MAX`].
+    #[must_use]
+    pub fn plus(self, delay: Duration) -> Self {
+        let micros = i64::try_from(delay.as_micros()).unwrap_or(i64::MAX);
+        Self::from_micros(self.0.saturating_add(micros))
+    }
+
+    /// Returns the instant `delay` earlier, at least [`Timestamp::MIN`].
+    #[must_use]
+    pub fn minus(self, delay: Duration) -> Self {
+        let micros = i64::try_from(delay.as_micros()).unwrap_or(i64::MAX);
+        Self::from_micros(self.0.saturating_sub(micros))
+    }
+
+    /// Returns the time from `earlier` to here; zero when `earlier` is not earlier.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// Reads an ISO 8601 instant with an offset. Anything finer than a microsecond is rounded up,
+    /// so that an exclusive upper bound never loses the row it was taken from.
+    #[must_use]
+    pub fn parse_rounding_up(text: &str) -> Option<Self> {
+        if text.len() > 40 {
+            return None;
+        }
+        let nanos = text.parse::<jiff::Timestamp>().ok()?.as_nanosecond();
+        let micros = nanos.div_euclid(1_000) + i128::from(nanos.rem_euclid(1_000) > 0);
+        Some(Self::from_micros(i64::try_from(micros).ok()?))
+    }
+}
+
+/// Shown with exactly six digits: `2026-11-21T09:00:00.000001Z`.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_microsecond(self.0) {
+            Ok(instant) => write!(f, "{instant:.6}"),
+            Err(_) => f.write_str("invalid"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_six_digits_and_reads_them_back() {
+        for (micros, text) in [
+            (0, "1970-01-01T00:00:00.000000Z"),
+            (1, "1970-01-01T00:00:00.000001Z"),
+            (-1, "1969-12-31T23:59:59.999999Z"),
+            (1_795_251_600_123_456, "2026-11-21T09:00:00.123456Z"),
+        ] {
+            let instant = Timestamp::from_micros(micros);
+            assert_eq!(instant.to_string(), text);
+            assert_eq!(Timestamp::parse_rounding_up(text), Some(instant));
+        }
+    }
+
+    #[test]
+    fn rounds_finer_instants_up() {
+        let parse = |text| Timestamp::parse_rounding_up(text).map(Timestamp::micros);
+        assert_eq!(parse("1970-01-01T00:00:00.0000010Z"), Some(1));
+        assert_eq!(parse("1970-01-01T00:00:00.0000011Z"), Some(2));
+        assert_eq!(parse("1969-12-31T23:59:59.9999995Z"), Some(0));
+        assert_eq!(parse("1970-01-01T01:00:00+01:00"), Some(0));
+    }
+
+    #[test]
+    fn refuses_what_is_not_an_instant() {
+        for text in ["", "now", "2026-11-21", "2026-11-21T09:00:00", "2026-02-30T00:00:00Z", "1"] {
+            assert_eq!(Timestamp::parse_rounding_up(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_bounds_can_be_shown() {
+        assert_ne!(Timestamp::MAX.to_string(), "invalid");
+        assert_ne!(Timestamp::MIN.to_string(), "invalid");
+        assert_eq!(Timestamp::MAX.plus(Duration::MAX), Timestamp::MAX);
+        assert_eq!(Timestamp::MIN.minus(Duration::MAX), Timestamp::MIN);
+    }
+}

@@ -1,0 +1,95 @@
+//! The forge, in our words: the few verbs we need of it, and what each can come to.
+//!
+//! Every answer is put into one of the classes of [`SendResult`] here and nowhere else. The rule
+//! behind them: what is not a definite "no effect" is uncertain, and no `POST` is ever sent twice by
+//! this room. Nothing the forge says in free text leaves it.
+
+pub mod signature;
+
+pub mod payload;
+
+pub mod client;
+
+mod answer;
+mod token;
+
+use crate::domain::dead_letter::ErrorClass;
+use crate::domain::delivery::RepositoryRef;
+use crate::domain::id::{AttemptId, CheckRunId, InstallationId};
+use crate::domain::outbox::{CheckRunStatus, SendResult};
+use crate::domain::time::Timestamp;
+
+/// What a session may do: the least permission that does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// Dispatch workflows.
+    ActionsWrite,
+    /// Read and write check runs.
+    ChecksWrite,
+}
+
+/// A forge. One implementation speaks the real API; tests have another.
+pub trait Forge: Send + Sync {
+    /// Opens a session on one repository with one permission. It costs one short-lived token that
+    /// lives in memory until the session is dropped.
+    ///
+    /// # Errors
+    /// [`SendResult::TokenRefused`], [`SendResult::NotSent`] or [`SendResult::RateLimited`]: nothing
+    /// was done.
+    fn open(
+        &self,
+        installation: InstallationId,
+        repository: &RepositoryRef,
+        permission: Permission,
+    ) -> Result<Box<dyn Session + '_>, SendResult>;
+}
+
+/// The verbs, on the repository the session was opened for.
+pub trait Session {
+    /// Starts a workflow run. At most one `POST`.
+    fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult;
+
+    /// Looks for the check run of an attempt by its external id.
+    fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found;
+
+    /// Creates the check run of an attempt, queued. At most one `POST`.
+    fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult;
+
+    /// Sets the status of a check run.
+    fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult;
+}
+
+/// A workflow dispatch.
+#[derive(Clone, Copy, Debug)]
+pub struct Dispatch<'a> {
+    /// File name of the workflow.
+    pub workflow: &'a str,
+    /// Tag to run it on, without `refs/tags/`.
+    pub tag: &'a str,
+    /// The attempt; input `attempt_id`.
+    pub attempt: AttemptId,
+    /// Binds the result to the attempt; input `nonce`.
+    pub nonce: &'a str,
+}
+
+/// A check run to be made, or one that may have been made.
+#[derive(Clone, Copy, Debug)]
+pub struct NewCheckRun<'a> {
+    /// Name shown beside the commit.
+    pub name: &'a str,
+    /// The commit.
+    pub head_sha: &'a str,
+    /// The attempt; external id at the forge.
+    pub attempt: AttemptId,
+}
+
+/// What looking for a check run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It exists.
+    Yes(CheckRunId),
+    /// The forge answered, and it does not exist.
+    No,
+    /// The forge did not tell. When it asked to wait, until then.
+    Unknown(ErrorClass, Option<Timestamp>),
+}

@@ -1,0 +1,125 @@
+//! A request and a response as plain values. The two servers make the one and send the other;
+//! handlers know neither server.
+
+use std::net::IpAddr;
+
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{HeaderMap, Method, StatusCode};
+
+/// Which door a request came through. Each faces other people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// The Unix socket of the operators on this machine.
+    Control,
+    /// The operator's TCP address; off unless configured.
+    Operator,
+    /// The TCP address strangers reach through a TLS proxy.
+    Public,
+}
+
+impl Surface {
+    /// Returns the word used in logs and metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Control => "control",
+            Self::Operator => "operator",
+            Self::Public => "public",
+        }
+    }
+}
+
+/// Everything of a request but its body.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// The door.
+    pub surface: Surface,
+    /// Method as sent.
+    pub method: Method,
+    /// Path as sent: starts with `/`, not decoded, without the query.
+    pub path: String,
+    /// Query as sent, without the `?`; nothing when there was none.
+    pub query: Option<String>,
+    /// Headers as sent, exactly one `Host` among them.
+    pub headers: HeaderMap,
+    /// Who is connected; nothing on the Unix socket.
+    pub peer: Option<IpAddr>,
+}
+
+impl Head {
+    /// Returns the value of a header that must stand exactly once and be visible ASCII.
+    #[must_use]
+    pub fn single(&self, name: &HeaderName) -> Option<&str> {
+        let mut values = self.headers.get_all(name).iter();
+        let value = values.next()?.to_str().ok()?;
+        values.next().is_none().then_some(value)
+    }
+}
+
+/// A whole request.
+#[derive(Debug)]
+pub struct Request {
+    /// Everything but the body.
+    pub head: Head,
+    /// The whole body, within the limit its route allows.
+    pub body: Vec<u8>,
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub struct Response {
+    /// Status.
+    pub status: StatusCode,
+    /// Headers; the servers add `Content-Length` and `Date`.
+    pub headers: HeaderMap,
+    /// The whole body.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// Returns an answer with a body of a media type.
+    #[must_use]
+    pub fn new(status: StatusCode, media_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+        Self { status, headers, body: body.into() }
+    }
+
+    /// Returns the answer with one more header.
+    #[must_use]
+    pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+}
+
+/// What the servers serve.
+pub trait Service: Send + Sync + 'static {
+    /// Decides from the head alone whether the body is worth reading: the most bytes it may have,
+    /// or the answer that ends the exchange. Quick, and never blocks.
+    ///
+    /// # Errors
+    /// The answer to send instead of reading on.
+    fn admit(&self, head: &Head) -> Result<usize, Box<Response>>;
+
+    /// Answers an admitted request. May block; never runs on the async threads.
+    fn handle(&self, request: &Request) -> Response;
+
+    /// Answers what went wrong with a request before it could be handled.
+    fn refuse(&self, refusal: Refusal) -> Response;
+}
+
+/// Why a server answers a request itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The request cannot be read as one (400).
+    BadRequest,
+    /// The body did not arrive in time (408).
+    Timeout,
+    /// The body is larger than its route allows (413).
+    PayloadTooLarge,
+    /// The handler panicked (500).
+    Internal,
+    /// Too many requests are under way (503).
+    Overloaded,
+}
