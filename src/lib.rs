@@ -1,5 +1,16 @@
-//! x
+//! A control plane for a single-node site.
+
 pub mod domain;
-pub mod clock; pub mod random; pub mod thread; pub mod wake; pub mod secret;
+
+pub mod store;
+
+pub mod clock;
+pub mod config;
+pub mod logging;
+pub mod metrics;
+pub mod random;
+pub mod secret;
+pub mod thread;
+pub mod wake;
+
 pub mod api;
-pub mod http { pub mod message; }

@@ -48,9 +48,11 @@ impl Wake {
     /// Waits until the count differs from `seen`, the end is asked for, or `timeout` is over.
     pub fn wait(&self, seen: u64, timeout: Duration) {
         let state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.0.1.wait_timeout_while(state, timeout, |state| {
-            state.count == seen && !state.stopped
-        }));
+        drop(
+            self.0
+                .1
+                .wait_timeout_while(state, timeout, |state| state.count == seen && !state.stopped),
+        );
     }
 
     /// Waits for `timeout`, or less when the end is asked for. Returns whether the time is over.

@@ -1,3 +1,6 @@
+-- Marks the file as ours ('svc' and a one), so that another program's database is never touched.
+PRAGMA application_id = 0x73766331;
+
 -- Who may use this file. Read again inside every write transaction, so that a rolling upgrade can
 -- shut an older writer out without stopping it first.
 CREATE TABLE schema_compatibility (

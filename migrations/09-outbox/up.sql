@@ -1,6 +1,6 @@
 -- Side effects at the forge, each stored with its key before it is sent.
 CREATE TABLE outbox (
-    id                INTEGER PRIMARY KEY,             -- also the order within a release run
+    id                INTEGER PRIMARY KEY,             -- also the order within an attempt
     outbox_id         TEXT NOT NULL UNIQUE,            -- UUIDv7, shown to operators
     effect_key        TEXT NOT NULL UNIQUE,            -- <effect>:<attempt_id>; one row for one effect
     installation_id   INTEGER NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE outbox (
     kind              TEXT NOT NULL CHECK (kind IN ('workflow_dispatch', 'check_run_create', 'check_run_update')),
     payload           TEXT NOT NULL,                   -- what to send; never shown
     status            TEXT NOT NULL CHECK (status IN
-        ('held', 'available', 'leased', 'completed', 'dead_letter', 'superseded')),  -- held: an earlier effect of the release run is unfinished
+        ('held', 'available', 'leased', 'completed', 'dead_letter', 'superseded')),  -- held: an earlier effect of the attempt is unfinished
     attempt_count     INTEGER NOT NULL DEFAULT 0,      -- counted at the claim, so that a crash counts too
     available_at      INTEGER NOT NULL,                -- microseconds UTC; not claimed earlier
     send_began_at     INTEGER,                         -- microseconds UTC; set before the first byte leaves, cleared by a definite answer

@@ -12,7 +12,7 @@ CREATE TABLE dead_letters (
     attempt_count    INTEGER NOT NULL,
     replay_class     TEXT NOT NULL,                    -- stable code: why it may, or may not, be replayed
     replay_safe      INTEGER NOT NULL CHECK (replay_safe IN (0, 1)),  -- follows from replay_class
-    resolution       TEXT CHECK (resolution IN ('replayed', 'completed')),  -- null while open
+    resolution       TEXT CHECK (resolution IN ('replayed', 'completed', 'superseded')),  -- null while open
     resolved_at      INTEGER,                          -- microseconds UTC
     UNIQUE (installation_id, failed_at),
     CHECK ((resolution IS NULL) = (resolved_at IS NULL))

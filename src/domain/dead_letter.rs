@@ -121,8 +121,6 @@ words! {
         DispatchUncertain => "dispatch_uncertain",
         /// Not safe: a check run may exist; creating again might make a second.
         CreateUncertain => "create_uncertain",
-        /// Not safe: a newer attempt took its place.
-        Superseded => "superseded",
     }
 }
 
@@ -132,7 +130,7 @@ impl ReplayClass {
     pub const fn is_safe(self) -> bool {
         match self {
             Self::JobTransaction | Self::NotSent | Self::Refused | Self::Repeatable => true,
-            Self::DispatchUncertain | Self::CreateUncertain | Self::Superseded => false,
+            Self::DispatchUncertain | Self::CreateUncertain => false,
         }
     }
 }

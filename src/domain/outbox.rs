@@ -43,7 +43,7 @@ impl EffectKind {
 /// Status of an outbox message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutboxStatus {
-    /// An earlier message of the same release run is unfinished.
+    /// An earlier message of the same attempt is unfinished.
     Held,
     /// Waits to be claimed.
     Available,

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// An instant. Shape: microseconds since 1970-01-01T00:00:00Z, within the years -9999 to 9999.
+/// An instant. Shape: microseconds since 1970-01-01T00:00:00Z, within the years 1 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -12,7 +12,7 @@ impl Timestamp {
     /// The greatest instant that can be shown.
     pub const MAX: Self = Self(253_402_207_200_999_999);
     /// The least instant that can be shown.
-    pub const MIN: Self = Self(-377_705_023_201_000_000);
+    pub const MIN: Self = Self(-62_135_596_800_000_000);
 
     /// Returns the instant of a count of microseconds, brought into the range that can be shown.
     #[must_use]

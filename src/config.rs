@@ -1,0 +1,479 @@
+//! Configuration: the only reader of the environment.
+//!
+//! It is read once, checked as a whole, and every problem is reported at once, each naming its
+//! variable, what was wrong and what is allowed. Two groups are forgiving on purpose: without a token
+//! or an actor the operator API is off, and without its three settings the forge is off. Reconciliation
+//! settings that cannot be understood leave the daemon running and not ready. Everything else that is
+//! wrong refuses to start.
+
+pub mod settings;
+
+mod source;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use log::LevelFilter;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::domain::id::AppId;
+use crate::domain::retry::RetryPolicy;
+
+pub use source::{Problem, Source};
+
+/// Everything the daemon needs to know.
+#[derive(Debug)]
+pub struct Config {
+    /// The database file.
+    pub database: PathBuf,
+    /// The Unix socket of the operators.
+    pub control_socket: PathBuf,
+    /// The operator API's TCP address, when it has one.
+    pub operator_listen: Option<SocketAddr>,
+    /// Host names the operator address answers to, in lower case, besides loopback ones.
+    pub operator_hosts: Vec<String>,
+    /// The address of webhooks.
+    pub public_listen: SocketAddr,
+    /// Networks whose connections carry many clients.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Who may operate; nothing means the operator API is off.
+    pub operator: Option<OperatorConfig>,
+    /// The forge; nothing means it is off.
+    pub forge: Option<ForgeConfig>,
+    /// Reconciliation settings; nothing means they could not be understood.
+    pub reconciliation: Option<ReconciliationConfig>,
+    /// How work is done.
+    pub work: WorkConfig,
+    /// How lines are logged.
+    pub log: LogConfig,
+    /// Longest time a stop takes.
+    pub stop_within: Duration,
+    /// What is wrong and does not stop the daemon from starting.
+    pub warnings: Vec<Problem>,
+}
+
+/// Who may operate.
+#[derive(Debug)]
+pub struct OperatorConfig {
+    /// At least 32 visible ASCII characters.
+    pub token: SecretString,
+    /// Name in audit events.
+    pub actor: String,
+}
+
+/// The forge and what we do there.
+#[derive(Debug)]
+pub struct ForgeConfig {
+    /// Secrets webhooks may be signed with; one or two, none empty.
+    pub webhook_secrets: Vec<SecretString>,
+    /// Largest webhook body in bytes.
+    pub webhook_body_bytes: usize,
+    /// Number of our app.
+    pub app_id: AppId,
+    /// PEM.
+    pub private_key: SecretString,
+    /// Base of the REST API.
+    pub api_url: String,
+    /// Which API version is spoken.
+    pub api_version: String,
+    /// PEM of a private root certificate.
+    pub root_certificate: Option<Vec<u8>>,
+    /// Tags that start a release.
+    pub release_tag_pattern: glob::Pattern,
+    /// Workflow that is dispatched.
+    pub release_workflow: String,
+    /// Name of the check run.
+    pub check_run_name: String,
+}
+
+/// Reconciliation, by the specification's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReconciliationConfig {
+    /// At once.
+    pub concurrency: u64,
+    /// Poll interval.
+    pub poll: Duration,
+    /// Detection interval.
+    pub detect_interval: Duration,
+    /// Wait before an attempt becomes a candidate.
+    pub observation: Duration,
+    /// Longest time an attempt may stay ambiguous.
+    pub deadline: Duration,
+    /// Recheck interval.
+    pub next_check: Duration,
+}
+
+/// How work is done.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkConfig {
+    /// Side effects sent at once.
+    pub outbox_concurrency: u64,
+    /// Tries and delays.
+    pub retry: RetryPolicy,
+    /// How long workers wait for news.
+    pub poll: Duration,
+    /// How long finished rows are kept.
+    pub retention: Duration,
+}
+
+/// How lines are logged.
+#[derive(Clone, Copy, Debug)]
+pub struct LogConfig {
+    /// One JSON object a line, or text.
+    pub json: bool,
+    /// The least severe level that is logged.
+    pub level: LevelFilter,
+}
+
+impl Config {
+    /// Reads and checks the configuration.
+    ///
+    /// # Errors
+    /// Every problem there is.
+    pub fn load(mut source: Source) -> Result<Self, Vec<Problem>> {
+        source.refuse_unknown();
+        let source = &mut source;
+        let mut warnings = Vec::new();
+        let operator = operator(source, &mut warnings);
+        let reconciliation = reconciliation(source, &mut warnings);
+        let forge = forge(source, &mut warnings);
+        let operator_listen = operator_listen(source);
+        let loaded = Self::assemble(source, operator_listen, (operator, forge, reconciliation));
+        match loaded {
+            Some(mut config) if source.problem_count() == 0 => {
+                config.warnings = warnings;
+                Ok(config)
+            }
+            _ => Err(source.take_problems_from(0)),
+        }
+    }
+
+    fn assemble(
+        source: &mut Source,
+        operator_listen: Option<SocketAddr>,
+        (operator, forge, reconciliation): (
+            Option<OperatorConfig>,
+            Option<ForgeConfig>,
+            Option<ReconciliationConfig>,
+        ),
+    ) -> Option<Self> {
+        let public_listen = source.parsed("SVC_PUBLIC_LISTEN", ADDRESS, |text| text.parse().ok());
+        let trusted_proxies = source.parsed(
+            "SVC_TRUSTED_PROXIES",
+            "networks such as 10.0.0.0/8, separated by commas",
+            |text| words(text).map(|word| word.parse().ok()).collect(),
+        );
+        let work = work(source);
+        let log = log_config(source);
+        let stop = source.number("SVC_STOP_SECONDS", 1, 120);
+        let database = path(source, "SVC_DATABASE");
+        let control_socket = path(source, "SVC_CONTROL_SOCKET");
+        let operator_hosts = source.text("SVC_OPERATOR_HOSTS").to_ascii_lowercase();
+        Some(Self {
+            database: database?,
+            control_socket: control_socket?,
+            operator_listen,
+            operator_hosts: words(&operator_hosts).map(str::to_owned).collect(),
+            public_listen: public_listen?,
+            trusted_proxies: trusted_proxies?,
+            operator,
+            forge,
+            reconciliation,
+            work: work?,
+            log: log?,
+            stop_within: Duration::from_secs(stop?),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+const ADDRESS: &str = "an address and a port such as 127.0.0.1:7080";
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+fn path(source: &mut Source, name: &'static str) -> Option<PathBuf> {
+    source.parsed(name, "the path of a file", |text| (!text.is_empty()).then(|| text.into()))
+}
+
+fn operator_listen(source: &mut Source) -> Option<SocketAddr> {
+    let allow = source
+        .parsed("SVC_ALLOW_REMOTE_OPERATOR", "true or false", |text| text.parse::<bool>().ok())?;
+    if source.text("SVC_OPERATOR_LISTEN").is_empty() {
+        return None;
+    }
+    let listen: SocketAddr =
+        source.parsed("SVC_OPERATOR_LISTEN", ADDRESS, |text| text.parse().ok())?;
+    if !listen.ip().is_loopback() && !allow {
+        source.problem(
+            "SVC_OPERATOR_LISTEN",
+            format!(
+                "{} is reached by other machines; use a loopback address, or set \
+                 SVC_ALLOW_REMOTE_OPERATOR=true and put TLS in front of it",
+                listen.ip()
+            ),
+        );
+        return None;
+    }
+    Some(listen)
+}
+
+/// Both settings, or the API is off. A setting that is there must be valid.
+fn operator(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<OperatorConfig> {
+    let token = source.secret("SVC_OPERATOR_API_TOKEN");
+    let actor = source.text("SVC_OPERATOR_ACTOR_ID");
+    if let Some(token) = &token {
+        let text = token.expose_secret();
+        if text.len() < 32 || text.len() > 4_096 || !text.bytes().all(|b| b.is_ascii_graphic()) {
+            source.problem(
+                "SVC_OPERATOR_API_TOKEN",
+                "it is not allowed; use 32 to 4096 visible ASCII characters without spaces",
+            );
+        }
+    }
+    let actor_is_plain =
+        |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b));
+    if actor.len() > 128 || !actor_is_plain(&actor) {
+        source.problem(
+            "SVC_OPERATOR_ACTOR_ID",
+            "it is not allowed; use at most 128 letters, digits, '.', '_', ':' and '-'",
+        );
+    }
+    match token {
+        Some(token) if !actor.is_empty() => Some(OperatorConfig { token, actor }),
+        _ => {
+            warnings.push(Problem {
+                name: "SVC_OPERATOR_API_TOKEN".to_owned(),
+                what: "the operator API is off; set it together with SVC_OPERATOR_ACTOR_ID"
+                    .to_owned(),
+            });
+            None
+        }
+    }
+}
+
+/// All three of secret, app and key, or none of them.
+fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<ForgeConfig> {
+    let secret = source.secret("SVC_WEBHOOK_SECRET");
+    let previous = source.secret("SVC_WEBHOOK_SECRET_PREVIOUS");
+    let private_key = source.secret("SVC_FORGE_PRIVATE_KEY");
+    let app_text = source.text("SVC_FORGE_APP_ID");
+    let body_bytes = source.number("SVC_WEBHOOK_BODY_BYTES", 1_024, 64 * 1_024 * 1_024);
+    let api_version =
+        source.parsed("SVC_FORGE_API_VERSION", "2022-11-28, 2026-03-10 or ghes", |text| {
+            ["2022-11-28", "2026-03-10", "ghes"].contains(&text).then(|| text.to_owned())
+        });
+    let pattern = source.parsed("SVC_RELEASE_TAG_PATTERN", "a glob such as v*", |text| {
+        glob::Pattern::new(text).ok().filter(|_| !text.is_empty())
+    });
+    let name_allowed = |text: &str| {
+        let plain = (1..=100).contains(&text.len()) && !text.chars().any(char::is_control);
+        plain.then(|| text.to_owned())
+    };
+    let workflow = source.parsed("SVC_RELEASE_WORKFLOW", "a file name", |text| {
+        name_allowed(text).filter(|text| !text.contains('/'))
+    });
+    let check_run = source.parsed("SVC_CHECK_RUN_NAME", "1 to 100 characters", name_allowed);
+    let root_certificate = root_certificate(source);
+    if secret.is_none() && private_key.is_none() && app_text.is_empty() {
+        warnings.push(Problem {
+            name: "SVC_WEBHOOK_SECRET".to_owned(),
+            what: "the forge is off; set it together with SVC_FORGE_APP_ID and \
+                   SVC_FORGE_PRIVATE_KEY"
+                .to_owned(),
+        });
+        return None;
+    }
+    let app_id =
+        source.parsed("SVC_FORGE_APP_ID", "the number of the app", |text| text.parse().ok());
+    for (name, missing) in
+        [("SVC_WEBHOOK_SECRET", secret.is_none()), ("SVC_FORGE_PRIVATE_KEY", private_key.is_none())]
+    {
+        if missing {
+            source.problem(name, "it is missing, and the forge needs it");
+        }
+    }
+    Some(ForgeConfig {
+        webhook_secrets: std::iter::once(secret?).chain(previous).collect(),
+        webhook_body_bytes: usize::try_from(body_bytes?).unwrap_or(usize::MAX),
+        app_id: app_id?,
+        private_key: private_key?,
+        api_url: source.text("SVC_FORGE_API_URL"),
+        api_version: api_version?,
+        root_certificate,
+        release_tag_pattern: pattern?,
+        release_workflow: workflow?,
+        check_run_name: check_run?,
+    })
+}
+
+fn root_certificate(source: &mut Source) -> Option<Vec<u8>> {
+    let path = source.text("SVC_FORGE_ROOT_CERTIFICATE_FILE");
+    if path.is_empty() {
+        return None;
+    }
+    match std::fs::read(&path) {
+        Ok(pem) => Some(pem),
+        Err(error) => {
+            source.problem("SVC_FORGE_ROOT_CERTIFICATE_FILE", format!("{path}: {error}"));
+            None
+        }
+    }
+}
+
+/// Problems here are warnings: the daemon runs, is not ready, and reconciles nothing.
+fn reconciliation(
+    source: &mut Source,
+    warnings: &mut Vec<Problem>,
+) -> Option<ReconciliationConfig> {
+    let before = source.problem_count();
+    let concurrency = source.number("SVC_RECONCILIATION_CONCURRENCY", 1, 64);
+    let poll = source.number("SVC_RECONCILIATION_POLL_MS", 100, 3_600_000);
+    let detect = source.number("SVC_RECONCILIATION_DETECT_INTERVAL_MS", 100, 3_600_000);
+    let observation = source.number("SVC_RECONCILIATION_OBSERVATION_SECONDS", 1, 604_800);
+    let deadline = source.number("SVC_RECONCILIATION_DEADLINE_SECONDS", 1, 2_592_000);
+    let next_check = source.number("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", 1, 86_400);
+    warnings.extend(source.take_problems_from(before));
+    Some(ReconciliationConfig {
+        concurrency: concurrency?,
+        poll: Duration::from_millis(poll?),
+        detect_interval: Duration::from_millis(detect?),
+        observation: Duration::from_secs(observation?),
+        deadline: Duration::from_secs(deadline?),
+        next_check: Duration::from_secs(next_check?),
+    })
+}
+
+fn work(source: &mut Source) -> Option<WorkConfig> {
+    let outbox_concurrency = source.number("SVC_OUTBOX_CONCURRENCY", 1, 16);
+    let attempts = source.number("SVC_RETRY_ATTEMPTS", 1, 50);
+    let base = source.number("SVC_RETRY_BASE_MS", 1, 3_600_000);
+    let max = source.number("SVC_RETRY_MAX_MS", 1, 86_400_000);
+    let poll = source.number("SVC_POLL_MS", 10, 60_000);
+    let days = source.number("SVC_RETENTION_DAYS", 8, 3_650);
+    Some(WorkConfig {
+        outbox_concurrency: outbox_concurrency?,
+        retry: RetryPolicy {
+            attempts_max: u32::try_from(attempts?).unwrap_or(u32::MAX),
+            delay_base: Duration::from_millis(base?),
+            delay_max: Duration::from_millis(max?),
+        },
+        poll: Duration::from_millis(poll?),
+        retention: Duration::from_secs(days?.saturating_mul(86_400)),
+    })
+}
+
+fn log_config(source: &mut Source) -> Option<LogConfig> {
+    let json = source.parsed("SVC_LOG_FORMAT", "text or json", |text| match text {
+        "text" => Some(false),
+        "json" => Some(true),
+        _ => None,
+    });
+    let level = source.parsed("SVC_LOG_LEVEL", "error, warn, info, debug or trace", |text| {
+        text.parse().ok().filter(|level| *level != LevelFilter::Off)
+    });
+    Some(LogConfig { json: json?, level: level? })
+}
+
+/// Says whether `host`, a `Host` header without its port, names this machine's loopback.
+#[must_use]
+pub fn is_loopback_host(host: &str) -> bool {
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(variables: &[(&str, &str)]) -> Result<Config, Vec<String>> {
+        let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        Config::load(Source::of(owned))
+            .map_err(|problems| problems.iter().map(Problem::to_string).collect())
+    }
+
+    const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+    #[test]
+    fn nothing_set_is_valid_and_warns_about_what_is_off() {
+        let config = load(&[]).unwrap();
+        assert!(config.operator.is_none() && config.forge.is_none());
+        assert_eq!(config.warnings.len(), 2);
+        assert_eq!(
+            config.reconciliation,
+            Some(ReconciliationConfig {
+                concurrency: 2,
+                poll: Duration::from_millis(5_000),
+                detect_interval: Duration::from_millis(30_000),
+                observation: Duration::from_secs(300),
+                deadline: Duration::from_secs(1_800),
+                next_check: Duration::from_secs(60),
+            })
+        );
+    }
+
+    #[test]
+    fn every_problem_is_reported_at_once_without_the_secret() {
+        let problems = load(&[
+            ("SVC_OPERATOR_API_TOKEN", "tooshort-secret"),
+            ("SVC_OPERATOR_ACTOR_ID", "a b"),
+            ("SVC_PUBLIC_LISTEN", "nowhere"),
+            ("SVC_LOG_FORMAT", "xml"),
+            ("SVC_TYPO", "1"),
+            ("SVC_FORGE_APP_ID", "1"),
+        ])
+        .unwrap_err();
+        for name in [
+            "SVC_OPERATOR_API_TOKEN",
+            "SVC_OPERATOR_ACTOR_ID",
+            "SVC_PUBLIC_LISTEN",
+            "SVC_LOG_FORMAT",
+            "SVC_TYPO",
+            "SVC_WEBHOOK_SECRET",
+            "SVC_FORGE_PRIVATE_KEY",
+        ] {
+            assert!(problems.iter().any(|problem| problem.starts_with(name)), "{name}");
+        }
+        assert!(!problems.concat().contains("tooshort-secret"));
+    }
+
+    #[test]
+    fn the_specification_s_names_are_accepted_and_a_contradiction_is_not() {
+        let config = load(&[
+            ("SERVICE_OPERATOR_API_TOKEN", TOKEN),
+            ("SERVICE_OPERATOR_ACTOR_ID", "ops:release-1"),
+        ])
+        .unwrap();
+        assert_eq!(config.operator.unwrap().actor, "ops:release-1");
+        let problems =
+            load(&[("SERVICE_POLL_MS", "20"), ("SVC_POLL_MS", "30")]).unwrap_err().concat();
+        assert!(problems.contains("SERVICE_POLL_MS is set to another value"), "{problems}");
+    }
+
+    #[test]
+    fn bad_reconciliation_settings_start_and_are_marked() {
+        let config = load(&[("SVC_RECONCILIATION_DEADLINE_SECONDS", "soon")]).unwrap();
+        assert_eq!(config.reconciliation, None);
+        assert!(config.warnings.iter().any(|w| w.name == "SVC_RECONCILIATION_DEADLINE_SECONDS"));
+    }
+
+    #[test]
+    fn the_operator_address_stays_on_loopback_unless_told() {
+        assert!(load(&[("SVC_OPERATOR_LISTEN", "0.0.0.0:1")]).is_err());
+        let allowed = [("SVC_OPERATOR_LISTEN", "0.0.0.0:1"), ("SVC_ALLOW_REMOTE_OPERATOR", "true")];
+        assert!(load(&allowed).is_ok());
+    }
+
+    #[test]
+    fn loopback_hosts() {
+        for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "[::1]"] {
+            assert!(is_loopback_host(host), "{host}");
+        }
+        for host in ["", "example.com", "127.0.0.1.example.com", "localhost.example.com"] {
+            assert!(!is_loopback_host(host), "{host}");
+        }
+    }
+}

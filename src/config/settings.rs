@@ -1,0 +1,146 @@
+//! Every setting of the daemon, in one table: its name, default and meaning. The manual page and the
+//! sample environment file are generated from it, so they cannot disagree with the code.
+
+/// One environment variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// `SVC_…`. `SERVICE_…` is accepted as another name for it.
+    pub name: &'static str,
+    /// Value when unset; empty means there is none.
+    pub default: &'static str,
+    /// It may also be given as a file (`…_FILE`) or a systemd credential, and is never shown.
+    pub secret: bool,
+    /// What it does, in one or two sentences; units included.
+    pub meaning: &'static str,
+}
+
+const fn plain(name: &'static str, default: &'static str, meaning: &'static str) -> Setting {
+    Setting { name, default, secret: false, meaning }
+}
+
+const fn secret(name: &'static str, meaning: &'static str) -> Setting {
+    Setting { name, default: "", secret: true, meaning }
+}
+
+/// Every setting, grouped by what it is about.
+pub const SETTINGS: &[Setting] = &[
+    plain(
+        "SVC_DATABASE",
+        "/var/lib/svc/svc.db",
+        "The database file, on a local disk. Its folder must exist.",
+    ),
+    plain(
+        "SVC_CONTROL_SOCKET",
+        "/run/svc/svcd.sock",
+        "Unix socket for operators on this machine (mode 0660). Its group may stop the daemon.",
+    ),
+    plain(
+        "SVC_OPERATOR_LISTEN",
+        "",
+        "TCP address of the operator API, for instance 127.0.0.1:7081. Off when empty.",
+    ),
+    plain(
+        "SVC_ALLOW_REMOTE_OPERATOR",
+        "false",
+        "Allow SVC_OPERATOR_LISTEN on an address other machines reach. Put TLS in front of it.",
+    ),
+    plain(
+        "SVC_OPERATOR_HOSTS",
+        "",
+        "Host names the operator address answers to besides loopback names and addresses, separated by commas.",
+    ),
+    plain("SVC_PUBLIC_LISTEN", "127.0.0.1:7080", "TCP address for webhooks, behind a TLS proxy."),
+    plain(
+        "SVC_TRUSTED_PROXIES",
+        "127.0.0.0/8,::1/128",
+        "Networks whose connections carry many clients: they have no cap of their own. Separated by commas.",
+    ),
+    secret(
+        "SVC_OPERATOR_API_TOKEN",
+        "Bearer token of the operator API: at least 32 visible ASCII characters. The API is off unless this and the actor are set.",
+    ),
+    plain(
+        "SVC_OPERATOR_ACTOR_ID",
+        "",
+        "Who owns what operators do, as audit events name it: letters, digits, '.', '_', ':' and '-'.",
+    ),
+    secret(
+        "SVC_WEBHOOK_SECRET",
+        "Secret the forge signs webhooks with. The forge is off unless this, the app id and the private key are set.",
+    ),
+    secret(
+        "SVC_WEBHOOK_SECRET_PREVIOUS",
+        "The secret before, accepted too while a rotation is under way.",
+    ),
+    plain("SVC_WEBHOOK_BODY_BYTES", "26214400", "Largest webhook body, in bytes."),
+    plain("SVC_FORGE_APP_ID", "", "Number of the app at the forge."),
+    secret("SVC_FORGE_PRIVATE_KEY", "RSA private key of the app, PEM."),
+    plain(
+        "SVC_FORGE_API_URL",
+        "https://api.github.com",
+        "Base of the forge's REST API. Plain http only on a loopback address.",
+    ),
+    plain(
+        "SVC_FORGE_API_VERSION",
+        "2022-11-28",
+        "REST API version: 2022-11-28, 2026-03-10, or ghes for an Enterprise Server.",
+    ),
+    plain(
+        "SVC_FORGE_ROOT_CERTIFICATE_FILE",
+        "",
+        "PEM file with the root certificate of a forge that has a private one.",
+    ),
+    plain("SVC_RELEASE_TAG_PATTERN", "v*", "A pushed tag that matches this glob starts a release."),
+    plain(
+        "SVC_RELEASE_WORKFLOW",
+        "release.yml",
+        "File name of the workflow that is dispatched for a release.",
+    ),
+    plain("SVC_CHECK_RUN_NAME", "release", "Name of the check run a release shows."),
+    plain("SVC_OUTBOX_CONCURRENCY", "2", "Side effects sent at once, 1 to 16."),
+    plain(
+        "SVC_RETRY_ATTEMPTS",
+        "8",
+        "Tries before a job or side effect becomes a dead letter, 1 to 50.",
+    ),
+    plain(
+        "SVC_RETRY_BASE_MS",
+        "5000",
+        "Delay after the first failure, in milliseconds; it doubles.",
+    ),
+    plain("SVC_RETRY_MAX_MS", "600000", "Longest delay between tries, in milliseconds."),
+    plain(
+        "SVC_POLL_MS",
+        "1000",
+        "How long workers wait for news before they look by themselves, in milliseconds.",
+    ),
+    plain(
+        "SVC_RETENTION_DAYS",
+        "30",
+        "Days finished jobs, deliveries and side effects are kept, at least 8. Dead letters and audit events are kept for ever.",
+    ),
+    plain("SVC_RECONCILIATION_CONCURRENCY", "2", "Reconciliations at once."),
+    plain("SVC_RECONCILIATION_POLL_MS", "5000", "Poll interval of reconcilers, in milliseconds."),
+    plain(
+        "SVC_RECONCILIATION_DETECT_INTERVAL_MS",
+        "30000",
+        "Detection interval of reconcilers, in milliseconds.",
+    ),
+    plain(
+        "SVC_RECONCILIATION_OBSERVATION_SECONDS",
+        "300",
+        "Wait before an attempt becomes a candidate, in seconds.",
+    ),
+    plain(
+        "SVC_RECONCILIATION_DEADLINE_SECONDS",
+        "1800",
+        "Longest time a detected attempt may stay ambiguous, in seconds.",
+    ),
+    plain("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "60", "Recheck interval, in seconds."),
+    plain("SVC_LOG_FORMAT", "text", "text or json, one event a line on standard error."),
+    plain("SVC_LOG_LEVEL", "info", "error, warn, info, debug or trace."),
+    plain("SVC_STOP_SECONDS", "10", "Longest time a stop takes, in seconds, 1 to 120."),
+];
+
+/// Variables with our prefix that the command line reads, not the daemon.
+pub const OF_THE_COMMAND_LINE: &[&str] = &["SVC_URL", "SVC_INSTALLATION"];

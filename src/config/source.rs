@@ -1,0 +1,167 @@
+//! Where settings come from: environment, secret files, systemd credentials. Reads each once and
+//! collects every problem; a value that is secret is never part of one.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use secrecy::SecretString;
+
+use crate::config::settings::{OF_THE_COMMAND_LINE, SETTINGS};
+use crate::secret;
+
+/// What is wrong with one variable, and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The variable.
+    pub name: String,
+    /// What was wrong and what is allowed; never a secret.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.what)
+    }
+}
+
+/// The environment a configuration is read from.
+pub struct Source {
+    variables: BTreeMap<String, String>,
+    problems: Vec<Problem>,
+}
+
+impl Source {
+    /// Returns the environment of this process. Values that are not text are problems.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "this is the room that reads the environment")]
+    pub fn process() -> Self {
+        let mut source = Self { variables: BTreeMap::new(), problems: Vec::new() };
+        for (name, value) in std::env::vars_os() {
+            let Ok(name) = name.into_string() else { continue };
+            match value.into_string() {
+                Ok(value) => drop(source.variables.insert(name, value)),
+                Err(_) if name.starts_with("SVC_") => source.problem(&name, "it is not UTF-8 text"),
+                Err(_) => {}
+            }
+        }
+        source
+    }
+
+    /// Returns an environment made of `variables`.
+    #[must_use]
+    pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { variables: variables.into_iter().collect(), problems: Vec::new() }
+    }
+
+    /// Notes a problem.
+    pub(super) fn problem(&mut self, name: &str, what: impl Into<String>) {
+        self.problems.push(Problem { name: name.to_owned(), what: what.into() });
+    }
+
+    /// Returns how many problems were noted.
+    pub(super) fn problem_count(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Takes out the problems noted after there were `count`.
+    pub(super) fn take_problems_from(&mut self, count: usize) -> Vec<Problem> {
+        self.problems.split_off(count.min(self.problems.len()))
+    }
+
+    /// Returns a setting's text: what was set, under either name, or its default.
+    pub(super) fn text(&mut self, name: &'static str) -> String {
+        self.given(name).unwrap_or_else(|| default(name).to_owned())
+    }
+
+    /// Returns a setting as `convert` reads it; otherwise notes a problem and returns nothing.
+    pub(super) fn parsed<T>(
+        &mut self,
+        name: &'static str,
+        allowed: &str,
+        convert: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.text(name);
+        let value = convert(&text);
+        if value.is_none() {
+            self.problem(name, format!("{text:?} is not allowed; use {allowed}"));
+        }
+        value
+    }
+
+    /// Returns a number within bounds; otherwise notes a problem and returns nothing.
+    pub(super) fn number(&mut self, name: &'static str, min: u64, max: u64) -> Option<u64> {
+        self.parsed(name, &format!("a whole number from {min} to {max}"), |text| {
+            text.parse().ok().filter(|number| (min..=max).contains(number))
+        })
+    }
+
+    /// Returns a secret from the variable, its `…_FILE`, or a systemd credential of the same name;
+    /// nothing when none is set. More than one of the first two is a problem.
+    pub(super) fn secret(&mut self, name: &'static str) -> Option<SecretString> {
+        let value = self.given(name).filter(|value| !value.is_empty());
+        let file_name = format!("{name}_FILE");
+        let file = self.variables.get(&file_name).filter(|path| !path.is_empty()).cloned();
+        match (value, file) {
+            (Some(_), Some(_)) => {
+                self.problem(name, format!("{file_name} is set too; set one of them"));
+                None
+            }
+            (Some(value), None) => Some(SecretString::from(value)),
+            (None, Some(path)) => self.secret_file(&file_name, PathBuf::from(path)),
+            (None, None) => {
+                let folder = self.variables.get("CREDENTIALS_DIRECTORY")?;
+                let path = PathBuf::from(folder).join(name);
+                if path.exists() { self.secret_file(name, path) } else { None }
+            }
+        }
+    }
+
+    /// Notes every variable with our prefix that nobody reads: a slip that would go unnoticed.
+    pub(super) fn refuse_unknown(&mut self) {
+        let known = |name: &str| {
+            SETTINGS.iter().any(|setting| {
+                name == setting.name
+                    || (setting.secret && name.strip_suffix("_FILE") == Some(setting.name))
+            }) || OF_THE_COMMAND_LINE.contains(&name)
+        };
+        let unknown: Vec<String> = self
+            .variables
+            .keys()
+            .filter(|name| name.starts_with("SVC_") && !known(name))
+            .cloned()
+            .collect();
+        for name in unknown {
+            self.problem(&name, "there is no such setting; see svcd(8)");
+        }
+    }
+
+    fn secret_file(&mut self, name: &str, path: PathBuf) -> Option<SecretString> {
+        match secret::read_file(&path) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.problem(name, format!("{}: {error}", path.display()));
+                None
+            }
+        }
+    }
+
+    /// Returns what was set under `SVC_X` or `SERVICE_X`; both set to different values is a problem.
+    fn given(&mut self, name: &'static str) -> Option<String> {
+        let alias = name.replacen("SVC_", "SERVICE_", 1);
+        let own = self.variables.get(name).cloned();
+        let other = self.variables.get(&alias).cloned();
+        match (own, other) {
+            (Some(own), Some(other)) if own != other => {
+                self.problem(name, format!("{alias} is set to another value; set one of them"));
+                Some(own)
+            }
+            (Some(value), _) | (None, Some(value)) => Some(value),
+            (None, None) => None,
+        }
+    }
+}
+
+fn default(name: &str) -> &'static str {
+    SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default)
+}

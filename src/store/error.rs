@@ -1,0 +1,194 @@
+//! What can go wrong with the store, sorted by what the caller should do about it.
+
+use std::path::PathBuf;
+
+/// A verb did not happen: nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store cannot do it now. Try later.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(Unavailable),
+    /// The claim is no longer ours: its lease ran out and somebody else took the item.
+    #[error("the lease was lost")]
+    LeaseLost,
+    /// The verb panicked; its part of the transaction was rolled back.
+    #[error("a store verb panicked")]
+    Panicked,
+    /// The disk failed or the file is damaged: the process must end, because what was written is
+    /// not known. Only tests ever see this value.
+    #[error("the disk failed or the database file is damaged")]
+    Fatal(#[source] rusqlite::Error),
+    /// The database refused a statement that must hold: a bug.
+    #[error("a store statement failed")]
+    Statement(#[source] rusqlite::Error),
+    /// A stored row does not read as what it must be.
+    #[error("a stored {0} cannot be read")]
+    Row(&'static str),
+}
+
+/// Why the store cannot do anything now. Each is a stable word in readiness and metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// The disk is full.
+    Full,
+    /// Another process holds the file for too long.
+    Busy,
+    /// The file or its disk cannot be written.
+    ReadOnly,
+    /// Files or memory could not be had.
+    Resources,
+    /// Too many verbs are waiting.
+    Overloaded,
+    /// A newer schema no longer admits this binary as a writer.
+    Outdated,
+    /// The store is closed.
+    Closed,
+}
+
+impl Unavailable {
+    /// Every reason.
+    pub const ALL: [Self; 7] = [
+        Self::Full,
+        Self::Busy,
+        Self::ReadOnly,
+        Self::Resources,
+        Self::Overloaded,
+        Self::Outdated,
+        Self::Closed,
+    ];
+
+    /// Returns the stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "disk_full",
+            Self::Busy => "busy",
+            Self::ReadOnly => "read_only",
+            Self::Resources => "no_resources",
+            Self::Overloaded => "overloaded",
+            Self::Outdated => "outdated",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+impl std::fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Error {
+    /// Returns the stable word of the failure, for logs and metrics: never text of the database.
+    #[must_use]
+    pub const fn class(&self) -> &'static str {
+        match self {
+            Self::Unavailable(reason) => reason.as_str(),
+            Self::LeaseLost => "lease_lost",
+            Self::Panicked => "panicked",
+            Self::Fatal(_) => "disk_failed",
+            Self::Statement(_) => "statement_failed",
+            Self::Row(_) => "row_unreadable",
+        }
+    }
+}
+
+/// Sorts what the database says. The line that matters is between "it did not happen" and "it is not
+/// known what happened".
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
+        let Some(sqlite) = error.sqlite_error() else {
+            return Self::Statement(error);
+        };
+        // Growing the shared memory of the log on a full disk is reported as an I/O error, before
+        // anything was written.
+        if sqlite.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE {
+            return Self::Unavailable(Unavailable::Full);
+        }
+        match sqlite.code {
+            Code::DiskFull => Self::Unavailable(Unavailable::Full),
+            Code::DatabaseBusy | Code::DatabaseLocked | Code::FileLockingProtocolFailed => {
+                Self::Unavailable(Unavailable::Busy)
+            }
+            Code::ReadOnly | Code::PermissionDenied => Self::Unavailable(Unavailable::ReadOnly),
+            Code::OutOfMemory | Code::CannotOpen => Self::Unavailable(Unavailable::Resources),
+            Code::SystemIoFailure | Code::DatabaseCorrupt | Code::NotADatabase => {
+                Self::Fatal(error)
+            }
+            _ => Self::Statement(error),
+        }
+    }
+}
+
+/// The store cannot be opened. Each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder, the file or its lock cannot be used.
+    #[error("cannot {what} {path}")]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It is something else than a plain file.
+    #[error("{0} is not a plain file; point SVC_DATABASE at a file of its own")]
+    NotAFile(PathBuf),
+    /// It stands on a network file system, whose locks cannot be trusted.
+    #[error("{0} is on a network file system, where a database loses data; use a local disk")]
+    NetworkFileSystem(PathBuf),
+    /// Another start holds the start-up lock.
+    #[error("another svcd has been starting on {0} for 30 seconds; stop it, then try again")]
+    StartLocked(PathBuf),
+    /// The file belongs to another program.
+    #[error("{0} is a database of another program; point SVC_DATABASE at another file")]
+    Foreign(PathBuf),
+    /// The schema is newer than this binary and does not admit it.
+    #[error(
+        "the database has schema {found}, this svcd knows {known}; install a newer svcd, or restore a backup of schema {known}"
+    )]
+    TooNew {
+        /// Step of the file.
+        found: i64,
+        /// Newest step of this binary.
+        known: i64,
+    },
+    /// The file is damaged.
+    #[error(
+        "the database file {path} is damaged; keep a copy of it with its -wal file, then restore a backup"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the database says, when it says more.
+        #[source]
+        source: Option<rusqlite::Error>,
+    },
+    /// A setting did not take.
+    #[error("the database did not take {pragma}: it answered {found}")]
+    Pragma {
+        /// Which.
+        pragma: &'static str,
+        /// What it is instead.
+        found: String,
+    },
+    /// A migration failed; the file is as it was before that step.
+    #[error("a schema migration failed; the database is as it was before it")]
+    Migration(#[source] rusqlite_migration::Error),
+    /// The `SQLite` in this binary is too old to be safe.
+    #[error("SQLite {0} can lose committed data; build with 3.51.3 or newer")]
+    Library(&'static str),
+    /// Anything else.
+    #[error("cannot open the database")]
+    Database(#[source] rusqlite::Error),
+    /// The pool of readers could not be made.
+    #[error("cannot open the database for reading")]
+    Readers(#[source] r2d2::Error),
+    /// The writer thread could not be started.
+    #[error("cannot start the writer thread")]
+    Thread(#[source] std::io::Error),
+}

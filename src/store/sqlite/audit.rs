@@ -1,0 +1,49 @@
+//! Audit events: written in the transaction that does what they tell of, and never again.
+
+use rusqlite::named_params;
+
+use crate::domain::audit;
+use crate::domain::dead_letter::ReplayRequest;
+use crate::domain::id::AuditEventId;
+use crate::store::error::Error;
+use crate::store::sqlite::writer::Tx;
+
+/// Records a replay and the operator's key for it.
+pub(super) fn dead_letter_replayed(
+    tx: &mut Tx<'_>,
+    request: &ReplayRequest,
+) -> Result<AuditEventId, Error> {
+    let id = AuditEventId::from(tx.ids.uuid(tx.now));
+    let params = named_params! {
+        ":id": id.to_string(),
+        ":installation": request.installation.get(),
+        ":event": audit::DEAD_LETTER_REPLAYED,
+        ":actor": request.actor,
+        ":operation": request.operation.as_str(),
+        ":item_type": request.item.item_type().as_str(),
+        ":item": request.item.to_string(),
+        ":now": tx.now.micros(),
+    };
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO audit_events (audit_event_id, installation_id, event, actor, operation_id, \
+                item_type, item_id, created_at) \
+             VALUES (:id, :installation, :event, :actor, :operation, :item_type, :item, :now)",
+        )?
+        .execute(params)?;
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO operator_operations (operation_id, installation_id, item_type, item_id, \
+                audit_event_id, created_at) \
+             VALUES (:operation, :installation, :item_type, :item, :id, :now)",
+        )?
+        .execute(named_params! {
+            ":id": id.to_string(),
+            ":installation": request.installation.get(),
+            ":operation": request.operation.as_str(),
+            ":item_type": request.item.item_type().as_str(),
+            ":item": request.item.to_string(),
+            ":now": tx.now.micros(),
+        })?;
+    Ok(id)
+}

@@ -1,0 +1,193 @@
+//! How the file is opened: the only place that does.
+//!
+//! Start-up happens under an exclusive lock file, because two processes that migrate or switch to the
+//! write-ahead log at once make each other fail. Every setting is read back; one that did not take is
+//! an error. Nothing else in the process may open the database file or its companions: closing any
+//! descriptor of it would drop the locks of the whole process.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::clock::Clock;
+use crate::store::error::OpenError;
+use crate::store::sqlite::migrate;
+use crate::wake::Wake;
+
+/// The oldest `SQLite` without the bug that loses commits when a checkpoint races a write.
+const LIBRARY_MIN: i32 = 3_051_003;
+/// A start waits so long for another start to finish.
+const START_LOCK_WAIT: Duration = Duration::from_secs(30);
+/// Read-only connections.
+const READERS: u32 = 4;
+/// A reader is waited for so long.
+const READER_WAIT: Duration = Duration::from_secs(1);
+/// Statements kept prepared; more than there are.
+const STATEMENTS_CACHED: usize = 128;
+
+/// Settings of every connection, and what each must answer.
+const PRAGMAS: [(&str, &str, &str); 11] = [
+    ("busy_timeout", "5000", "5000"),
+    ("journal_mode", "WAL", "wal"),
+    ("synchronous", "FULL", "2"),
+    ("foreign_keys", "ON", "1"),
+    ("journal_size_limit", "67108864", "67108864"),
+    ("wal_autocheckpoint", "1000", "1000"),
+    ("temp_store", "MEMORY", "2"),
+    ("trusted_schema", "OFF", "0"),
+    ("mmap_size", "0", "0"),
+    ("cell_size_check", "ON", "1"),
+    // What is cleared is gone from the pages too, not only from the rows.
+    ("secure_delete", "ON", "1"),
+];
+
+/// File systems whose locks cannot be trusted: NFS, SMB, CIFS, SMB2.
+const NETWORK_FILE_SYSTEMS: [i64; 4] = [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42];
+
+/// Opens the writing connection, creating and migrating the file when needed.
+pub(super) fn open_writer(path: &Path, clock: &dyn Clock) -> Result<Connection, OpenError> {
+    if rusqlite::version_number() < LIBRARY_MIN {
+        return Err(OpenError::Library(rusqlite::version()));
+    }
+    check_place(path)?;
+    let _lock = lock_start(path, clock)?;
+    let left_unfinished = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    create(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = open(path, flags)?;
+    if left_unfinished {
+        check_pages(&connection, path)?;
+    }
+    migrate::migrate(&mut connection, path)?;
+    Ok(connection)
+}
+
+/// Opens the pool of readers. The file exists and is migrated.
+pub(super) fn open_readers(path: &Path) -> Result<r2d2::Pool<SqliteConnectionManager>, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(|connection| {
+        connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+        connection.execute_batch(
+            "PRAGMA busy_timeout=5000; PRAGMA query_only=ON; PRAGMA synchronous=FULL; \
+             PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;",
+        )
+    });
+    r2d2::Pool::builder()
+        .max_size(READERS)
+        .min_idle(Some(1))
+        .max_lifetime(None)
+        .idle_timeout(None)
+        .test_on_check_out(false)
+        .connection_timeout(READER_WAIT)
+        .build(manager)
+        .map_err(OpenError::Readers)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room that opens the database")]
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection, OpenError> {
+    let connection = Connection::open_with_flags(path, flags).map_err(OpenError::Database)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    for (pragma, wanted, answer) in PRAGMAS {
+        connection.pragma_update_and_check(None, pragma, wanted, |_| Ok(())).or_else(|error| {
+            match error {
+                rusqlite::Error::QueryReturnedNoRows => Ok(()),
+                other => Err(migrate::unreadable(path, other)),
+            }
+        })?;
+        let found = connection
+            .pragma_query_value(None, pragma, |row| {
+                row.get::<_, rusqlite::types::Value>(0).map(|value| match value {
+                    rusqlite::types::Value::Integer(number) => number.to_string(),
+                    rusqlite::types::Value::Text(text) => text,
+                    other => format!("{other:?}"),
+                })
+            })
+            .map_err(|error| migrate::unreadable(path, error))?;
+        if found != answer {
+            return Err(OpenError::Pragma { pragma, found });
+        }
+    }
+    Ok(connection)
+}
+
+/// Refuses a link, a folder, and a network file system.
+fn check_place(path: &Path) -> Result<(), OpenError> {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.is_file() => return Err(OpenError::NotAFile(path.to_owned())),
+        Ok(_) | Err(_) => {}
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let found = rustix::fs::statfs(folder).map_err(|errno| OpenError::File {
+        what: "use the folder of",
+        path: path.to_owned(),
+        source: errno.into(),
+    })?;
+    if NETWORK_FILE_SYSTEMS.contains(&found.f_type) {
+        return Err(OpenError::NetworkFileSystem(path.to_owned()));
+    }
+    Ok(())
+}
+
+/// Creates the file for us alone, before anything else has it open.
+fn create(path: &Path) -> Result<(), OpenError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(source) => Err(OpenError::File { what: "create", path: path.to_owned(), source }),
+    }
+}
+
+fn lock_start(path: &Path, clock: &dyn Clock) -> Result<File, OpenError> {
+    let lock_path = beside(path, ".lock");
+    let failed = |what| {
+        let path = lock_path.clone();
+        move |source| OpenError::File { what, path, source }
+    };
+    let lock = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&lock_path)
+        .map_err(failed("open"))?;
+    let began = clock.monotonic();
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let waited_out = !Wake::new().pause(Duration::from_millis(20));
+        if waited_out || clock.monotonic().saturating_sub(began) > START_LOCK_WAIT {
+            return Err(OpenError::StartLocked(path.to_owned()));
+        }
+    }
+}
+
+/// Checks every page, after a stop that left the log behind.
+fn check_pages(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let found: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| migrate::unreadable(path, error))?;
+    if found == "ok" {
+        Ok(())
+    } else {
+        Err(OpenError::Damaged { path: path.to_owned(), source: None })
+    }
+}
+
+/// Returns the name of a companion of the database file.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

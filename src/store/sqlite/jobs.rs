@@ -1,0 +1,368 @@
+//! Lifecycle jobs: claim, run, fail. Running is one transaction: facts are read, the decision is made,
+//! and everything it asks for is written, or nothing.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension as _, Row, named_params};
+
+use crate::domain::dead_letter::{ErrorClass, ItemId, Reason};
+use crate::domain::delivery::InboxState;
+use crate::domain::event::{Action, RepositoryState};
+use crate::domain::id::AppId;
+use crate::domain::job::{
+    self, AfterFailure, Change, Facts, Job, JobOutcome, JobStatus, NothingToDo,
+};
+use crate::domain::lease::{Claim, Fence};
+use crate::domain::retry::RetryPolicy;
+use crate::domain::time::Timestamp;
+use crate::store::error::Error;
+use crate::store::sqlite::queue::Lane;
+use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::{
+    LeasePolicy, Pending, Store, action, dead_letters, installations, releases, row,
+};
+
+/// How new release runs are made.
+#[derive(Clone, Debug)]
+pub struct NewRelease {
+    /// The app we are at the forge.
+    pub own_app: AppId,
+    /// File name of the workflow to dispatch.
+    pub workflow: String,
+    /// Name of the check run.
+    pub check_run_name: String,
+}
+
+/// What running a job came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobRun {
+    /// Completed with a change.
+    Applied,
+    /// Completed without one.
+    Nothing(NothingToDo),
+    /// Given up.
+    Buried(Reason, ErrorClass),
+}
+
+/// What came of a job whose run failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobFailed {
+    /// It waits until then.
+    RetryAt(Timestamp),
+    /// Given up.
+    Buried,
+}
+
+impl Store {
+    /// Claims up to `limit` due jobs. Jobs whose lease ran out are due again, or given up when their
+    /// tries are used up.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was claimed.
+    pub fn claim_jobs(
+        &self,
+        limit: u32,
+        owner: &str,
+        policy: LeasePolicy,
+    ) -> Result<Vec<Claim<Job>>, Error> {
+        let owner = owner.to_owned();
+        self.write(move |tx| {
+            take_back_expired(tx, limit, &policy.retry)?;
+            claim(tx, limit, &owner, policy.lease)
+        })
+    }
+
+    /// Runs a claimed job and completes it, or gives it up, in one transaction.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when the claim is no longer ours; otherwise the job is still claimed and
+    /// wants [`Store::fail_job`].
+    pub fn run_job(&self, claim: &Claim<Job>, plan: &NewRelease) -> Result<JobRun, Error> {
+        self.submit_job(claim, plan).wait()
+    }
+
+    /// Hands a claimed job to the writer without waiting, so that many share one commit.
+    pub fn submit_job(&self, claim: &Claim<Job>, plan: &NewRelease) -> Pending<JobRun> {
+        let (fence, job, plan) = (claim.fence, claim.item.clone(), plan.clone());
+        self.submit(Lane::Urgent, move |tx| run(tx, fence, &job, &plan))
+    }
+
+    /// Gives a claimed job back after its run failed: to be tried again, or to be given up.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when the claim is no longer ours.
+    pub fn fail_job(
+        &self,
+        claim: &Claim<Job>,
+        reason: Reason,
+        class: ErrorClass,
+        policy: RetryPolicy,
+    ) -> Result<JobFailed, Error> {
+        let (fence, attempt) = (claim.fence, claim.item.attempt);
+        self.write(move |tx| {
+            let jitter = tx.ids.fraction();
+            match job::after_failure(reason, class, attempt, &policy, tx.now, jitter) {
+                AfterFailure::RetryAt(instant) => {
+                    give_back(tx, fence, instant)?;
+                    Ok(JobFailed::RetryAt(instant))
+                }
+                AfterFailure::Bury(reason, class) => {
+                    bury(tx, fence, reason, class)?;
+                    Ok(JobFailed::Buried)
+                }
+            }
+        })
+    }
+}
+
+/// Makes jobs whose lease ran out available again; gives up those whose tries are used up.
+fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<(), Error> {
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT id, claim_id, fencing_token, attempt_count FROM control_plane_jobs \
+         WHERE status = 'leased' AND lease_expires_at <= :now \
+         ORDER BY lease_expires_at, id LIMIT :limit",
+    )?;
+    let mut rows = statement.query(named_params! { ":now": tx.now.micros(), ":limit": limit })?;
+    let mut expired = Vec::new();
+    while let Some(row) = rows.next()? {
+        expired.push((fence(row)?, row.get::<_, u32>("attempt_count")?));
+    }
+    for (fence, attempts) in expired {
+        if attempts >= policy.attempts_max {
+            bury(tx, fence, Reason::CrashLoop, ErrorClass::Crash)?;
+        } else {
+            give_back(tx, fence, tx.now)?;
+        }
+    }
+    Ok(())
+}
+
+fn claim(
+    tx: &mut Tx<'_>,
+    limit: u32,
+    owner: &str,
+    lease: Duration,
+) -> Result<Vec<Claim<Job>>, Error> {
+    let due: Vec<i64> = tx
+        .connection
+        .prepare_cached(
+            "SELECT id FROM control_plane_jobs \
+             WHERE status = 'available' AND available_at <= :now ORDER BY available_at, id LIMIT :limit",
+        )?
+        .query_map(named_params! { ":now": tx.now.micros(), ":limit": limit }, |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    due.into_iter().map(|id| claim_one(tx, id, owner, lease)).collect()
+}
+
+fn claim_one(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Job>, Error> {
+    let claim_id: [u8; 16] = tx.ids.bytes();
+    let expires_at = tx.now.plus(lease);
+    tx.connection
+        .prepare_cached(
+            "UPDATE control_plane_jobs SET status = 'leased', attempt_count = attempt_count + 1, \
+                lease_owner = :owner, claim_id = :claim, fencing_token = fencing_token + 1, \
+                lease_expires_at = :expires, updated_at = :now \
+             WHERE id = :id AND status = 'available'",
+        )?
+        .execute(named_params! {
+            ":id": id,
+            ":owner": owner,
+            ":claim": claim_id,
+            ":expires": expires_at.micros(),
+            ":now": tx.now.micros(),
+        })?;
+    project(tx, id, JobStatus::Leased)?;
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT j.id, j.job_id, j.claim_id, j.fencing_token, j.attempt_count, j.installation_id, \
+            i.repository_id, i.repository, i.normalized_actions \
+         FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) WHERE j.id = :id",
+    )?;
+    let mut rows = statement.query(named_params! { ":id": id })?;
+    let row = rows.next()?.ok_or(Error::Row("inbox_id"))?;
+    let actions: Option<String> = row.get("normalized_actions")?;
+    let job = Job {
+        id: row::id(row, "job_id")?,
+        installation: row::number(row, "installation_id")?,
+        repository: row::repository(row)?,
+        action: actions.as_deref().and_then(action::decode),
+        attempt: row.get("attempt_count")?,
+    };
+    Ok(Claim { item: job, fence: fence(row)?, expires_at })
+}
+
+fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<JobRun, Error> {
+    let received_at = held(tx, fence)?;
+    let facts = facts(tx, job, plan.own_app)?;
+    let outcome = match job::decide(job, &facts) {
+        JobOutcome::Bury(reason, class) => {
+            bury(tx, fence, reason, class)?;
+            return Ok(JobRun::Buried(reason, class));
+        }
+        JobOutcome::Nothing(why) => JobRun::Nothing(why),
+        JobOutcome::Apply(change) => {
+            apply(tx, job, &change, plan, received_at)?;
+            JobRun::Applied
+        }
+    };
+    finish(tx, fence, JobStatus::Completed)?;
+    tx.connection
+        .prepare_cached(
+            "UPDATE webhook_inbox SET normalized_actions = NULL \
+             WHERE inbox_id = (SELECT inbox_id FROM control_plane_jobs WHERE id = :id)",
+        )?
+        .execute(named_params! { ":id": fence.row })?;
+    Ok(outcome)
+}
+
+fn facts(tx: &Tx<'_>, job: &Job, own_app: AppId) -> Result<Facts, Error> {
+    let (mut same_release, mut clicked_release) = (None, None);
+    match (&job.action, &job.repository) {
+        (Some(Action::Release { git_ref, head_sha }), Some(repository)) => {
+            same_release = releases::find(tx, job.installation, repository, git_ref, head_sha)?;
+        }
+        (Some(Action::Rerequest { check_run, head_sha, .. }), Some(repository)) => {
+            clicked_release =
+                releases::of_check_run(tx, job.installation, repository, *check_run, head_sha)?;
+        }
+        _ => {}
+    }
+    let installation = installations::state(tx, job.installation)?;
+    Ok(Facts { installation, same_release, clicked_release, own_app })
+}
+
+fn apply(
+    tx: &mut Tx<'_>,
+    job: &Job,
+    change: &Change,
+    plan: &NewRelease,
+    received_at: Timestamp,
+) -> Result<(), Error> {
+    let installation = job.installation;
+    match change {
+        Change::StartRelease { repository, git_ref, head_sha } => {
+            let active = RepositoryState::Active;
+            installations::record_repository(tx, installation, repository, active, received_at)?;
+            releases::start(tx, installation, repository, (git_ref, head_sha), plan)
+        }
+        Change::StartAttempt { release } => releases::start_attempt(tx, release, plan),
+        Change::HintWorkflowRun(run) => releases::hint(tx, installation, *run),
+        Change::RecordInstallation { state, account, added, removed } => {
+            installations::record(tx, installation, *state, account.as_ref(), received_at)?;
+            for (repositories, state) in
+                [(added, RepositoryState::Active), (removed, RepositoryState::Deleted)]
+            {
+                for repository in repositories {
+                    installations::record_repository(
+                        tx,
+                        installation,
+                        repository,
+                        state,
+                        received_at,
+                    )?;
+                }
+            }
+            Ok(())
+        }
+        Change::RecordRepository { repository, state } => {
+            installations::record_repository(tx, installation, repository, *state, received_at)
+        }
+    }
+}
+
+/// Checks that the claim is still ours; returns when its delivery was received.
+fn held(tx: &Tx<'_>, fence: Fence) -> Result<Timestamp, Error> {
+    tx.connection
+        .prepare_cached(
+            "SELECT i.received_at FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) \
+             WHERE j.id = :id AND j.claim_id = :claim AND j.status = 'leased'",
+        )?
+        .query_row(named_params! { ":id": fence.row, ":claim": fence.claim_id }, |row| row.get(0))
+        .optional()?
+        .map(Timestamp::from_micros)
+        .ok_or(Error::LeaseLost)
+}
+
+fn give_back(tx: &Tx<'_>, fence: Fence, available_at: Timestamp) -> Result<(), Error> {
+    let changed = tx
+        .connection
+        .prepare_cached(
+            "UPDATE control_plane_jobs SET status = 'available', available_at = :available, \
+                lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, updated_at = :now \
+             WHERE id = :id AND claim_id = :claim AND status = 'leased'",
+        )?
+        .execute(named_params! {
+            ":id": fence.row,
+            ":claim": fence.claim_id,
+            ":available": available_at.micros(),
+            ":now": tx.now.micros(),
+        })?;
+    if changed == 0 {
+        return Err(Error::LeaseLost);
+    }
+    project(tx, fence.row, JobStatus::Available)
+}
+
+fn finish(tx: &Tx<'_>, fence: Fence, status: JobStatus) -> Result<(), Error> {
+    let changed = tx
+        .connection
+        .prepare_cached(
+            "UPDATE control_plane_jobs SET status = :status, lease_owner = NULL, claim_id = NULL, \
+                lease_expires_at = NULL, updated_at = :now, finished_at = :now \
+             WHERE id = :id AND claim_id = :claim AND status = 'leased'",
+        )?
+        .execute(named_params! {
+            ":id": fence.row,
+            ":claim": fence.claim_id,
+            ":status": status.as_str(),
+            ":now": tx.now.micros(),
+        })?;
+    if changed == 0 {
+        return Err(Error::LeaseLost);
+    }
+    project(tx, fence.row, status)
+}
+
+fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<(), Error> {
+    finish(tx, fence, JobStatus::DeadLetter)?;
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT job_id, installation_id, repository, attempt_count FROM control_plane_jobs \
+         WHERE id = :id",
+    )?;
+    let mut rows = statement.query(named_params! { ":id": fence.row })?;
+    let row = rows.next()?.ok_or(Error::Row("job_id"))?;
+    dead_letters::add(
+        tx,
+        row::number(row, "installation_id")?,
+        &dead_letters::Burial {
+            item: ItemId::Job(row::id(row, "job_id")?),
+            repository: row.get("repository")?,
+            reason,
+            error_class: class,
+            attempt_count: row.get("attempt_count")?,
+            replay_class: job::REPLAY_CLASS,
+        },
+    )
+}
+
+/// Moves the inbox row to the state that follows from its job's status.
+pub(super) fn project(tx: &Tx<'_>, job_row: i64, status: JobStatus) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE webhook_inbox SET state = :state, updated_at = :now \
+             WHERE inbox_id = (SELECT inbox_id FROM control_plane_jobs WHERE id = :id)",
+        )?
+        .execute(named_params! {
+            ":id": job_row,
+            ":state": InboxState::of_job(status).as_str(),
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+fn fence(row: &Row<'_>) -> Result<Fence, Error> {
+    Ok(Fence {
+        row: row.get("id")?,
+        claim_id: row.get("claim_id")?,
+        token: row.get("fencing_token")?,
+    })
+}

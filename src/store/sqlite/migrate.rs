@@ -1,0 +1,112 @@
+//! The ladder of schema steps. `user_version` says on which one a file stands.
+//!
+//! A newer file is left alone unless it admits this binary: its `schema_compatibility` row says how
+//! old a reader and a writer may be, so that an older replica can go on, and restart, during a rolling
+//! upgrade. Nothing is ever downgraded.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite_migration::{M, Migrations};
+
+use crate::store::error::OpenError;
+
+macro_rules! step {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../migrations/", $name, "/up.sql")))
+    };
+}
+
+/// Every step: folder name and statements. Steps are only ever added.
+const STEPS: [(&str, &str); 20] = [
+    step!("01-schema-compatibility"),
+    step!("02-installations"),
+    step!("03-repositories"),
+    step!("04-webhook-inbox"),
+    step!("05-control-plane-jobs"),
+    step!("06-control-plane-jobs-claim"),
+    step!("07-release-runs"),
+    step!("08-release-run-attempts"),
+    step!("09-outbox"),
+    step!("10-outbox-claim"),
+    step!("11-dead-letters"),
+    step!("12-dead-letters-listing"),
+    step!("13-audit-events"),
+    step!("14-operator-operations"),
+    step!("15-installation-pauses"),
+    step!("16-release-run-results"),
+    step!("17-reconciliation-items"),
+    step!("18-result-callbacks"),
+    step!("19-worker-ticks"),
+    step!("20-retention"),
+];
+
+/// The newest step this binary knows.
+pub const NEWEST_STEP: i64 = 20;
+
+/// Marks a file as ours; set by the first step.
+const APPLICATION_ID: i64 = 0x7376_6331;
+
+/// Brings the file up to the newest step. The caller holds the start-up lock.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+    let found = pragma(connection, "user_version")?;
+    if found == 0 {
+        let objects: i64 = connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(|error| unreadable(path, error))?;
+        if objects > 0 {
+            return Err(OpenError::Foreign(path.to_owned()));
+        }
+    } else if pragma(connection, "application_id")? != APPLICATION_ID {
+        return Err(OpenError::Foreign(path.to_owned()));
+    }
+    if found > NEWEST_STEP {
+        return if admits(connection).map_err(OpenError::Database)? {
+            Ok(())
+        } else {
+            Err(OpenError::TooNew { found, known: NEWEST_STEP })
+        };
+    }
+    let steps = STEPS.iter().map(|(name, up)| M::up(up).comment(name)).collect();
+    Migrations::new(steps).to_latest(connection).map_err(OpenError::Migration)
+}
+
+/// Turns "this is no database" into words an operator can act on.
+pub(super) fn unreadable(path: &Path, error: rusqlite::Error) -> OpenError {
+    use rusqlite::ErrorCode as Code;
+    match error.sqlite_error_code() {
+        Some(Code::NotADatabase | Code::DatabaseCorrupt) => {
+            OpenError::Damaged { path: path.to_owned(), source: Some(error) }
+        }
+        _ => OpenError::Database(error),
+    }
+}
+
+fn admits(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT oldest_reader_step <= ?1 AND oldest_writer_step <= ?1 FROM schema_compatibility",
+        [NEWEST_STEP],
+        |row| row.get(0),
+    )
+}
+
+fn pragma(connection: &Connection, name: &str) -> Result<i64, OpenError> {
+    connection.pragma_query_value(None, name, |row| row.get(0)).map_err(OpenError::Database)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_folder_is_a_step_in_its_order() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, STEPS.map(|(name, _)| name));
+        assert_eq!(i64::try_from(STEPS.len()), Ok(NEWEST_STEP));
+    }
+}

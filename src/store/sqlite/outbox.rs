@@ -1,0 +1,431 @@
+//! The outbox: side effects at the forge, each stored with its key before it is sent. Within an
+//! attempt they go one after another; an unfinished one, a dead one too, holds those behind it.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension as _, Row, named_params};
+
+use crate::domain::dead_letter::{ErrorClass, ItemId, Reason, ReplayClass};
+use crate::domain::id::{AttemptId, InstallationId, OutboxId};
+use crate::domain::lease::{Claim, Fence};
+use crate::domain::outbox::{
+    self, Effect, EffectKind, Learned, Message, OutboxStatus, SendResult, Settlement, Tries,
+};
+use crate::domain::retry::RetryPolicy;
+use crate::domain::time::Timestamp;
+use crate::store::error::Error;
+use crate::store::sqlite::releases::{NumberColumn, Target};
+use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::{LeasePolicy, Store, dead_letters, effect, releases, row};
+
+/// Rows one claim looks at, at most; the next claim goes on from there.
+const CLAIM_LOOKS_MAX: u32 = 64;
+
+impl Store {
+    /// Claims the next due message. One whose holder vanished is due again, or given up; those of a
+    /// paused installation wait until its pause is over.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was claimed.
+    pub fn claim_message(
+        &self,
+        owner: &str,
+        policy: LeasePolicy,
+    ) -> Result<Option<Claim<Message>>, Error> {
+        let owner = owner.to_owned();
+        self.write(move |tx| {
+            take_back_expired(tx, &policy.retry)?;
+            match next_due(tx)? {
+                Some(id) => claim(tx, id, &owner, policy.lease).map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Notes that the effect is about to leave. Whoever finds this mark later knows that it may have
+    /// happened. Refused when less than `needed` of the lease is left.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`]: nothing may be sent.
+    pub fn begin_send(&self, claim: &Claim<Message>, needed: Duration) -> Result<(), Error> {
+        let fence = claim.fence;
+        self.write(move |tx| begin_send(tx, fence, needed))
+    }
+
+    /// Finishes a claimed message by what came of sending it. `in_doubt` says that an effect may have
+    /// happened and nothing has disproved it.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when the claim is no longer ours: nothing was recorded.
+    pub fn settle_message(
+        &self,
+        claim: &Claim<Message>,
+        result: SendResult,
+        in_doubt: bool,
+        policy: RetryPolicy,
+    ) -> Result<Settlement, Error> {
+        let (fence, kind, count) = (claim.fence, claim.item.kind, claim.item.try_count);
+        self.write(move |tx| {
+            let target = held(tx, fence)?;
+            let jitter = tx.ids.fraction();
+            let tries = Tries { count, in_doubt, policy: &policy, jitter };
+            let settlement =
+                disown_taken_number(tx, target.1, outbox::settle(kind, result, tries, tx.now))?;
+            if let Some(until) = result.pause_until() {
+                pause(tx, target.0.installation, until)?;
+            }
+            apply(tx, fence, target, settlement, in_doubt)?;
+            Ok(settlement)
+        })
+    }
+}
+
+/// Adds an effect of an attempt. It waits for those before it.
+pub(super) fn add(
+    tx: &mut Tx<'_>,
+    target: Target,
+    attempt: AttemptId,
+    effect: &Effect,
+) -> Result<(), Error> {
+    let id = OutboxId::from(tx.ids.uuid(tx.now));
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO outbox (outbox_id, effect_key, installation_id, repository_id, \
+                release_run_id, attempt_id, kind, payload, status, available_at, created_at, \
+                updated_at) \
+             VALUES (:id, :key, :installation, :repository, :release, :attempt, :kind, :payload, \
+                'held', :now, :now, :now)",
+        )?
+        .execute(named_params! {
+            ":id": id.to_string(),
+            ":key": effect.key(attempt),
+            ":installation": target.installation.get(),
+            ":repository": target.repository.get(),
+            ":release": target.release_run.to_string(),
+            ":attempt": attempt.to_string(),
+            ":kind": effect.kind().as_str(),
+            ":payload": effect::encode(effect),
+            ":now": tx.now.micros(),
+        })?;
+    advance(tx, attempt)
+}
+
+/// Lets the first unfinished message of an attempt go, when it is held.
+fn advance(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = 'available', available_at = :now, updated_at = :now \
+             WHERE status = 'held' AND id = (SELECT min(id) FROM outbox WHERE attempt_id = :attempt \
+                AND status IN ('held', 'available', 'leased', 'dead_letter'))",
+        )?
+        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    Ok(())
+}
+
+/// Takes what an old attempt still had to send out of circulation, whoever holds it.
+pub(super) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = 'superseded', lease_owner = NULL, claim_id = NULL, \
+                lease_expires_at = NULL, finished_at = :now, updated_at = :now \
+             WHERE attempt_id = :attempt AND status IN ('held', 'available', 'leased', 'dead_letter')",
+        )?
+        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    Ok(())
+}
+
+fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<(), Error> {
+    let mut expired = Vec::new();
+    {
+        let mut statement = tx.connection.prepare_cached(
+            "SELECT id, claim_id, fencing_token, kind, attempt_count, send_began_at FROM outbox \
+             WHERE status = 'leased' AND lease_expires_at <= :now \
+             ORDER BY lease_expires_at, id LIMIT :limit",
+        )?;
+        let mut rows = statement
+            .query(named_params! { ":now": tx.now.micros(), ":limit": CLAIM_LOOKS_MAX })?;
+        while let Some(row) = rows.next()? {
+            let in_doubt = row.get::<_, Option<i64>>("send_began_at")?.is_some();
+            let tries = row.get::<_, u32>("attempt_count")?;
+            expired.push((fence(row)?, row::effect_kind(row)?, tries, in_doubt));
+        }
+    }
+    for (fence, kind, tries, in_doubt) in expired {
+        let target = held(tx, fence)?;
+        let settlement = outbox::after_vanished(kind, in_doubt, tries, policy)
+            .unwrap_or(Settlement::RetryAt(tx.now));
+        apply(tx, fence, target, settlement, in_doubt)?;
+    }
+    Ok(())
+}
+
+/// Finds the next message that is due and whose installation is not paused.
+fn next_due(tx: &Tx<'_>) -> Result<Option<i64>, Error> {
+    for _ in 0..CLAIM_LOOKS_MAX {
+        let next: Option<(i64, Option<i64>)> = tx
+            .connection
+            .prepare_cached(
+                "SELECT o.id, p.paused_until FROM outbox o \
+                 LEFT JOIN installation_pauses p \
+                    ON p.installation_id = o.installation_id AND p.paused_until > :now \
+                 WHERE o.status = 'available' AND o.available_at <= :now \
+                 ORDER BY o.available_at, o.id LIMIT 1",
+            )?
+            .query_row(named_params! { ":now": tx.now.micros() }, |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        match next {
+            None => return Ok(None),
+            Some((id, None)) => return Ok(Some(id)),
+            Some((id, Some(paused_until))) => {
+                tx.connection
+                    .prepare_cached(
+                        "UPDATE outbox SET available_at = :until, updated_at = :now WHERE id = :id",
+                    )?
+                    .execute(named_params! {
+                        ":id": id,
+                        ":until": paused_until,
+                        ":now": tx.now.micros(),
+                    })?;
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Message>, Error> {
+    let claim_id: [u8; 16] = tx.ids.bytes();
+    let expires_at = tx.now.plus(lease);
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = 'leased', attempt_count = attempt_count + 1, \
+                lease_owner = :owner, claim_id = :claim, fencing_token = fencing_token + 1, \
+                lease_expires_at = :expires, updated_at = :now \
+             WHERE id = :id AND status = 'available'",
+        )?
+        .execute(named_params! {
+            ":id": id,
+            ":owner": owner,
+            ":claim": claim_id,
+            ":expires": expires_at.micros(),
+            ":now": tx.now.micros(),
+        })?;
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT o.id, o.outbox_id, o.claim_id, o.fencing_token, o.attempt_count, o.installation_id, \
+            o.release_run_id, o.attempt_id, o.kind, o.payload, o.send_began_at, a.check_run_id, \
+            p.repository_id, p.full_name AS repository \
+         FROM outbox o JOIN release_run_attempts a USING (attempt_id) \
+         LEFT JOIN repositories p ON p.repository_id = o.repository_id \
+            AND p.installation_id = o.installation_id AND p.state = 'active' \
+         WHERE o.id = :id",
+    )?;
+    let mut rows = statement.query(named_params! { ":id": id })?;
+    let row = rows.next()?.ok_or(Error::Row("attempt_id"))?;
+    let payload: String = row.get("payload")?;
+    let message = Message {
+        id: row::id(row, "outbox_id")?,
+        installation: row::number(row, "installation_id")?,
+        repository: row::repository(row)?,
+        release_run: row::id(row, "release_run_id")?,
+        attempt: row::id(row, "attempt_id")?,
+        check_run: row::number_or_null(row, "check_run_id")?,
+        effect: effect::decode(&payload),
+        kind: row::effect_kind(row)?,
+        try_count: row.get("attempt_count")?,
+        sent_before: row.get::<_, Option<i64>>("send_began_at")?.is_some(),
+    };
+    Ok(Claim { item: message, fence: fence(row)?, expires_at })
+}
+
+fn begin_send(tx: &Tx<'_>, fence: Fence, needed: Duration) -> Result<(), Error> {
+    let marked: Option<(String, String)> = tx
+        .connection
+        .prepare_cached(
+            "UPDATE outbox SET send_began_at = :now, updated_at = :now \
+             WHERE id = :id AND claim_id = :claim AND status = 'leased' \
+                AND lease_expires_at >= :needed_until RETURNING kind, attempt_id",
+        )?
+        .query_row(
+            named_params! {
+                ":id": fence.row,
+                ":claim": fence.claim_id,
+                ":needed_until": tx.now.plus(needed).micros(),
+                ":now": tx.now.micros(),
+            },
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    let (kind, attempt) = marked.ok_or(Error::LeaseLost)?;
+    if kind == EffectKind::WorkflowDispatch.as_str() {
+        releases::dispatching(tx, attempt.parse().or(Err(Error::Row("attempt_id")))?)?;
+    }
+    Ok(())
+}
+
+/// Checks that the claim is still ours; returns whose it is.
+fn held(tx: &Tx<'_>, fence: Fence) -> Result<(Target, AttemptId), Error> {
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT installation_id, repository_id, release_run_id, attempt_id FROM outbox \
+         WHERE id = :id AND claim_id = :claim AND status = 'leased'",
+    )?;
+    let mut rows = statement.query(named_params! { ":id": fence.row, ":claim": fence.claim_id })?;
+    let row = rows.next()?.ok_or(Error::LeaseLost)?;
+    let target = Target {
+        installation: row::number(row, "installation_id")?,
+        repository: row::number(row, "repository_id")?,
+        release_run: row::id(row, "release_run_id")?,
+    };
+    Ok((target, row::id(row, "attempt_id")?))
+}
+
+/// A number the forge gave to another attempt cannot be this one's: what happened is not known.
+fn disown_taken_number(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+    settlement: Settlement,
+) -> Result<Settlement, Error> {
+    let (column, number, reason, replay) = match settlement {
+        Settlement::Complete(Learned::Dispatched(Some(run))) => (
+            NumberColumn::WorkflowRun,
+            run.get(),
+            Reason::ForgeDispatchUncertain,
+            ReplayClass::DispatchUncertain,
+        ),
+        Settlement::Complete(Learned::CheckRun(run)) => (
+            NumberColumn::CheckRun,
+            run.get(),
+            Reason::ForgeCheckRunCreateUncertain,
+            ReplayClass::CreateUncertain,
+        ),
+        other => return Ok(other),
+    };
+    Ok(if releases::number_is_taken(tx, column, number, attempt)? {
+        Settlement::Bury(reason, ErrorClass::Protocol, replay)
+    } else {
+        settlement
+    })
+}
+
+fn apply(
+    tx: &mut Tx<'_>,
+    fence: Fence,
+    (target, attempt): (Target, AttemptId),
+    settlement: Settlement,
+    in_doubt: bool,
+) -> Result<(), Error> {
+    match settlement {
+        Settlement::Complete(learned) => {
+            finish(tx, fence, OutboxStatus::Completed, false)?;
+            match learned {
+                Learned::Dispatched(run) => releases::dispatched(tx, target, attempt, run)?,
+                Learned::CheckRun(run) => releases::check_run_exists(tx, attempt, run)?,
+                Learned::Nothing => {}
+            }
+            advance(tx, attempt)
+        }
+        Settlement::RetryAt(instant) => give_back(tx, fence, instant, in_doubt, 0),
+        Settlement::WaitUntil(instant) => give_back(tx, fence, instant, in_doubt, 1),
+        Settlement::Bury(reason, class, replay_class) => {
+            finish(tx, fence, OutboxStatus::DeadLetter, !replay_class.is_safe())?;
+            bury(tx, fence, reason, class, replay_class)
+        }
+    }
+}
+
+fn give_back(
+    tx: &Tx<'_>,
+    fence: Fence,
+    available_at: Timestamp,
+    in_doubt: bool,
+    uncounted: u32,
+) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = 'available', available_at = :available, \
+                attempt_count = attempt_count - :uncounted, \
+                send_began_at = iif(:in_doubt, send_began_at, NULL), lease_owner = NULL, \
+                claim_id = NULL, lease_expires_at = NULL, updated_at = :now \
+             WHERE id = :id AND claim_id = :claim",
+        )?
+        .execute(named_params! {
+            ":id": fence.row,
+            ":claim": fence.claim_id,
+            ":available": available_at.micros(),
+            ":uncounted": uncounted,
+            ":in_doubt": in_doubt,
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+fn finish(tx: &Tx<'_>, fence: Fence, status: OutboxStatus, in_doubt: bool) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = :status, \
+                send_began_at = iif(:in_doubt, coalesce(send_began_at, :now), NULL), \
+                lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, updated_at = :now, \
+                finished_at = :now \
+             WHERE id = :id AND claim_id = :claim",
+        )?
+        .execute(named_params! {
+            ":id": fence.row,
+            ":claim": fence.claim_id,
+            ":status": status.as_str(),
+            ":in_doubt": in_doubt,
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+fn bury(
+    tx: &Tx<'_>,
+    fence: Fence,
+    reason: Reason,
+    error_class: ErrorClass,
+    replay_class: ReplayClass,
+) -> Result<(), Error> {
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT o.outbox_id, o.installation_id, p.full_name, o.attempt_count FROM outbox o \
+         LEFT JOIN repositories p USING (repository_id) WHERE o.id = :id",
+    )?;
+    let mut rows = statement.query(named_params! { ":id": fence.row })?;
+    let row = rows.next()?.ok_or(Error::Row("outbox_id"))?;
+    dead_letters::add(
+        tx,
+        row::number(row, "installation_id")?,
+        &dead_letters::Burial {
+            item: ItemId::Outbox(row::id(row, "outbox_id")?),
+            repository: row.get("full_name")?,
+            reason,
+            error_class,
+            attempt_count: row.get("attempt_count")?,
+            replay_class,
+        },
+    )
+}
+
+/// Pauses an installation for every process; a longer pause stands.
+fn pause(tx: &Tx<'_>, installation: InstallationId, until: Timestamp) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO installation_pauses (installation_id, paused_until, updated_at) \
+             VALUES (:id, :until, :now) ON CONFLICT (installation_id) DO UPDATE SET \
+                paused_until = max(paused_until, excluded.paused_until), \
+                updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":id": installation.get(),
+            ":until": until.micros(),
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+fn fence(row: &Row<'_>) -> Result<Fence, Error> {
+    Ok(Fence {
+        row: row.get("id")?,
+        claim_id: row.get("claim_id")?,
+        token: row.get("fencing_token")?,
+    })
+}

@@ -1,0 +1,308 @@
+//! Release runs and their attempts: started by jobs, moved by what the outbox learned.
+
+use rusqlite::{OptionalExtension as _, named_params};
+
+use crate::domain::delivery::RepositoryRef;
+use crate::domain::event::{CommitSha, GitRef};
+use crate::domain::id::{
+    AttemptId, CheckRunId, InstallationId, ReleaseRunId, RepositoryId, WorkflowRunId,
+};
+use crate::domain::outbox::{CheckRunStatus, Effect};
+use crate::domain::release::ReleaseFacts;
+use crate::store::error::Error;
+use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::{NewRelease, dead_letters, outbox, row};
+
+/// Finds the release run of a commit under a tag.
+pub(super) fn find(
+    tx: &Tx<'_>,
+    installation: InstallationId,
+    repository: &RepositoryRef,
+    git_ref: &GitRef,
+    head_sha: &CommitSha,
+) -> Result<Option<ReleaseRunId>, Error> {
+    let id: Option<String> = tx
+        .connection
+        .prepare_cached(
+            "SELECT release_run_id FROM release_runs WHERE forge_installation_id = :installation \
+                AND repository_id = :repository AND git_ref = :git_ref AND head_sha = :head_sha",
+        )?
+        .query_row(
+            named_params! {
+                ":installation": installation.get(),
+                ":repository": repository.id.get(),
+                ":git_ref": git_ref.as_str(),
+                ":head_sha": head_sha.as_str(),
+            },
+            |row| row.get(0),
+        )
+        .optional()?;
+    id.map(|id| id.parse().or(Err(Error::Row("release_run_id")))).transpose()
+}
+
+/// Finds the release run whose current attempt has this check run, on this commit of this repository.
+pub(super) fn of_check_run(
+    tx: &Tx<'_>,
+    installation: InstallationId,
+    repository: &RepositoryRef,
+    check_run: CheckRunId,
+    head_sha: &CommitSha,
+) -> Result<Option<ReleaseFacts>, Error> {
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT r.release_run_id, r.status, r.current_attempt_id, r.check_run_id, a.attempt_number, \
+            EXISTS (SELECT 1 FROM outbox o WHERE o.attempt_id = a.attempt_id \
+                AND o.kind = 'workflow_dispatch' AND o.status = 'dead_letter' \
+                AND o.send_began_at IS NOT NULL) AS in_doubt \
+         FROM release_run_attempts a JOIN release_runs r \
+            ON r.release_run_id = a.release_run_id AND r.current_attempt_id = a.attempt_id \
+         WHERE a.check_run_id = :check_run AND r.forge_installation_id = :installation \
+            AND r.repository_id = :repository AND r.head_sha = :head_sha",
+    )?;
+    let mut rows = statement.query(named_params! {
+        ":check_run": check_run.get(),
+        ":installation": installation.get(),
+        ":repository": repository.id.get(),
+        ":head_sha": head_sha.as_str(),
+    })?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(ReleaseFacts {
+        release_run: row::id(row, "release_run_id")?,
+        status: row::release_status(row)?,
+        current_attempt: row::id(row, "current_attempt_id")?,
+        attempt_number: row.get("attempt_number")?,
+        current_check_run: row::number_or_null(row, "check_run_id")?,
+        dispatch_in_doubt: row.get("in_doubt")?,
+    }))
+}
+
+/// Starts a release run with its first attempt and that attempt's effects.
+pub(super) fn start(
+    tx: &mut Tx<'_>,
+    installation: InstallationId,
+    repository: &RepositoryRef,
+    (git_ref, head_sha): (&GitRef, &CommitSha),
+    plan: &NewRelease,
+) -> Result<(), Error> {
+    let release_run = ReleaseRunId::from(tx.ids.uuid(tx.now));
+    let attempt = AttemptId::from(tx.ids.uuid(tx.now));
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO release_runs (release_run_id, forge_installation_id, repository_id, \
+                git_ref, head_sha, status, current_attempt_id, created_at, updated_at) \
+             VALUES (:release, :installation, :repository, :git_ref, :head_sha, 'queued', :attempt, \
+                :now, :now)",
+        )?
+        .execute(named_params! {
+            ":release": release_run.to_string(),
+            ":installation": installation.get(),
+            ":repository": repository.id.get(),
+            ":git_ref": git_ref.as_str(),
+            ":head_sha": head_sha.as_str(),
+            ":attempt": attempt.to_string(),
+            ":now": tx.now.micros(),
+        })?;
+    let target = Target { installation, repository: repository.id, release_run };
+    add_attempt(tx, target, attempt, 1, (git_ref.tag(), head_sha.as_str()), plan)
+}
+
+/// Starts the next attempt of a release run. What the one before still had to send is superseded.
+pub(super) fn start_attempt(
+    tx: &mut Tx<'_>,
+    release: &ReleaseFacts,
+    plan: &NewRelease,
+) -> Result<(), Error> {
+    let old = release.current_attempt;
+    dead_letters::supersede(tx, old)?;
+    outbox::supersede(tx, old)?;
+    tx.connection
+        .prepare_cached(
+            "UPDATE release_run_attempts SET status = 'superseded', updated_at = :now \
+             WHERE attempt_id = :attempt \
+                AND status IN ('queued', 'dispatching', 'running', 'reporting')",
+        )?
+        .execute(named_params! { ":attempt": old.to_string(), ":now": tx.now.micros() })?;
+    let attempt = AttemptId::from(tx.ids.uuid(tx.now));
+    let (target, git_ref, head_sha) = tx
+        .connection
+        .prepare_cached(
+            "UPDATE release_runs SET status = 'queued', decision = NULL, conclusion = NULL, \
+                failure_reason = NULL, current_attempt_id = :attempt, workflow_run_id = NULL, \
+                check_run_id = NULL, forge_check_published_at = NULL, finished_at = NULL, \
+                updated_at = :now \
+             WHERE release_run_id = :release \
+             RETURNING forge_installation_id, repository_id, git_ref, head_sha",
+        )?
+        .query_row(
+            named_params! {
+                ":release": release.release_run.to_string(),
+                ":attempt": attempt.to_string(),
+                ":now": tx.now.micros(),
+            },
+            |row| {
+                Ok((
+                    (row.get::<_, i64>(0)?, row.get::<_, i64>(1)?),
+                    row.get::<_, String>(2)?,
+                    row.get::<_, String>(3)?,
+                ))
+            },
+        )?;
+    let target = Target {
+        installation: target.0.try_into().or(Err(Error::Row("forge_installation_id")))?,
+        repository: target.1.try_into().or(Err(Error::Row("repository_id")))?,
+        release_run: release.release_run,
+    };
+    let tag = GitRef::new(&git_ref).ok_or(Error::Row("git_ref"))?;
+    let number = release.attempt_number + 1;
+    add_attempt(tx, target, attempt, number, (tag.tag(), &head_sha), plan)
+}
+
+/// Whose release run, where.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub(super) installation: InstallationId,
+    pub(super) repository: RepositoryId,
+    pub(super) release_run: ReleaseRunId,
+}
+
+fn add_attempt(
+    tx: &mut Tx<'_>,
+    target: Target,
+    attempt: AttemptId,
+    number: u32,
+    (tag, head_sha): (&str, &str),
+    plan: &NewRelease,
+) -> Result<(), Error> {
+    let nonce = hex(&tx.ids.bytes::<16>());
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO release_run_attempts (attempt_id, release_run_id, attempt_number, nonce, \
+                status, created_at, updated_at) \
+             VALUES (:attempt, :release, :number, :nonce, 'queued', :now, :now)",
+        )?
+        .execute(named_params! {
+            ":attempt": attempt.to_string(),
+            ":release": target.release_run.to_string(),
+            ":number": number,
+            ":nonce": nonce,
+            ":now": tx.now.micros(),
+        })?;
+    let check_run =
+        Effect::CheckRunCreate { name: plan.check_run_name.clone(), head_sha: head_sha.to_owned() };
+    let dispatch =
+        Effect::WorkflowDispatch { workflow: plan.workflow.clone(), tag: tag.to_owned(), nonce };
+    outbox::add(tx, target, attempt, &check_run)?;
+    outbox::add(tx, target, attempt, &dispatch)
+}
+
+/// The dispatch of the current attempt is about to leave.
+pub(super) fn dispatching(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    for table in ["release_run_attempts", "release_runs"] {
+        let key = if table == "release_runs" { "current_attempt_id" } else { "attempt_id" };
+        tx.connection
+            .prepare_cached(&format!(
+                "UPDATE {table} SET status = 'dispatching', updated_at = :now \
+                 WHERE {key} = :attempt AND status = 'queued'"
+            ))?
+            .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    }
+    Ok(())
+}
+
+/// The forge accepted the dispatch of an attempt.
+pub(super) fn dispatched(
+    tx: &mut Tx<'_>,
+    target: Target,
+    attempt: AttemptId,
+    run: Option<WorkflowRunId>,
+) -> Result<(), Error> {
+    for table in ["release_run_attempts", "release_runs"] {
+        let key = if table == "release_runs" { "current_attempt_id" } else { "attempt_id" };
+        tx.connection
+            .prepare_cached(&format!(
+                "UPDATE {table} SET status = 'running', workflow_run_id = :run, updated_at = :now \
+                 WHERE {key} = :attempt AND status IN ('queued', 'dispatching')"
+            ))?
+            .execute(named_params! {
+                ":attempt": attempt.to_string(),
+                ":run": run.map(WorkflowRunId::get),
+                ":now": tx.now.micros(),
+            })?;
+    }
+    let update = Effect::CheckRunUpdate { status: CheckRunStatus::InProgress };
+    outbox::add(tx, target, attempt, &update)
+}
+
+/// The check run of an attempt exists.
+pub(super) fn check_run_exists(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+    check_run: CheckRunId,
+) -> Result<(), Error> {
+    for table in ["release_run_attempts", "release_runs"] {
+        let key = if table == "release_runs" { "current_attempt_id" } else { "attempt_id" };
+        tx.connection
+            .prepare_cached(&format!(
+                "UPDATE {table} SET check_run_id = :check_run, updated_at = :now \
+                 WHERE {key} = :attempt"
+            ))?
+            .execute(named_params! {
+                ":attempt": attempt.to_string(),
+                ":check_run": check_run.get(),
+                ":now": tx.now.micros(),
+            })?;
+    }
+    Ok(())
+}
+
+/// Says whether the forge's number belongs to another attempt already: a second owner is never right.
+pub(super) fn number_is_taken(
+    tx: &Tx<'_>,
+    column: NumberColumn,
+    number: i64,
+    attempt: AttemptId,
+) -> Result<bool, Error> {
+    let column = match column {
+        NumberColumn::WorkflowRun => "workflow_run_id",
+        NumberColumn::CheckRun => "check_run_id",
+    };
+    Ok(tx
+        .connection
+        .prepare_cached(&format!(
+            "SELECT EXISTS (SELECT 1 FROM release_run_attempts \
+             WHERE {column} = :number AND attempt_id <> :attempt)"
+        ))?
+        .query_row(named_params! { ":number": number, ":attempt": attempt.to_string() }, |row| {
+            row.get(0)
+        })?)
+}
+
+/// Which of the forge's numbers of an attempt.
+#[derive(Clone, Copy)]
+pub(super) enum NumberColumn {
+    WorkflowRun,
+    CheckRun,
+}
+
+/// A webhook named a workflow run: look at it soon, if it is of this installation.
+pub(super) fn hint(
+    tx: &Tx<'_>,
+    installation: InstallationId,
+    run: WorkflowRunId,
+) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE release_run_attempts SET hinted_at = :now WHERE workflow_run_id = :run \
+                AND (SELECT forge_installation_id FROM release_runs r \
+                     WHERE r.release_run_id = release_run_attempts.release_run_id) = :installation",
+        )?
+        .execute(named_params! {
+            ":run": run.get(),
+            ":installation": installation.get(),
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}

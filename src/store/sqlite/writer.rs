@@ -1,0 +1,306 @@
+//! The one writer: a thread that owns the writing connection and commits in groups.
+//!
+//! It answers a verb only after the commit. What it does when something fails is the promise of this
+//! file: a verb's own error rolls back that verb; an error that made the database drop the whole
+//! transaction, or a failed commit, makes every verb of the group unavailable; a failing disk ends
+//! the process without an answer.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::clock::Clock;
+use crate::domain::time::Timestamp;
+use crate::random::Ids;
+use crate::store::error::{Error, Unavailable};
+use crate::store::sqlite::migrate;
+use crate::store::sqlite::queue::{Lane, PushError, Queue};
+use crate::thread;
+
+/// Verbs in one transaction at most.
+const GROUP_MAX: usize = 256;
+/// A group that has run for so long is committed before the rest goes on.
+const GROUP_TIME_MAX: Duration = Duration::from_millis(50);
+/// A caller does not wait longer than this for its commit.
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// What a verb sees: the open transaction, the instant it happens at, and chance.
+pub(super) struct Tx<'a> {
+    pub(super) connection: &'a Connection,
+    /// Read after the write lock was taken; the same for the whole group.
+    pub(super) now: Timestamp,
+    pub(super) ids: &'a mut Ids,
+}
+
+/// A verb on its way through the writer.
+trait Command: Send {
+    /// Runs it and keeps its result.
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure>;
+
+    /// Answers the caller: with the kept result, or with why the group did not commit.
+    fn answer(self: Box<Self>, group: Result<(), Unavailable>);
+}
+
+/// A verb failed, so its savepoint must be rolled back.
+enum Failure {
+    /// Only the verb.
+    Verb,
+    /// The disk.
+    Fatal(Error),
+}
+
+struct Call<T, F> {
+    verb: Option<F>,
+    result: Option<Result<T, Error>>,
+    reply: SyncSender<Result<T, Error>>,
+}
+
+impl<T, F> Command for Call<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        let Some(verb) = self.verb.take() else { return Ok(()) };
+        let result = catch_unwind(AssertUnwindSafe(|| verb(tx))).unwrap_or(Err(Error::Panicked));
+        match result {
+            Err(fatal @ Error::Fatal(_)) => Err(Failure::Fatal(fatal)),
+            other => {
+                let failed = other.is_err();
+                self.result = Some(other);
+                if failed { Err(Failure::Verb) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn answer(self: Box<Self>, group: Result<(), Unavailable>) {
+        let answer = match (group, self.result) {
+            (Ok(()), Some(result)) => result,
+            (Err(reason), Some(Ok(_)) | None) => Err(Error::Unavailable(reason)),
+            (Err(_), Some(own)) => own,
+            (Ok(()), None) => Err(Error::Unavailable(Unavailable::Closed)),
+        };
+        // A caller that stopped waiting is answered by nobody; what it asked for has happened.
+        drop(self.reply.send(answer));
+    }
+}
+
+/// A verb that was handed over and not waited for yet.
+#[must_use]
+pub struct Pending<T>(Result<Receiver<Result<T, Error>>, Unavailable>);
+
+impl<T> Pending<T> {
+    /// Waits until the verb is on disk, or did not happen.
+    ///
+    /// # Errors
+    /// The verb's own, or [`Error::Unavailable`] when its group did not commit.
+    pub fn wait(self) -> Result<T, Error> {
+        let receiver = self.0.map_err(Error::Unavailable)?;
+        receiver
+            .recv_timeout(ANSWER_WAIT_MAX)
+            .unwrap_or(Err(Error::Unavailable(Unavailable::Closed)))
+    }
+}
+
+/// How the last write went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// It was committed.
+    Ok,
+    /// It was not.
+    Failing(Unavailable),
+}
+
+/// What the writer thread and its callers share.
+struct Shared {
+    queue: Queue<Box<dyn Command>>,
+    /// 0 while writes succeed, else one more than the reason's place in [`Unavailable::ALL`].
+    failing: AtomicU8,
+    /// Group commits so far.
+    commits: AtomicU64,
+}
+
+/// Handle to the writer thread.
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        connection: Connection,
+        clock: Arc<dyn Clock>,
+        ids: Ids,
+        on_fatal: Box<dyn Fn(&Error) + Send>,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            queue: Queue::new(),
+            failing: AtomicU8::new(0),
+            commits: AtomicU64::new(0),
+        });
+        let body = Loop { connection, clock, ids, on_fatal, shared: Arc::clone(&shared) };
+        let thread = thread::spawn("store-writer", move || body.run())?;
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    pub(super) fn submit<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        verb: impl FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Pending<T> {
+        let (reply, receiver) = sync_channel(1);
+        let call = Call { verb: Some(verb), result: None, reply };
+        Pending(match self.shared.queue.push(lane, Box::new(call)) {
+            Ok(()) => Ok(receiver),
+            Err(PushError::Full) => Err(Unavailable::Overloaded),
+            Err(PushError::Closed) => Err(Unavailable::Closed),
+        })
+    }
+
+    pub(super) fn health(&self) -> Health {
+        let place = usize::from(self.shared.failing.load(Ordering::Relaxed));
+        match place.checked_sub(1).and_then(|place| Unavailable::ALL.get(place)) {
+            Some(reason) => Health::Failing(*reason),
+            None => Health::Ok,
+        }
+    }
+
+    pub(super) fn commits(&self) -> u64 {
+        self.shared.commits.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn close(&self) {
+        self.shared.queue.close();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // The thread catches every panic of a verb; its own end carries nothing to report.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The thread's side.
+struct Loop {
+    connection: Connection,
+    clock: Arc<dyn Clock>,
+    ids: Ids,
+    on_fatal: Box<dyn Fn(&Error) + Send>,
+    shared: Arc<Shared>,
+}
+
+impl Loop {
+    fn run(mut self) {
+        while let Some(mut waiting) = self.shared.queue.take(GROUP_MAX) {
+            while !waiting.is_empty() {
+                let mut group = Vec::with_capacity(waiting.len());
+                let outcome = self.commit(&mut waiting, &mut group);
+                if let Err(fatal @ Error::Fatal(_)) = outcome {
+                    (self.on_fatal)(&fatal);
+                    self.shared.queue.close();
+                    return;
+                }
+                self.answer(group, outcome);
+            }
+        }
+        // Folding the log is a courtesy to the next start: it is complete and durable as it is.
+        drop(self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
+    }
+
+    fn answer(&self, group: Vec<Box<dyn Command>>, outcome: Result<(), Error>) {
+        let outcome = outcome.map_err(|error| match error {
+            Error::Unavailable(reason) => reason,
+            Error::LeaseLost
+            | Error::Panicked
+            | Error::Fatal(_)
+            | Error::Statement(_)
+            | Error::Row(_) => Unavailable::Resources,
+        });
+        let place = outcome
+            .err()
+            .and_then(|reason| Unavailable::ALL.iter().position(|other| *other == reason));
+        let failing = place.map_or(0, |place| u8::try_from(place + 1).unwrap_or(u8::MAX));
+        self.shared.failing.store(failing, Ordering::Relaxed);
+        self.shared.commits.fetch_add(1, Ordering::Relaxed);
+        for command in group {
+            command.answer(outcome);
+        }
+    }
+
+    /// Runs verbs from `waiting` in one transaction, moving each that ran, or would have, to `group`.
+    fn commit(
+        &mut self,
+        waiting: &mut VecDeque<Box<dyn Command>>,
+        group: &mut Vec<Box<dyn Command>>,
+    ) -> Result<(), Error> {
+        let result = self.begin().and_then(|now| {
+            self.run_group(now, waiting, group)?;
+            Ok(self.connection.prepare_cached("COMMIT")?.execute([])?)
+        });
+        match result {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                group.extend(waiting.drain(..));
+                if !self.connection.is_autocommit() {
+                    // A rollback that fails too leaves a transaction open; the next BEGIN says so.
+                    drop(self.connection.execute_batch("ROLLBACK"));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn begin(&self) -> Result<Timestamp, Error> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let oldest: i64 = self
+            .connection
+            .prepare_cached("SELECT oldest_writer_step FROM schema_compatibility")?
+            .query_row([], |row| row.get(0))?;
+        if oldest > migrate::NEWEST_STEP {
+            return Err(Error::Unavailable(Unavailable::Outdated));
+        }
+        Ok(self.clock.now())
+    }
+
+    fn run_group(
+        &mut self,
+        now: Timestamp,
+        waiting: &mut VecDeque<Box<dyn Command>>,
+        group: &mut Vec<Box<dyn Command>>,
+    ) -> Result<(), Error> {
+        let began = self.clock.monotonic();
+        while let Some(mut command) = waiting.pop_front() {
+            self.connection.prepare_cached("SAVEPOINT verb")?.execute([])?;
+            let mut tx = Tx { connection: &self.connection, now, ids: &mut self.ids };
+            let ran = command.run(&mut tx);
+            group.push(command);
+            match ran {
+                Ok(()) => {}
+                Err(Failure::Fatal(fatal)) => return Err(fatal),
+                // The database dropped the whole transaction: nobody's work is there any more.
+                Err(Failure::Verb) if self.connection.is_autocommit() => {
+                    return Err(Error::Unavailable(Unavailable::Full));
+                }
+                Err(Failure::Verb) => {
+                    self.connection.prepare_cached("ROLLBACK TO verb")?.execute([])?;
+                }
+            }
+            self.connection.prepare_cached("RELEASE verb")?.execute([])?;
+            if self.clock.monotonic().saturating_sub(began) > GROUP_TIME_MAX {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
