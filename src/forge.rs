@@ -11,7 +11,9 @@ pub mod payload;
 pub mod client;
 
 mod answer;
+mod session;
 mod token;
+mod wire;
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;

@@ -1,11 +1,37 @@
-//! A control plane for a single-node site.
+//! A control plane for a single-node site: one daemon, `svcd`, and its operators' tool, `svcctl`.
+//!
+//! The main job, in one line: a signed webhook of the forge becomes a durable inbox row and a job, the
+//! job becomes a release run and side effects in an outbox, what fails becomes a dead letter, and an
+//! operator lists it and replays it when that is proved to be safe.
+//!
+//! The rooms stand below in reading order. `domain` decides and touches nothing. `store` and `forge`
+//! are the two outsides, and never meet. `app` holds one function for each thing a caller may want;
+//! `http` and `cli` translate to and from it; `workers` do what was queued; `daemon` starts and stops
+//! it all. `ARCHITECTURE.md` has the picture, and the arrows that must never be drawn.
 
 pub mod domain;
 
 pub mod store;
 
+pub mod forge;
+
+pub mod auth;
+
+pub mod app;
+
+pub mod workers;
+
+pub mod api;
+
+pub mod http;
+
+pub mod daemon;
+
+pub mod cli;
+
 pub mod clock;
 pub mod config;
+mod jwt;
 pub mod logging;
 pub mod metrics;
 pub mod random;
@@ -13,4 +39,5 @@ pub mod secret;
 pub mod thread;
 pub mod wake;
 
-pub mod api;
+pub mod demo;
+pub mod simulator;

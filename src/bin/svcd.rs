@@ -1,2 +1,40 @@
-//! x
-fn main() {}
+//! The daemon's entry: read the configuration, run, turn an error into an exit status.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use svc::config::{Config, Source};
+use svc::daemon::{
+    self,
+    arguments::{Arguments, Command},
+};
+use svc::logging;
+
+/// Exit status for a configuration that is wrong, as sysexits(3) has it.
+const EXIT_CONFIG: u8 = 78;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let config = match Config::load(Source::process()) {
+        Ok(config) => config,
+        Err(problems) => {
+            daemon::arguments::show_problems(&problems);
+            return ExitCode::from(EXIT_CONFIG);
+        }
+    };
+    if let Some(Command::CheckConfig) = arguments.command {
+        daemon::arguments::show_checked(&config);
+        return ExitCode::SUCCESS;
+    }
+    logging::start(config.log);
+    for warning in &config.warnings {
+        log::warn!(event = "config.warning", setting = warning.name.as_str(), what = warning.what.as_str(); "a setting leaves something off");
+    }
+    match daemon::run(config) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            daemon::arguments::show_error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -59,8 +59,8 @@ fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
     let (Some(_), Some(installation)) = (&delivery.action, delivery.installation) else {
         return Ok(Recorded::Ignored);
     };
-    installations::meet(tx, installation)?;
     let inbox_id = tx.connection.last_insert_rowid();
+    installations::meet(tx, installation)?;
     let job = JobId::from(tx.ids.uuid(tx.now));
     tx.connection
         .prepare_cached(

@@ -1,0 +1,174 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_svcctl_global_optspecs
+    string join \n url= installation= token-file= o/output= color= timeout= h/help V/version
+end
+
+function __fish_svcctl_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_svcctl_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_svcctl_using_subcommand
+    set -l cmd (__fish_svcctl_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c svcctl -n "__fish_svcctl_needs_command" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_needs_command" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_needs_command" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_needs_command" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_needs_command" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_needs_command" -s V -l version -d 'Print version'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "status" -d 'Say whether the service is ready, and if not, why'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "dead-letters" -d 'See what the service has given up'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "installations" -d 'See the installations of the app at the forge'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "completions" -d 'Print the completions of a shell'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand status" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand status" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand status" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand status" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand status" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand status" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -f -a "list" -d 'List what was given up, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -f -a "show" -d 'Show one dead letter, and whether it may be replayed'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and not __fish_seen_subcommand_from list show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l limit -d 'Most items to show; with --all, items to ask for at once' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l before -d 'Show only what failed before this instant, such as 2026-11-21T09:00:00Z' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l type -d 'Show only this kind of item' -r -f -a "job\t''
+outbox\t''"
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l reason -d 'Show only what was given up for this reason' -r -f -a "actions_unreadable\t''
+installation_suspended\t''
+installation_deleted\t''
+job_failed\t''
+crash_loop\t''
+repository_unknown\t''
+check_run_unknown\t''
+forge_token_refused\t''
+forge_unavailable\t''
+forge_dispatch_rejected\t''
+forge_dispatch_uncertain\t''
+forge_check_run_create_rejected\t''
+forge_check_run_create_uncertain\t''
+forge_check_run_update_failed\t''"
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l all -d 'Show all pages'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l exact-times -d 'Show instants in place of ages in the table'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from show" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from show" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from show" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from show" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from show" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from help" -f -a "list" -d 'List what was given up, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show one dead letter, and whether it may be replayed'
+complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l idempotency-key -d 'Key of an earlier try of this very replay [default: a new one]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l retries -d 'How often to try again when the service is busy or the connection is lost' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l dry-run -d 'Show the item and whether it may be replayed, and send nothing'
+complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -f -a "list" -d 'List all installations the service knows'
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from list" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from list" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from list" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from list" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from list" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from help" -f -a "list" -d 'List all installations the service knows'
+complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "dead-letters" -d 'See what the service has given up'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "installations" -d 'See the installations of the app at the forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "list" -d 'List what was given up, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "show" -d 'Show one dead letter, and whether it may be replayed'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from installations" -f -a "list" -d 'List all installations the service knows'

@@ -1,0 +1,78 @@
+//! Intentions: one function for each thing a caller may want, its access check first.
+//!
+//! HTTP, MCP and the command line translate to and from these functions and add nothing, so the
+//! surfaces cannot drift. Whoever operates must hold a [`Principal`], which only the check gives out.
+
+mod dead_letters;
+mod error;
+mod readiness;
+mod receive;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::auth::operator::{Operators, Principal};
+use crate::clock::Clock;
+use crate::forge::{payload, signature};
+use crate::metrics::Metrics;
+use crate::store::Store;
+use crate::wake::Wake;
+
+pub use error::Error;
+pub use receive::{Intake, Webhook};
+
+/// Webhook intake: what is needed to trust and to understand a delivery.
+pub struct IntakeRules {
+    /// Secrets a delivery may be signed with.
+    pub secrets: signature::Secrets,
+    /// What starts something.
+    pub payload: payload::Rules,
+    /// Largest body in bytes.
+    pub body_bytes_max: usize,
+}
+
+/// Who is woken when there is work. Waking is a courtesy: workers look by themselves too.
+#[derive(Clone, Debug, Default)]
+pub struct Wakes {
+    /// Lifecycle jobs.
+    pub jobs: Wake,
+    /// Side effects.
+    pub outbox: Wake,
+}
+
+/// Everything intentions need.
+pub struct App {
+    /// The store.
+    pub store: Store,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Nothing means the operator API is off.
+    pub operators: Option<Operators>,
+    /// Nothing means the forge is off.
+    pub intake: Option<IntakeRules>,
+    /// The reconciliation settings could be understood.
+    pub reconciliation_configuration_valid: bool,
+    /// Who is woken.
+    pub wakes: Wakes,
+    /// Counters.
+    pub metrics: Arc<Metrics>,
+    /// The service is stopping.
+    pub draining: AtomicBool,
+}
+
+impl App {
+    /// Returns who asks, or why nobody may.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the operator API is off, [`Error::Unauthenticated`] when the
+    /// header does not hold the token.
+    pub fn operator(&self, authorization: Option<&str>) -> Result<Principal, Error> {
+        let operators = self.operators.as_ref().ok_or(Error::OperatorApiOff)?;
+        operators.authenticate(authorization).ok_or(Error::Unauthenticated)
+    }
+
+    /// Makes readiness fail from now on, so that nobody sends new work here.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+}

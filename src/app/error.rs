@@ -1,0 +1,49 @@
+//! Why an intention did not happen, in the caller's terms. Detail of the store stays in the log.
+
+use std::borrow::Cow;
+
+use crate::domain::dead_letter::NotReplayable;
+use crate::store;
+
+/// An intention did not happen, and changed nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request is not one that can be understood; says what to send instead.
+    #[error("{0}")]
+    InvalidRequest(Cow<'static, str>),
+    /// No credential, or not the right one.
+    #[error("the bearer token is missing or not valid")]
+    Unauthenticated,
+    /// The operator API is not configured.
+    #[error("the operator API is off: its token and actor are not configured")]
+    OperatorApiOff,
+    /// The forge is not configured.
+    #[error("the forge is not configured")]
+    ForgeOff,
+    /// The webhook's signature does not hold.
+    #[error("the signature is missing or does not match")]
+    BadSignature,
+    /// There is no such item in this installation.
+    #[error("there is no such item in this installation")]
+    NotFound,
+    /// The item must not be replayed.
+    #[error("the item must not be replayed")]
+    NotReplayable(NotReplayable),
+    /// The key was used for another request.
+    #[error("this Idempotency-Key was used for another request")]
+    OperationConflict,
+    /// The media type is not one that is taken.
+    #[error("send application/json without a content encoding")]
+    UnsupportedMediaType,
+    /// The store cannot do it now; the same request may be sent again later.
+    #[error("the service cannot do it now")]
+    Unavailable,
+}
+
+/// What the store says, as a caller hears it. The class goes to the log here, once.
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        log::warn!(event = "store.verb_failed", class = error.class(); "a store verb did not happen");
+        Self::Unavailable
+    }
+}

@@ -1,0 +1,100 @@
+//! Whether the service may be used, and its numbers. Open to anyone who reaches a surface, so it holds
+//! words, times and counts, and nothing of a tenant.
+
+use std::sync::atomic::Ordering;
+
+use crate::app::App;
+use crate::domain::time::Timestamp;
+use crate::metrics::gauge;
+use crate::store::{Health, Ticks};
+
+/// What readiness shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Readiness {
+    /// New work may be sent here.
+    pub ready: bool,
+    /// The reconciliation settings could be understood.
+    pub reconciliation_configuration_valid: bool,
+    /// Workflow attempts: latest poll and success.
+    pub workflow: Ticks,
+    /// Check runs: latest poll and success.
+    pub check_run: Ticks,
+    /// Inbox and jobs: latest poll and success.
+    pub lifecycle: Ticks,
+    /// `ok`, or what is wrong.
+    pub store: &'static str,
+    /// Step of the schema; 0 when it cannot be read.
+    pub schema_step: i64,
+    /// The service is stopping.
+    pub draining: bool,
+}
+
+impl App {
+    /// Says whether the service may be used. It reads, and never writes.
+    #[must_use]
+    pub fn readiness(&self) -> Readiness {
+        let draining = self.draining.load(Ordering::Relaxed);
+        let mut store = match self.store.health() {
+            Health::Ok => "ok",
+            Health::Failing(reason) => reason.as_str(),
+        };
+        let schema_step = self.store.schema_step().unwrap_or_else(|error| {
+            store = error.class();
+            0
+        });
+        let ticks = |worker| self.store.ticks(worker).unwrap_or_default();
+        Readiness {
+            ready: store == "ok" && !draining && self.reconciliation_configuration_valid,
+            reconciliation_configuration_valid: self.reconciliation_configuration_valid,
+            workflow: ticks("workflow_reconciliation"),
+            check_run: ticks("check_run_reconciliation"),
+            lifecycle: ticks("lifecycle_reconciliation"),
+            store,
+            schema_step,
+            draining,
+        }
+    }
+
+    /// Returns every number as Prometheus text.
+    #[must_use]
+    pub fn metrics_text(&self) -> String {
+        let mut text = self.metrics.render();
+        gauge(&mut text, "svc_store_commits", "Groups the writer committed.", self.store.commits());
+        gauge(
+            &mut text,
+            "svc_store_log_bytes",
+            "Size of the write-ahead log.",
+            self.store.log_bytes(),
+        );
+        let up = u8::from(self.store.health() == Health::Ok);
+        gauge(&mut text, "svc_store_up", "1 while the last write succeeded.", up);
+        if let Ok(backlog) = self.store.backlog() {
+            let age = |since: Option<Timestamp>| {
+                since.map_or(0.0, |since| self.clock.now().since(since).as_secs_f64())
+            };
+            let oldest_job = age(backlog.oldest_job_at);
+            let oldest_message = age(backlog.oldest_message_at);
+            let capped = "counted up to 10000";
+            for (name, help, value) in [
+                ("svc_jobs_available", "Jobs that wait", backlog.jobs_available),
+                ("svc_outbox_available", "Side effects that wait", backlog.messages_available),
+                ("svc_dead_letters_open", "Open dead letters", backlog.dead_letters_open),
+            ] {
+                gauge(&mut text, name, &format!("{help}, {capped}."), value);
+            }
+            gauge(
+                &mut text,
+                "svc_oldest_job_seconds",
+                "How long the oldest due job waits.",
+                oldest_job,
+            );
+            gauge(
+                &mut text,
+                "svc_oldest_effect_seconds",
+                "How long the oldest due side effect waits.",
+                oldest_message,
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,117 @@
+//! Taking in a webhook: signature first, then meaning, then the disk, then the answer.
+
+use ring::digest::{SHA256, digest};
+
+use crate::app::{App, Error};
+use crate::domain::delivery::{DeliveryId, NewDelivery, Recorded};
+use crate::forge::payload;
+use crate::metrics::DELIVERIES;
+
+/// A webhook as it arrived. Nothing of it is trusted yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Webhook<'a> {
+    /// Signature header, when there is exactly one.
+    pub signature: Option<&'a str>,
+    /// Delivery id header, when there is exactly one.
+    pub delivery_id: Option<&'a str>,
+    /// Event header, when there is exactly one.
+    pub event: Option<&'a str>,
+    /// The body is declared as plain JSON.
+    pub is_json: bool,
+    /// The raw body.
+    pub body: &'a [u8],
+}
+
+/// What became of a webhook that was taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intake {
+    /// It is on disk, with a job.
+    Accepted,
+    /// It is on disk and asks nothing of us.
+    Ignored,
+    /// It was on disk before.
+    Duplicate,
+}
+
+impl Intake {
+    /// Returns the published word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Ignored => "ignored",
+            Self::Duplicate => "duplicate",
+        }
+    }
+}
+
+impl App {
+    /// Takes in a webhook. An `Ok` is on disk.
+    ///
+    /// # Errors
+    /// [`Error::BadSignature`] before anything is read into it; [`Error::InvalidRequest`] and
+    /// [`Error::UnsupportedMediaType`] when it is signed and unusable; [`Error::Unavailable`] when it
+    /// is not known to be on disk, so that the forge counts it as failed.
+    pub fn receive(&self, webhook: &Webhook<'_>) -> Result<Intake, Error> {
+        let taken = self.take_in(webhook);
+        let outcome = match &taken {
+            Ok((_, label)) => label,
+            Err(Error::BadSignature) => "bad_signature",
+            Err(Error::InvalidRequest(_) | Error::UnsupportedMediaType) => "unusable",
+            Err(_) => "unavailable",
+        };
+        self.metrics.count(DELIVERIES, &[("outcome", outcome)]);
+        if matches!(taken, Err(Error::BadSignature)) {
+            log::warn!(event = "webhook.bad_signature"; "a webhook was refused: its signature does not hold");
+        }
+        taken.map(|(intake, _)| intake)
+    }
+
+    fn take_in(&self, webhook: &Webhook<'_>) -> Result<(Intake, &'static str), Error> {
+        let rules = self.intake.as_ref().ok_or(Error::ForgeOff)?;
+        rules.secrets.verify(webhook.signature, webhook.body).or(Err(Error::BadSignature))?;
+        if !webhook.is_json {
+            return Err(Error::UnsupportedMediaType);
+        }
+        let id: DeliveryId = webhook
+            .delivery_id
+            .and_then(|text| text.parse().ok())
+            .ok_or(Error::InvalidRequest("send one X-GitHub-Delivery header, a GUID".into()))?;
+        let event =
+            webhook.event.ok_or(Error::InvalidRequest("send one X-GitHub-Event header".into()))?;
+        let normalised = payload::normalise(event, webhook.body, &rules.payload).or(Err(
+            Error::InvalidRequest("the body must be one JSON object without repeated keys".into()),
+        ))?;
+        let mut body_sha256 = [0; 32];
+        body_sha256.copy_from_slice(digest(&SHA256, webhook.body).as_ref());
+        let recorded = self.store.record_delivery(NewDelivery {
+            id: id.clone(),
+            event: normalised.event,
+            installation: normalised.installation,
+            repository: normalised.repository,
+            body_sha256,
+            action: normalised.action,
+        })?;
+        let delivery_id = id.to_string();
+        let delivery_id = delivery_id.as_str();
+        Ok(match recorded {
+            Recorded::Accepted(job) => {
+                self.wakes.jobs.notify();
+                log::info!(event = "webhook.accepted", delivery_id = delivery_id, forge_event = normalised.event, job_id = job.to_string().as_str(); "a webhook became a job");
+                (Intake::Accepted, "accepted")
+            }
+            Recorded::Ignored => {
+                log::debug!(event = "webhook.ignored", delivery_id = delivery_id, forge_event = normalised.event; "a webhook asks nothing of us");
+                (Intake::Ignored, "ignored")
+            }
+            Recorded::Duplicate => {
+                log::info!(event = "webhook.duplicate", delivery_id = delivery_id; "a webhook came again");
+                (Intake::Duplicate, "duplicate")
+            }
+            Recorded::Conflict => {
+                log::warn!(event = "webhook.conflict", delivery_id = delivery_id; "a webhook came again with another body; the first stands");
+                (Intake::Duplicate, "conflict")
+            }
+        })
+    }
+}

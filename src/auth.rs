@@ -1,0 +1,4 @@
+//! Who asks. Credentials come in, a principal comes out, or nothing: pure checks, no state, no store.
+//! A principal can only be made here, so holding one is proof of the check.
+
+pub mod operator;

@@ -1,0 +1,169 @@
+//! The command line of operators: the tree of commands and its dispatch.
+//!
+//! `svcctl` is an HTTP client of the daemon and nothing more; it never opens the database. Each
+//! command is one file with one `Args` and one `run`. What every command needs is in [`Global`].
+//! Answers go to standard output in one of three formats, everything else to standard error, and
+//! the exit code alone says how it went.
+
+mod again;
+mod client;
+mod completions;
+mod dead_letters;
+mod demo;
+mod endpoint;
+mod error;
+mod exit;
+mod installations;
+mod output;
+mod replay;
+mod retry;
+mod status;
+mod token;
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+
+pub use error::Error;
+pub use exit::Exit;
+pub use output::Output;
+
+use crate::domain::id::InstallationId;
+use output::{Color, Format};
+
+const EXAMPLES: &str = "\
+Examples:
+  svcctl demo                                 watch the whole thing work, with nothing set up
+  svcctl status                               is the service well?
+  svcctl dead-letters list                    what was given up?
+  svcctl dead-letters show outbox ID          why, and may it be replayed?
+  svcctl replay outbox ID --dry-run           what would happen?
+  svcctl replay outbox ID                     try it once more
+  svcctl dead-letters list -o ndjson --all | jq -r .itemId
+";
+
+/// Looks after a running svcd: its health, its dead letters, and their replay
+///
+/// Data goes to standard output, everything else to standard error. With --output json or ndjson,
+/// failures are JSON objects too.
+#[derive(Debug, Parser)]
+#[command(
+    name = "svcctl",
+    version,
+    after_help = EXAMPLES,
+    after_long_help = format!("{EXAMPLES}\n{}", exit::table()),
+)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command understands.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    #[arg(
+        help = "Where the service listens: unix:/PATH, https://HOST, or http:// on this machine",
+        long,
+        global = true,
+        value_name = "URL",
+        env = "SVC_URL",
+        hide_env_values = true,
+        default_value = URL_DEFAULT
+    )]
+    url: String,
+
+    /// Installation to work on [default: the only one there is]
+    #[arg(long, global = true, value_name = "NUMBER", env = "SVC_INSTALLATION")]
+    #[arg(hide_env_values = true)]
+    installation: Option<InstallationId>,
+
+    /// File with the operator token [default: /etc/svc/operator.token]
+    ///
+    /// When no file is named and `SVC_OPERATOR_API_TOKEN` is set, its value is the token. A file
+    /// that others can read is refused. The token is never taken from the command line.
+    #[arg(long, global = true, value_name = "FILE", env = "SVC_OPERATOR_API_TOKEN_FILE")]
+    #[arg(hide_env_values = true)]
+    token_file: Option<PathBuf>,
+
+    /// How to print the answer
+    #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table")]
+    output: Format,
+
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+
+    /// Longest time one request may take
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    timeout: u64,
+}
+
+/// Where packages put the control socket.
+const URL_DEFAULT: &str = "unix:/run/svc/svcd.sock";
+
+// A new command is a line here, a line in `run`, and a file.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Status(status::Args),
+    #[command(subcommand)]
+    DeadLetters(dead_letters::Command),
+    Replay(replay::Args),
+    #[command(subcommand)]
+    Installations(installations::Command),
+    Completions(completions::Args),
+    Demo(demo::Args),
+}
+
+impl Cli {
+    /// Returns what prints the answer, or the error.
+    #[must_use]
+    pub fn output(&self) -> Output {
+        Output::new(self.global.output, self.global.color)
+    }
+}
+
+/// Returns the whole tree of commands, for manual pages and completions.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs the command that was typed.
+///
+/// # Errors
+/// When it does not come to what it was typed for; [`Error::exit`] says how the process ends.
+pub fn run(cli: &Cli) -> Result<Exit, Error> {
+    let (global, output) = (&cli.global, cli.output());
+    match &cli.command {
+        Command::Status(args) => status::run(args, global, output),
+        Command::DeadLetters(command) => dead_letters::run(command, global, output),
+        Command::Replay(args) => replay::run(args, global, output),
+        Command::Installations(command) => installations::run(command, global, output),
+        Command::Completions(args) => completions::run(args, output),
+        Command::Demo(args) => demo::run(args, output),
+    }
+}
+
+/// Prints what the parser has to say: the help that was asked for, or what is wrong with the
+/// command line.
+#[must_use]
+pub fn usage(error: &clap::Error) -> Exit {
+    let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+    // Nobody is left to tell when even this cannot be printed.
+    drop(error.print());
+    exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_holds_together() {
+        command().debug_assert();
+    }
+}

@@ -1,0 +1,69 @@
+//! Commands to type next, with the options that were given, ready to be pasted into a shell.
+
+use std::borrow::Cow;
+
+use crate::cli::{Global, URL_DEFAULT};
+
+/// A command line in the making.
+#[derive(Clone, Debug)]
+pub(crate) struct Again(String);
+
+impl Again {
+    /// Starts with the command, and with how this run reached the service.
+    pub(crate) fn new(command: &str, global: &Global) -> Self {
+        let mut again = Self(format!("svcctl {command}"));
+        if global.url != URL_DEFAULT {
+            again = again.with("--url", &global.url);
+        }
+        if let Some(file) = &global.token_file {
+            again = again.with("--token-file", &file.to_string_lossy());
+        }
+        if let Some(installation) = global.installation {
+            again = again.with("--installation", &installation.to_string());
+        }
+        again
+    }
+
+    /// Adds an option with a value.
+    pub(crate) fn with(mut self, option: &str, value: &str) -> Self {
+        for word in [option, value] {
+            self.0.push(' ');
+            self.0.push_str(&quoted(word));
+        }
+        self
+    }
+
+    /// Adds an option with a value when there is one.
+    pub(crate) fn with_some(self, option: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.with(option, value),
+            None => self,
+        }
+    }
+
+    pub(crate) fn into_line(self) -> String {
+        self.0
+    }
+}
+
+fn quoted(word: &str) -> Cow<'_, str> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,=@%+".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_the_shell() {
+        assert_eq!(quoted("2026-11-21T09:00:00.000001Z"), "2026-11-21T09:00:00.000001Z");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's; rm -r $HOME"), r"'it'\''s; rm -r $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,181 @@
+//! Requests to the service: one connection each, no redirects, no proxy, no cookies; the token goes
+//! to the one configured address and nowhere else.
+
+mod failure;
+mod unix;
+
+use std::time::Duration;
+
+use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use serde::de::DeserializeOwned;
+use ureq::Agent;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::DefaultConnector;
+
+pub(crate) use failure::Failure;
+
+use crate::api::Problem;
+use crate::cli::Global;
+use crate::cli::endpoint::{Endpoint, Refused};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::token;
+
+/// Largest answer that is read.
+const BODY_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Longest wait for a connection.
+const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(5);
+const ANSWER_TYPES: HeaderValue =
+    HeaderValue::from_static("application/json, application/problem+json");
+
+/// Speaks to one service.
+#[derive(Debug)]
+pub(crate) struct Client {
+    agent: Agent,
+    endpoint: Endpoint,
+    authorization: Option<HeaderValue>,
+}
+
+/// What came back, whatever its status.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    status: StatusCode,
+    retry_after: Option<Duration>,
+    body: Vec<u8>,
+}
+
+impl Client {
+    /// Returns a client that shows no token.
+    pub(crate) fn anonymous(global: &Global) -> Result<Self, Error> {
+        let endpoint = Endpoint::parse(&global.url).map_err(address_refused)?;
+        let timeout = Duration::from_secs(global.timeout);
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .max_idle_connections(0)
+            .timeout_global(Some(timeout))
+            .timeout_connect(Some(timeout.min(CONNECT_TIMEOUT_MAX)))
+            .user_agent(concat!("svcctl/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let agent = match &endpoint {
+            Endpoint::Unix(path) => {
+                Agent::with_parts(config, unix::SocketConnector::new(path), unix::NoResolver)
+            }
+            Endpoint::Url(_) => {
+                Agent::with_parts(config, DefaultConnector::new(), DefaultResolver::default())
+            }
+        };
+        Ok(Self { agent, endpoint, authorization: None })
+    }
+
+    /// Returns a client that shows the operator's token.
+    pub(crate) fn operator(global: &Global) -> Result<Self, Error> {
+        let client = Self::anonymous(global)?;
+        let authorization = token::authorization(global.token_file.as_deref())?;
+        Ok(Self { authorization: Some(authorization), ..client })
+    }
+
+    /// Reads one resource.
+    pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        self.send(Method::GET, path, HeaderMap::new())?.expect_ok()
+    }
+
+    /// Asks for something to be done, under a key that makes it happen once.
+    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str, key: &str) -> Result<T, Failure> {
+        let key = HeaderValue::from_str(key).map_err(|error| Failure::malformed("key", error))?;
+        let headers = HeaderMap::from_iter([
+            (http::HeaderName::from_static("idempotency-key"), key),
+            (CONTENT_LENGTH, HeaderValue::from_static("0")),
+        ]);
+        self.send(Method::POST, path, headers)?.expect_ok()
+    }
+
+    /// Sends a request without a body, and reads the whole answer.
+    pub(crate) fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+    ) -> Result<Answer, Failure> {
+        let mut request = Request::new(());
+        *request.method_mut() = method;
+        *request.uri_mut() = format!("{}{path}", self.endpoint.base())
+            .parse()
+            .map_err(|error| Failure::malformed("the path of the request", error))?;
+        *request.headers_mut() = headers;
+        request.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        request.headers_mut().insert(ACCEPT, ANSWER_TYPES);
+        if let Some(authorization) = &self.authorization {
+            request.headers_mut().insert(AUTHORIZATION, authorization.clone());
+        }
+        let failed = |error| Failure::of_transport(&self.endpoint, error);
+        let mut response = self.agent.run(request).map_err(failed)?;
+        let body = response.body_mut().with_config().limit(BODY_BYTES_MAX);
+        Ok(Answer {
+            body: body.read_to_vec().map_err(failed)?,
+            status: response.status(),
+            retry_after: retry_after(response.headers()),
+        })
+    }
+}
+
+impl Answer {
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Reads the body, whatever the status.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        serde_json::from_slice(&self.body)
+            .map_err(|error| Failure::malformed("the answer of the service", error))
+    }
+
+    /// Reads the body of a success; everything else is a failure.
+    pub(crate) fn expect_ok<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        if self.status == StatusCode::OK { self.json() } else { Err(self.refusal()) }
+    }
+
+    /// Returns what the service, or something before it, had against the request.
+    pub(crate) fn refusal(&self) -> Failure {
+        let status = self.status.as_u16();
+        let problem = serde_json::from_slice(&self.body).ok().or_else(|| from_between(status));
+        match problem {
+            Some(problem) => Failure::Refused { problem, retry_after: self.retry_after },
+            None => Failure::NotOurs { status },
+        }
+    }
+}
+
+/// Returns the problem a proxy means that knows nothing of ours; nothing when only it knows.
+fn from_between(status: u16) -> Option<Box<Problem>> {
+    let outcome = match status {
+        401 => "unauthenticated",
+        429 => "rate_limited",
+        502..=504 => "unavailable",
+        _ => return None,
+    };
+    Some(Box::new(Problem {
+        kind: format!("urn:svc:problem:{outcome}"),
+        title: format!("HTTP {status} from something before the service").into(),
+        status,
+        outcome: outcome.into(),
+        detail: None,
+        replay_class: None,
+    }))
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+fn address_refused(why: Refused) -> Error {
+    let hint = match why {
+        Refused::Shape => "for example: --url unix:/run/svc/svcd.sock",
+        Refused::Secret => "keep the token in a file and name it with --token-file",
+        Refused::Plain => "use https, or a tunnel: ssh -L 7081:127.0.0.1:7081 HOST",
+    };
+    Error::new(Exit::Usage, "--url (or SVC_URL) is refused").caused_by(why).hint(hint)
+}

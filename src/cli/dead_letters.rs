@@ -1,0 +1,40 @@
+//! `svcctl dead-letters`: what was given up, and what may be done about it.
+
+mod gather;
+mod list;
+pub(crate) mod show;
+
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::cli::Global;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+use crate::domain::dead_letter::ItemType;
+use crate::domain::id::InstallationId;
+
+/// See what the service has given up
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    List(list::Args),
+    Show(show::Args),
+}
+
+pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
+    match command {
+        Command::List(args) => list::run(args, global, output),
+        Command::Show(args) => show::run(args, global, output),
+    }
+}
+
+/// Returns the path of an installation's dead letters.
+pub(crate) fn path(installation: InstallationId) -> String {
+    format!("/api/v1/operator/installations/{installation}/dead-letters")
+}
+
+/// Reads the kind of an item.
+pub(crate) fn item_type() -> impl TypedValueParser<Value = ItemType> {
+    PossibleValuesParser::new(ItemType::ALL.iter().map(|kind| kind.as_str()))
+        .map(|word| ItemType::from_word(&word).expect("only these words pass"))
+}

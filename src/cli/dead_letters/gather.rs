@@ -1,0 +1,119 @@
+//! Gathers dead letters from pages, keeping those that are wanted.
+
+use crate::api::{DeadLetter, DeadLetterPage};
+use crate::domain::dead_letter::{ItemType, Reason};
+
+/// Which dead letters are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Filter {
+    pub(super) item_type: Option<ItemType>,
+    pub(super) reason: Option<Reason>,
+}
+
+impl Filter {
+    pub(super) fn is_empty(self) -> bool {
+        self.item_type.is_none() && self.reason.is_none()
+    }
+
+    fn accepts(self, item: &DeadLetter) -> bool {
+        self.item_type.is_none_or(|wanted| wanted.as_str() == item.item_type)
+            && self.reason.is_none_or(|wanted| wanted.as_str() == item.reason_code)
+    }
+}
+
+/// Takes a page in, and returns the cursor of the next one to ask for; nothing when it is enough.
+///
+/// `gathered.next_before` is where to go on later. When a page is left in its middle, that is the
+/// last item taken: its instant is unique, so that nothing is skipped or seen twice.
+pub(super) fn take(
+    gathered: &mut DeadLetterPage,
+    page: DeadLetterPage,
+    filter: Filter,
+    limit: Option<usize>,
+) -> Option<String> {
+    for item in page.items.into_iter().filter(|item| filter.accepts(item)) {
+        if is_full(gathered, limit) {
+            gathered.next_before = gathered.items.last().map(|last| last.failed_at.clone());
+            return None;
+        }
+        gathered.items.push(item);
+    }
+    gathered.next_before = page.next_before;
+    if is_full(gathered, limit) { None } else { gathered.next_before.clone() }
+}
+
+fn is_full(gathered: &DeadLetterPage, limit: Option<usize>) -> bool {
+    limit.is_some_and(|limit| gathered.items.len() >= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JOBS: Filter = Filter { item_type: Some(ItemType::Job), reason: None };
+
+    /// Each letter is an item: `j` a job, `o` an outbox message; it fails at its own position.
+    fn page(start: usize, items: &str, next: Option<&str>) -> DeadLetterPage {
+        let items = items.char_indices().map(|(position, kind)| DeadLetter {
+            item_type: if kind == 'j' { "job".into() } else { "outbox".into() },
+            item_id: String::new(),
+            repository: None,
+            reason_code: if kind == 'j' { "crash_loop".into() } else { "job_failed".into() },
+            error_class: "crash".into(),
+            attempt_count: 1,
+            failed_at: (start + position).to_string(),
+            replay_safe: true,
+        });
+        DeadLetterPage { items: items.collect(), next_before: next.map(str::to_owned) }
+    }
+
+    fn none() -> DeadLetterPage {
+        DeadLetterPage { items: Vec::new(), next_before: None }
+    }
+
+    fn taken(gathered: &DeadLetterPage) -> (Vec<&str>, Option<&str>) {
+        let items = gathered.items.iter().map(|item| item.failed_at.as_str()).collect();
+        (items, gathered.next_before.as_deref())
+    }
+
+    #[test]
+    fn a_whole_page_keeps_its_cursor() {
+        let mut gathered = none();
+        assert_eq!(take(&mut gathered, page(0, "jo", Some("1")), Filter::default(), Some(2)), None);
+        assert_eq!(taken(&gathered), (vec!["0", "1"], Some("1")));
+    }
+
+    #[test]
+    fn a_filter_goes_on_until_it_has_enough() {
+        let mut gathered = none();
+        let next = take(&mut gathered, page(0, "oojo", Some("3")), JOBS, Some(3));
+        assert_eq!(next.as_deref(), Some("3"));
+        let next = take(&mut gathered, page(4, "jojojj", Some("9")), JOBS, Some(3));
+        assert_eq!(next, None);
+        assert_eq!(taken(&gathered), (vec!["2", "4", "6"], Some("6")));
+    }
+
+    #[test]
+    fn nothing_more_on_the_last_page_is_the_end() {
+        let mut gathered = none();
+        assert_eq!(take(&mut gathered, page(0, "jjoo", None), JOBS, Some(2)), None);
+        assert_eq!(taken(&gathered), (vec!["0", "1"], None));
+    }
+
+    #[test]
+    fn without_a_limit_the_pages_end_it() {
+        let mut gathered = none();
+        let next = take(&mut gathered, page(0, "jo", Some("1")), Filter::default(), None);
+        assert_eq!(next.as_deref(), Some("1"));
+        assert_eq!(take(&mut gathered, page(2, "j", None), Filter::default(), None), None);
+        assert_eq!(taken(&gathered), (vec!["0", "1", "2"], None));
+    }
+
+    #[test]
+    fn both_filters_must_accept() {
+        let filter = Filter { reason: Some(Reason::JobFailed), ..JOBS };
+        let mut gathered = none();
+        assert_eq!(take(&mut gathered, page(0, "jojo", None), filter, None), None);
+        assert!(gathered.items.is_empty());
+    }
+}

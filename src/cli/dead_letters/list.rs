@@ -1,0 +1,136 @@
+//! `svcctl dead-letters list`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::gather::{self, Filter};
+use crate::api::{DeadLetter, DeadLetterPage};
+use crate::cli::again::Again;
+use crate::cli::client::{Client, Failure};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output, ago};
+use crate::cli::{Global, installations};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::dead_letter::{ItemType, PAGE_DEFAULT, PAGE_MAX, PAGE_MIN, Reason};
+use crate::domain::time::Timestamp;
+
+/// Most pages one run asks for: 100 000 items.
+const PAGES_MAX: u32 = 1_000;
+
+/// List what was given up, newest first
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl dead-letters list
+  svcctl dead-letters list --type outbox --reason forge_dispatch_uncertain
+  svcctl dead-letters list --before 2026-11-21T09:00:00Z --limit 10
+  svcctl dead-letters list --all -o ndjson | jq -r 'select(.replaySafe).itemId'
+")]
+pub(crate) struct Args {
+    /// Most items to show; with --all, items to ask for at once
+    #[arg(long, value_name = "N", default_value_t = PAGE_DEFAULT)]
+    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(PAGE_MIN)..=i64::from(PAGE_MAX)))]
+    limit: u32,
+
+    /// Show only what failed before this instant, such as 2026-11-21T09:00:00Z
+    #[arg(long, value_name = "TIMESTAMP", value_parser = instant)]
+    before: Option<Timestamp>,
+
+    /// Show all pages
+    #[arg(long)]
+    all: bool,
+
+    /// Show only this kind of item
+    #[arg(long = "type", value_name = "TYPE", value_parser = super::item_type())]
+    item_type: Option<ItemType>,
+
+    /// Show only what was given up for this reason
+    #[arg(long, value_name = "CODE", value_parser = reason())]
+    reason: Option<Reason>,
+
+    /// Show instants in place of ages in the table
+    #[arg(long)]
+    exact_times: bool,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let path = super::path(installations::meant(&client, global)?);
+    let page = gather_pages(&client, &path, args)?;
+    match output.format() {
+        Format::Json => output.json(&page)?,
+        Format::Ndjson => output.lines(&page.items)?,
+        Format::Table if page.items.is_empty() => output.remark("note", "no dead letters"),
+        Format::Table => output.table(&HEADER, rows(&page.items, args.exact_times))?,
+    }
+    if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
+        output.remark("next page", &next_page(args, global, before));
+    }
+    Ok(Exit::Done)
+}
+
+fn gather_pages(client: &Client, path: &str, args: &Args) -> Result<DeadLetterPage, Failure> {
+    let filter = Filter { item_type: args.item_type, reason: args.reason };
+    let size = if filter.is_empty() || args.all { args.limit } else { PAGE_MAX };
+    let limit = if args.all { None } else { usize::try_from(args.limit).ok() };
+    let mut gathered = DeadLetterPage { items: Vec::new(), next_before: None };
+    let mut before = args.before;
+    for _ in 0..PAGES_MAX {
+        let query = before.map(|before| format!("&before={before}")).unwrap_or_default();
+        let page = client.get(&format!("{path}?limit={size}{query}"))?;
+        let Some(next) = gather::take(&mut gathered, page, filter, limit) else { break };
+        let next = instant(&next).map_err(|why| Failure::malformed("nextBefore", why))?;
+        if before.is_some_and(|before| next >= before) {
+            return Err(Failure::malformed("nextBefore", "it does not go back in time"));
+        }
+        before = Some(next);
+    }
+    Ok(gathered)
+}
+
+/// What a person looks for first stands first; the columns of no fixed width stand last.
+const HEADER: [&str; 8] =
+    ["FAILED", "TYPE", "ID", "REPLAY", "TRIES", "CLASS", "REASON", "REPOSITORY"];
+
+fn rows(items: &[DeadLetter], exact_times: bool) -> Vec<Vec<String>> {
+    let now = SystemClock::new().now();
+    let row = |item: &DeadLetter| {
+        vec![
+            if exact_times { item.failed_at.clone() } else { ago(now, &item.failed_at) },
+            item.item_type.to_string(),
+            item.item_id.clone(),
+            if item.replay_safe { "safe" } else { "no" }.to_owned(),
+            item.attempt_count.to_string(),
+            item.error_class.to_string(),
+            item.reason_code.to_string(),
+            item.repository.clone().unwrap_or_else(|| "-".to_owned()),
+        ]
+    };
+    items.iter().map(row).collect()
+}
+
+fn next_page(args: &Args, global: &Global, before: &str) -> String {
+    let limit = (args.limit != PAGE_DEFAULT).then(|| args.limit.to_string());
+    let again = Again::new("dead-letters list", global)
+        .with_some("--type", args.item_type.map(ItemType::as_str))
+        .with_some("--reason", args.reason.map(Reason::as_str))
+        .with_some("--limit", limit.as_deref())
+        .with("--before", before);
+    let mut line = again.into_line();
+    if args.all {
+        line.push_str(" --all");
+    }
+    if args.exact_times {
+        line.push_str(" --exact-times");
+    }
+    line
+}
+
+fn instant(text: &str) -> Result<Timestamp, &'static str> {
+    Timestamp::parse_rounding_up(text).ok_or("not an instant such as 2026-11-21T09:00:00Z")
+}
+
+fn reason() -> impl TypedValueParser<Value = Reason> {
+    PossibleValuesParser::new(Reason::ALL.iter().map(|reason| reason.as_str()))
+        .map(|word| Reason::from_word(&word).expect("only these words pass"))
+}

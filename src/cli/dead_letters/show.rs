@@ -1,0 +1,69 @@
+//! `svcctl dead-letters show`.
+
+use uuid::Uuid;
+
+use crate::api::DeadLetterDetail;
+use crate::cli::again::Again;
+use crate::cli::client::Client;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output, ago};
+use crate::cli::replay::advice;
+use crate::cli::{Global, installations};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::dead_letter::ItemType;
+use crate::domain::time::Timestamp;
+
+/// Show one dead letter, and whether it may be replayed
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Example:
+  svcctl dead-letters show outbox 0199f3a0-0000-7000-8000-00000000000a
+")]
+pub(crate) struct Args {
+    /// Kind of item
+    #[arg(value_name = "TYPE", value_parser = super::item_type())]
+    item_type: ItemType,
+
+    /// Its id, as the list shows it
+    #[arg(value_name = "ID")]
+    item_id: Uuid,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let path = super::path(installations::meant(&client, global)?);
+    let item: DeadLetterDetail =
+        client.get(&format!("{path}/{}/{}", args.item_type, args.item_id))?;
+    print(&item, output)?;
+    if output.format() == Format::Table && item.dead_letter.replay_safe {
+        let replay = format!("replay {} {}", args.item_type, args.item_id);
+        output.remark("replay it", &Again::new(&replay, global).into_line());
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints one dead letter.
+pub(crate) fn print(item: &DeadLetterDetail, output: Output) -> Result<(), Error> {
+    match output.format() {
+        Format::Table => output.facts(facts(item, SystemClock::new().now()))?,
+        Format::Json | Format::Ndjson => output.json(item)?,
+    }
+    Ok(())
+}
+
+fn facts(item: &DeadLetterDetail, now: Timestamp) -> Vec<(&'static str, String)> {
+    let letter = &item.dead_letter;
+    let advice = advice::of(&item.replay_class);
+    let safe = if letter.replay_safe { "safe" } else { "no" };
+    vec![
+        ("item", format!("{} {}", letter.item_type, letter.item_id)),
+        ("repository", letter.repository.clone().unwrap_or_else(|| "-".to_owned())),
+        ("failed", format!("{} ({})", letter.failed_at, ago(now, &letter.failed_at))),
+        ("reason", letter.reason_code.to_string()),
+        ("error class", letter.error_class.to_string()),
+        ("tries", letter.attempt_count.to_string()),
+        ("replay", format!("{safe}, {}: {}", item.replay_class, advice.why)),
+        ("next step", advice.next.to_owned()),
+    ]
+}

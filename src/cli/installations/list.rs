@@ -1,0 +1,35 @@
+//! `svcctl installations list`.
+
+use crate::api::InstallationPage;
+use crate::cli::Global;
+use crate::cli::client::Client;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output};
+
+/// List all installations the service knows
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl installations list
+  svcctl installations list -o ndjson | jq -r 'select(.state == \"active\").installationId'
+")]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let items = super::all(&client)?;
+    match output.format() {
+        Format::Json => output.json(&InstallationPage { items, next_after: None })?,
+        Format::Ndjson => output.lines(&items)?,
+        Format::Table if items.is_empty() => output.remark("note", "no installations"),
+        Format::Table => {
+            let rows = items.into_iter().map(|item| {
+                let account = item.account.unwrap_or_else(|| "-".to_owned());
+                vec![item.installation_id, account, item.state.into_owned()]
+            });
+            output.table(&["INSTALLATION", "ACCOUNT", "STATE"], rows.collect())?;
+        }
+    }
+    Ok(Exit::Done)
+}

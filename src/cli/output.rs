@@ -1,0 +1,176 @@
+//! The only place that prints. Data goes to standard output, everything else to standard error; in
+//! the machine formats each line there is a JSON object. Text of the service is shown to people
+//! with its control characters escaped, so that no row can command the terminal.
+
+mod escape;
+mod time;
+
+use std::io::{self, Write as _};
+
+use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
+use comfy_table::{Table, presets};
+use serde::Serialize;
+
+pub(crate) use escape::escape;
+pub(crate) use time::ago;
+
+use crate::cli::error::Error;
+
+/// How answers are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Table,
+    /// One JSON document
+    Json,
+    /// One JSON document a line, one line an item
+    Ndjson,
+}
+
+/// When colour is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    #[value(help = "On a terminal, unless NO_COLOR is set")]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Prints in one format.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    format: Format,
+}
+
+impl Output {
+    pub(crate) fn new(format: Format, color: Color) -> Self {
+        let choice = match color {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        };
+        // Whatever writes to a terminal later finds the choice there.
+        choice.write_global();
+        Self { format }
+    }
+
+    pub(crate) fn format(self) -> Format {
+        self.format
+    }
+
+    /// Prints text as it is. Output that nobody reads any more is no failure: `svcctl … | head`
+    /// ends as it would have ended.
+    pub(crate) fn raw(self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        match out.write_all(bytes).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Prints one document in a machine format.
+    pub(crate) fn json(self, value: &impl Serialize) -> io::Result<()> {
+        let mut text = match self.format {
+            Format::Ndjson => serde_json::to_vec(value)?,
+            Format::Json | Format::Table => serde_json::to_vec_pretty(value)?,
+        };
+        text.push(b'\n');
+        self.raw(&text)
+    }
+
+    /// Prints one document a line.
+    pub(crate) fn lines<T: Serialize>(self, items: &[T]) -> io::Result<()> {
+        let mut text = Vec::new();
+        for item in items {
+            serde_json::to_writer(&mut text, item)?;
+            text.push(b'\n');
+        }
+        self.raw(&text)
+    }
+
+    /// Prints a table for people. Rows are never wrapped or cut: ids are there to be copied.
+    pub(crate) fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
+        self.raw(table(header, rows).as_bytes())
+    }
+
+    /// Prints what is known of one thing, for people.
+    pub(crate) fn facts(self, facts: Vec<(&str, String)>) -> io::Result<()> {
+        let rows = facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]);
+        self.table(&[], rows.collect())
+    }
+
+    /// Prints what a person must be able to see before anything is done.
+    pub(crate) fn announce(self, label: &str, text: &str) -> io::Result<()> {
+        match self.format {
+            Format::Table => {
+                let style = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
+                say(label, style, text)
+            }
+            Format::Json | Format::Ndjson => say_json(&serde_json::json!({ label: text })),
+        }
+    }
+
+    /// Prints a remark. When it cannot be printed, nobody is left to read it.
+    pub(crate) fn remark(self, label: &str, text: &str) {
+        drop(self.announce(label, text));
+    }
+
+    /// Prints why a command failed, and what to do about it.
+    pub fn failure(self, error: &Error) {
+        match self.format {
+            Format::Table => {
+                let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+                drop(say("error", style, &error.chain()));
+                for hint in error.hints() {
+                    self.remark("hint", hint);
+                }
+            }
+            Format::Json | Format::Ndjson => drop(say_json(&error.report())),
+        }
+    }
+}
+
+fn say(label: &str, style: Style, text: &str) -> io::Result<()> {
+    writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", escape(text))
+}
+
+fn say_json(value: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_vec(value)?;
+    text.push(b'\n');
+    io::stderr().write_all(&text)
+}
+
+fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    if !header.is_empty() {
+        table.set_header(header.to_vec());
+    }
+    for row in rows {
+        table.add_row(row.iter().map(|cell| escape(cell)).collect::<Vec<_>>());
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let mut text = table.trim_fmt();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_no_borders_and_escapes_its_cells() {
+        let rows = vec![
+            vec!["1".to_owned(), "acme/\u{1b}[31mred".to_owned()],
+            vec!["200".to_owned(), "two\nlines".to_owned()],
+        ];
+        let expected = "ID   NAME\n1    acme/\\u{1b}[31mred\n200  two\\nlines\n";
+        assert_eq!(table(&["ID", "NAME"], rows), expected);
+    }
+}

@@ -1,0 +1,151 @@
+//! `svcctl replay`: tries one dead letter once more.
+//!
+//! The idempotency key is shown before anything is sent, so that whatever happens to this process
+//! or the connection, the same replay can be asked for again and happens at most once.
+
+pub(crate) mod advice;
+
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use crate::api::{DeadLetterDetail, Replayed};
+use crate::cli::again::Again;
+use crate::cli::client::{Client, Failure};
+use crate::cli::dead_letters::{self, show};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output};
+use crate::cli::{Global, installations, retry};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::dead_letter::{ItemType, OperationId};
+use crate::random::{Ids, SystemEntropy};
+use crate::wake::Wake;
+
+/// Replay one dead letter that is safe to replay
+///
+/// One idempotency key makes a replay happen at most once, however often it is asked for. A new key
+/// is made and printed to standard error before anything is sent. A service that is busy and a lost
+/// connection are tried again with the same key; after that, give the key with --idempotency-key.
+///
+/// Ends with 0 for `replayed` and `already_applied`, 5 when the item must not be replayed.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl replay job 0199f3a0-0000-7000-8000-00000000000a --dry-run
+  svcctl replay job 0199f3a0-0000-7000-8000-00000000000a
+  svcctl replay job 0199f3a0-0000-7000-8000-00000000000a --idempotency-key KEY
+")]
+pub(crate) struct Args {
+    /// Kind of item
+    #[arg(value_name = "TYPE", value_parser = dead_letters::item_type())]
+    item_type: ItemType,
+
+    /// Its id, as the list shows it
+    #[arg(value_name = "ID")]
+    item_id: Uuid,
+
+    /// Key of an earlier try of this very replay [default: a new one]
+    #[arg(long, value_name = "KEY", value_parser = operation)]
+    idempotency_key: Option<OperationId>,
+
+    /// How often to try again when the service is busy or the connection is lost
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
+    retries: u32,
+
+    /// Show the item and whether it may be replayed, and send nothing
+    #[arg(long, conflicts_with_all = ["idempotency_key", "retries"])]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let installation = installations::meant(&client, global)?;
+    let item = format!("{}/{}/{}", dead_letters::path(installation), args.item_type, args.item_id);
+    if args.dry_run {
+        return dry_run(&client.get(&item)?, output);
+    }
+    let key = args.idempotency_key.clone().unwrap_or_else(new_key);
+    output.announce("idempotency-key", key.as_str())?;
+    let replayed = send(&client, &format!("{item}/replay"), &key, args.retries, output)
+        .map_err(|failure| with_same_key(failure, args, global, &key))?;
+    print(&replayed, output)?;
+    Ok(Exit::Done)
+}
+
+fn dry_run(item: &DeadLetterDetail, output: Output) -> Result<Exit, Error> {
+    show::print(item, output)?;
+    if item.dead_letter.replay_safe {
+        return Ok(Exit::Done);
+    }
+    let advice = advice::of(&item.replay_class);
+    let message = format!("the service would refuse it ({})", item.replay_class);
+    Err(Error::new(Exit::NotReplayable, message).hint(advice.why).hint(advice.next))
+}
+
+fn send(
+    client: &Client,
+    path: &str,
+    key: &OperationId,
+    retries: u32,
+    output: Output,
+) -> Result<Replayed, Failure> {
+    let mut failures = 0;
+    loop {
+        let failure = match client.post(path, key.as_str()) {
+            Ok(replayed) => return Ok(replayed),
+            Err(failure) => failure,
+        };
+        failures += 1;
+        let wait = failure.setback().and_then(|setback| retry::wait(setback, failures, retries));
+        let Some(wait) = wait else { return Err(failure) };
+        remark(wait, &failure, output);
+        // Nobody stops this wait but the signal that ends the process.
+        let _over = Wake::new().pause(wait);
+    }
+}
+
+fn remark(wait: Duration, failure: &Failure, output: Output) {
+    let why = match failure {
+        Failure::Unreachable { .. } => "the service is away",
+        Failure::Lost { .. } => "the connection was lost",
+        Failure::Refused { .. } | Failure::NotOurs { .. } | Failure::Malformed { .. } => {
+            "the service is busy"
+        }
+    };
+    let text = format!("{why}; trying again with the same key in {} ms", wait.as_millis());
+    output.remark("note", &text);
+}
+
+/// Adds how to ask again for this very replay, unless the service has decided about it.
+fn with_same_key(failure: Failure, args: &Args, global: &Global, key: &OperationId) -> Error {
+    let decided = matches!(failure, Failure::Refused { .. }) && failure.setback().is_none();
+    let error = Error::from(failure);
+    if decided {
+        return error;
+    }
+    let again = Again::new(&format!("replay {} {}", args.item_type, args.item_id), global)
+        .with("--idempotency-key", key.as_str());
+    error.hint(format!("later, with the same key: {}", again.into_line()))
+}
+
+fn print(replayed: &Replayed, output: Output) -> Result<(), Error> {
+    match output.format() {
+        Format::Table => {
+            let (outcome, event) = (&replayed.outcome, &replayed.audit_event_id);
+            output.facts(vec![("outcome", outcome.to_string()), ("audit event", event.clone())])?;
+        }
+        Format::Json | Format::Ndjson => output.json(replayed)?,
+    }
+    Ok(())
+}
+
+fn new_key() -> OperationId {
+    let key = Ids::new(Box::new(SystemEntropy::new())).uuid(SystemClock::new().now());
+    OperationId::new(&key.to_string()).expect("a UUID is visible ASCII")
+}
+
+fn operation(text: &str) -> Result<OperationId, &'static str> {
+    OperationId::new(text).ok_or("1 to 128 visible ASCII characters without spaces")
+}

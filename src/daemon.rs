@@ -1,0 +1,341 @@
+//! The daemon: build everything, start it, wait for a signal, stop in order.
+//!
+//! Starting goes from the disk outwards: store, forge, sockets, workers; only then is the supervisor
+//! told that we are ready. Stopping goes the other way, within a bound: readiness fails first, then
+//! nothing is accepted any more, then workers finish what they hold, then the store is folded up.
+//! What is not finished by then is left to its leases: a stop at any instant loses nothing.
+
+pub mod arguments;
+
+mod self_check;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::app::{App, IntakeRules, Wakes};
+use crate::auth::operator::Operators;
+use crate::clock::{Clock, SystemClock};
+use crate::config::{Config, ForgeConfig, WorkConfig};
+use crate::daemon::self_check::SelfCheck;
+use crate::forge::Forge;
+use crate::forge::client::{ApiVersion, Client, ClientError, Settings};
+use crate::forge::{payload, signature};
+use crate::http::message::{Service, Surface};
+use crate::http::routes::Router;
+use crate::http::server::control::{self, ControlLimits, ControlServer};
+use crate::http::server::tcp::{self, TcpLimits, TcpServer};
+use crate::metrics::Metrics;
+use crate::random::{Ids, SystemEntropy};
+use crate::store::{self, NewRelease, OpenError, Options, Store};
+use crate::thread;
+use crate::wake::Wake;
+use crate::workers::driver::{self, Worker};
+use crate::workers::{jobs::Jobs, outbox::Outbox, sweep::Sweep};
+
+/// How often retention looks.
+const SWEEP_POLL: Duration = Duration::from_secs(60);
+/// How often the self-check runs, unless the supervisor's watchdog wants it oftener.
+const SELF_CHECK_POLL: Duration = Duration::from_secs(5);
+/// Exit status when the disk fails: the supervisor should start us again.
+const EXIT_DISK_FAILED: i32 = 74;
+
+/// Why the daemon did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store cannot be opened.
+    #[error("cannot open the store")]
+    Store(#[source] OpenError),
+    /// The forge's settings do not work together.
+    #[error("the forge settings cannot be used")]
+    Forge(#[source] ClientError),
+    /// An address cannot be listened on.
+    #[error("cannot listen on {0}")]
+    Listen(SocketAddr, #[source] io::Error),
+    /// The control socket cannot be served.
+    #[error("cannot serve the control socket")]
+    Control(#[source] io::Error),
+    /// The system gave no thread, signal handler or socket.
+    #[error("cannot start {0}")]
+    Start(&'static str, #[source] io::Error),
+}
+
+/// Runs the daemon until a signal asks it to stop.
+///
+/// # Errors
+/// When it cannot start. What was started by then is stopped.
+pub fn run(config: Config) -> Result<(), Error> {
+    // Everything the daemon makes is for its own user, unless a mode is set on purpose.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .map_err(|error| Error::Start("the signal handlers", error))?;
+    let mut signals = {
+        let _entered = runtime.enter();
+        Signals::install().map_err(|error| Error::Start("the signal handlers", error))?
+    };
+    let stop_within = config.stop_within;
+    let running = Running::start(config)?;
+    tell_supervisor(&[sd_notify::NotifyState::Ready]);
+    log::info!(event = "daemon.ready", version = env!("CARGO_PKG_VERSION"); "the daemon is ready");
+    let reason = runtime.block_on(signals.wait());
+    log::info!(event = "daemon.stopping", signal = reason; "the daemon stops");
+    running.stop(stop_within);
+    log::info!(event = "daemon.stopped"; "the daemon stopped");
+    Ok(())
+}
+
+/// The signals that matter.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    /// A file that grew too large is an error of that write; the system would end the process.
+    _file_size: Signal,
+}
+
+impl Signals {
+    fn install() -> io::Result<Self> {
+        const SIGXFSZ: i32 = 25;
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            _file_size: signal(SignalKind::from_raw(SIGXFSZ))?,
+        })
+    }
+
+    async fn wait(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+/// Everything that runs.
+struct Running {
+    app: Arc<App>,
+    tcp: TcpServer,
+    control: ControlServer,
+    workers: Vec<WorkerThread>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Running {
+    fn start(config: Config) -> Result<Self, Error> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let metrics = Arc::new(Metrics::default());
+        let wakes = Wakes::default();
+        let store = Store::open(Options {
+            path: config.database,
+            clock: Arc::clone(&clock),
+            ids: Ids::new(Box::new(SystemEntropy::new())),
+            on_fatal: Box::new(end_process),
+        })
+        .map_err(Error::Store)?;
+        let forge = config.forge.as_ref().map(|forge| client(forge, &clock, &wakes)).transpose()?;
+        let listeners = listen(config.public_listen, config.operator_listen)?;
+        let tcp_addresses = addresses(&listeners)?;
+        let app = Arc::new(App {
+            store: store.clone(),
+            clock: Arc::clone(&clock),
+            operators: config.operator.map(Operators::new),
+            intake: config.forge.as_ref().map(intake).transpose()?,
+            reconciliation_configuration_valid: config.reconciliation.is_some(),
+            wakes: wakes.clone(),
+            metrics: Arc::clone(&metrics),
+            draining: AtomicBool::new(false),
+        });
+        let router: Arc<dyn Service> =
+            Arc::new(Router::new(Arc::clone(&app), config.operator_hosts));
+        let socket = config.control_socket;
+        let control = control::start(&socket, Arc::clone(&router), ControlLimits::default())
+            .map_err(Error::Control)?;
+        let limits = TcpLimits { trusted_proxies: config.trusted_proxies, ..TcpLimits::default() };
+        let tcp = tcp::start(listeners, router, limits)
+            .map_err(|error| Error::Start("the HTTP server", error))?;
+        let mut crew = Crew { metrics, workers: Vec::new() };
+        if let (Some(forge), Some(settings)) = (forge, &config.forge) {
+            crew.start_forge_workers(&store, &wakes, forge, settings, &config.work)?;
+        }
+        let sweep = Sweep {
+            store: store.clone(),
+            retention: config.work.retention,
+            metrics: Arc::clone(&crew.metrics),
+        };
+        crew.start(Box::new(sweep), Wake::new(), SWEEP_POLL)?;
+        let check = SelfCheck { store, socket, tcp_addresses };
+        let poll = sd_notify::watchdog_enabled()
+            .map_or(SELF_CHECK_POLL, |every| (every / 3).min(SELF_CHECK_POLL));
+        crew.start(Box::new(check), Wake::new(), poll)?;
+        Ok(Self { app, tcp, control, workers: crew.workers, clock })
+    }
+
+    /// Stops everything in order, in no more than `within`.
+    fn stop(self, within: Duration) {
+        let began = self.clock.monotonic();
+        let left = || within.saturating_sub(self.clock.monotonic().saturating_sub(began));
+        tell_supervisor(&[sd_notify::NotifyState::Stopping]);
+        self.app.drain();
+        for worker in &self.workers {
+            worker.wake.stop();
+        }
+        // Half of the time is for exchanges, so that workers and the store have theirs.
+        self.tcp.stop(left() / 2);
+        self.control.stop(left() / 2);
+        for worker in &self.workers {
+            if worker.ended.recv_timeout(left()) == Err(RecvTimeoutError::Timeout) {
+                log::warn!(event = "daemon.worker_left", worker = worker.name; "leaving a worker behind that does not end; its lease will run out");
+            }
+        }
+        self.app.store.close();
+    }
+}
+
+/// Starts workers.
+struct Crew {
+    metrics: Arc<Metrics>,
+    workers: Vec<WorkerThread>,
+}
+
+/// A worker that runs.
+struct WorkerThread {
+    name: &'static str,
+    wake: Wake,
+    /// Disconnects when the worker has ended.
+    ended: Receiver<Infallible>,
+}
+
+impl Crew {
+    fn start(&mut self, worker: Box<dyn Worker>, wake: Wake, poll: Duration) -> Result<(), Error> {
+        let name = worker.name();
+        let (tell, ended) = channel();
+        let (own_wake, metrics) = (wake.clone(), Arc::clone(&self.metrics));
+        thread::spawn(name, move || {
+            driver::run(worker, &own_wake, poll, &metrics);
+            // Dropping the sender tells too; that is what happens when the loop itself panics.
+            drop(tell);
+        })
+        .map_err(|error| Error::Start("a worker", error))?;
+        self.workers.push(WorkerThread { name, wake, ended });
+        Ok(())
+    }
+
+    fn start_forge_workers(
+        &mut self,
+        store: &Store,
+        wakes: &Wakes,
+        forge: Arc<dyn Forge>,
+        settings: &ForgeConfig,
+        work: &WorkConfig,
+    ) -> Result<(), Error> {
+        let start = SystemClock::new().now();
+        let owner = Ids::new(Box::new(SystemEntropy::new())).uuid(start).to_string();
+        let jobs = Jobs {
+            store: store.clone(),
+            owner: owner.clone(),
+            retry: work.retry,
+            plan: NewRelease {
+                own_app: settings.app_id,
+                workflow: settings.release_workflow.clone(),
+                check_run_name: settings.check_run_name.clone(),
+            },
+            outbox: wakes.outbox.clone(),
+            metrics: Arc::clone(&self.metrics),
+        };
+        self.start(Box::new(jobs), wakes.jobs.clone(), work.poll)?;
+        for _ in 0..work.outbox_concurrency {
+            let outbox = Outbox {
+                store: store.clone(),
+                forge: Arc::clone(&forge),
+                owner: owner.clone(),
+                retry: work.retry,
+                wake: wakes.outbox.clone(),
+                metrics: Arc::clone(&self.metrics),
+            };
+            self.start(Box::new(outbox), wakes.outbox.clone(), work.poll)?;
+        }
+        Ok(())
+    }
+}
+
+fn client(
+    config: &ForgeConfig,
+    clock: &Arc<dyn Clock>,
+    wakes: &Wakes,
+) -> Result<Arc<dyn Forge>, Error> {
+    let settings = Settings {
+        base_url: config.api_url.clone(),
+        app_id: config.app_id,
+        private_key: config.private_key.clone(),
+        api_version: match config.api_version.as_str() {
+            "2026-03-10" => ApiVersion::V2026_03_10,
+            "ghes" => ApiVersion::Ghes,
+            _ => ApiVersion::V2022_11_28,
+        },
+        timeout: Settings::TIMEOUT,
+        timeout_connect: Settings::TIMEOUT_CONNECT,
+        freshness_waits: Settings::FRESHNESS_WAITS,
+        root_certificate: config.root_certificate.clone(),
+    };
+    let client = Client::new(settings, Arc::clone(clock), wakes.outbox.clone());
+    Ok(Arc::new(client.map_err(Error::Forge)?))
+}
+
+fn intake(config: &ForgeConfig) -> Result<IntakeRules, Error> {
+    let secrets = signature::Secrets::new(config.webhook_secrets.clone())
+        .expect("the configuration refuses empty secrets");
+    Ok(IntakeRules {
+        secrets,
+        payload: payload::Rules { release_tag_pattern: config.release_tag_pattern.clone() },
+        body_bytes_max: config.webhook_body_bytes,
+    })
+}
+
+fn listen(
+    public: SocketAddr,
+    operator: Option<SocketAddr>,
+) -> Result<Vec<(Surface, TcpListener)>, Error> {
+    std::iter::once((Surface::Public, public))
+        .chain(operator.map(|address| (Surface::Operator, address)))
+        .map(|(surface, address)| {
+            let listener =
+                TcpListener::bind(address).map_err(|error| Error::Listen(address, error))?;
+            let bound = listener.local_addr().map_err(|error| Error::Listen(address, error))?;
+            log::info!(event = "daemon.listening", surface = surface.as_str(), address = bound.to_string().as_str(); "a surface is open");
+            Ok((surface, listener))
+        })
+        .collect()
+}
+
+fn addresses(listeners: &[(Surface, TcpListener)]) -> Result<Vec<SocketAddr>, Error> {
+    listeners
+        .iter()
+        .map(|(_, listener)| {
+            listener.local_addr().map_err(|error| Error::Start("the self-check", error))
+        })
+        .collect()
+}
+
+/// Tells the supervisor; without one, nobody.
+fn tell_supervisor(state: &[sd_notify::NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(state) {
+        log::warn!(event = "daemon.notify_failed", error = error.to_string().as_str(); "the supervisor could not be told");
+    }
+}
+
+/// The disk failed: what was written is not known, so nobody may be answered any more.
+#[expect(
+    clippy::exit,
+    reason = "going on would tell peers that something is on disk that may not be"
+)]
+fn end_process(error: &store::Error) {
+    log::error!(event = "store.disk_failed", class = error.class(); "the disk failed; the process ends unanswered and must be started again");
+    std::process::exit(EXIT_DISK_FAILED);
+}

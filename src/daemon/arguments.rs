@@ -1,0 +1,65 @@
+//! What `svcd` can be told on its command line, and the few lines it says itself before logging starts.
+
+use std::error::Error as _;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{Config, Problem};
+use crate::daemon::Error;
+
+/// The daemon of the svc control plane.
+///
+/// Takes signed forge webhooks into a durable inbox, turns them into lifecycle jobs, performs side
+/// effects at the forge through an outbox, and serves operators. Everything is configured by
+/// environment variables; svcd(8) lists them.
+#[derive(Debug, Parser)]
+#[command(name = "svcd", version, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do; without one, run the daemon.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What the daemon's binary does besides running.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum Command {
+    /// Check the configuration and say everything that is wrong with it
+    CheckConfig,
+}
+
+/// Returns the command line, for the manual page.
+#[must_use]
+pub fn command() -> clap::Command {
+    <Arguments as clap::CommandFactory>::command()
+}
+
+/// Says what is wrong with a configuration.
+#[expect(clippy::print_stderr, reason = "logging is not configured yet")]
+pub fn show_problems(problems: &[Problem]) {
+    eprintln!("svcd: the configuration has {} problem(s):", problems.len());
+    for problem in problems {
+        eprintln!("  {problem}");
+    }
+}
+
+/// Says that a configuration is valid, and what it leaves off.
+#[expect(clippy::print_stdout, reason = "this is what was asked for")]
+pub fn show_checked(config: &Config) {
+    println!("the configuration is valid");
+    for warning in &config.warnings {
+        println!("  note: {warning}");
+    }
+}
+
+/// Says why the daemon did not start, with every cause once.
+#[expect(clippy::print_stderr, reason = "a person started it; the log may go elsewhere")]
+pub fn show_error(error: &Error) {
+    let mut line = format!("svcd: {error}");
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        line.push_str(": ");
+        line.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    eprintln!("{line}");
+}

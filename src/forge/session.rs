@@ -1,0 +1,267 @@
+//! The verbs on one repository, over one short-lived token.
+
+use http::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::answer::{Answer, Repeat};
+use super::client::{ApiVersion, Client, class_of, log_failure};
+use super::token::Token;
+use super::wire::{Request, Silence};
+use super::{Dispatch, Found, NewCheckRun, Session};
+use crate::domain::dead_letter::ErrorClass;
+use crate::domain::delivery::RepositoryRef;
+use crate::domain::id::{CheckRunId, WorkflowRunId};
+use crate::domain::outbox::{CheckRunStatus, SendResult};
+
+/// The field of a dispatch that asks for the number of the run. A server that does not know it
+/// refuses the whole dispatch.
+const RUN_DETAILS: &str = "return_run_details";
+/// Check runs on one page, the most the forge gives.
+const PAGE: usize = 100;
+
+/// A session of [`Client`].
+pub(super) struct RepositorySession<'a> {
+    client: &'a Client,
+    repository: RepositoryRef,
+    token: Token,
+}
+
+impl<'a> RepositorySession<'a> {
+    pub(super) const fn new(client: &'a Client, repository: RepositoryRef, token: Token) -> Self {
+        Self { client, repository, token }
+    }
+
+    /// Makes a call on the repository, and repeats it while the token's youth may have failed it.
+    fn call(&self, method: Method, rest: &str, body: Option<String>) -> Result<Answer, SendResult> {
+        let client = self.client;
+        let request = Request {
+            method,
+            path: format!("/repos/{}{rest}", self.repository.full_name),
+            moved_path: Some(format!("/repositories/{}{rest}", self.repository.id)),
+            bearer: &self.token.secret,
+            body,
+        };
+        let mut waits = client.freshness_waits.into_iter();
+        loop {
+            let answer = client.wire.send(&request).map_err(|silence| match silence {
+                Silence::NotSent => SendResult::NotSent(ErrorClass::Unavailable),
+                Silence::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
+            })?;
+            let now = client.clock.now();
+            if !answer.may_be_lag(now) || !self.token.is_fresh(client.clock.monotonic()) {
+                return Ok(answer);
+            }
+            let Some(wait) = waits.next() else { return Ok(answer) };
+            // It had no effect, and whether it is refused is not settled when there is no time left.
+            if !client.stop.pause(wait) {
+                return Err(SendResult::NotSent(answer.class(now)));
+            }
+        }
+    }
+
+    /// Makes a write, and judges its answer: `hoped` returns the success it stands for, if any.
+    fn write(
+        &self,
+        name: &str,
+        repeat: Repeat,
+        call: Result<Answer, SendResult>,
+        hoped: impl FnOnce(&Answer) -> Option<SendResult>,
+    ) -> SendResult {
+        let (status, result) = match call {
+            Err(result) => (None, result),
+            Ok(answer) => {
+                let failure = || answer.failure(repeat, self.client.clock.now());
+                (Some(answer.status), hoped(&answer).unwrap_or_else(failure))
+            }
+        };
+        log_failure(name, status, class_of(result));
+        result
+    }
+
+    fn send_dispatch(
+        &self,
+        dispatch: &Dispatch<'_>,
+        with_details: bool,
+    ) -> Result<Answer, SendResult> {
+        let mut body = json!({
+            "ref": dispatch.tag,
+            "inputs": {"attempt_id": dispatch.attempt.to_string(), "nonce": dispatch.nonce},
+        });
+        if with_details && let Some(body) = body.as_object_mut() {
+            body.insert(RUN_DETAILS.to_owned(), true.into());
+        }
+        let workflow = percent_encode(dispatch.workflow);
+        let rest = format!("/actions/workflows/{workflow}/dispatches");
+        self.call(Method::POST, &rest, Some(body.to_string()))
+    }
+
+    /// Reads the number of a run that was started in this repository.
+    fn started(&self, answer: &Answer) -> Option<WorkflowRunId> {
+        let run: StartedRun = answer.object()?;
+        let id = WorkflowRunId::try_from(run.workflow_run_id).ok()?;
+        let url = run.run_url.or(run.url)?.to_ascii_lowercase();
+        let (repository, number) = url.rsplit_once("/actions/runs/")?;
+        let name = self.repository.full_name.as_str().to_ascii_lowercase();
+        // A moved repository has another name, and was addressed by its number.
+        let is_ours = answer.moved
+            || repository.ends_with(&format!("/repos/{name}"))
+            || repository.ends_with(&format!("/repositories/{}", self.repository.id));
+        (is_ours && number == id.to_string()).then_some(id)
+    }
+
+    fn found(&self, wanted: &NewCheckRun<'_>, answer: &Answer) -> Found {
+        let now = self.client.clock.now();
+        if answer.status != StatusCode::OK {
+            return Found::Unknown(answer.class(now), answer.limited_until(now));
+        }
+        let Some(page) = answer.object::<CheckRunPage>() else {
+            return Found::Unknown(ErrorClass::Protocol, None);
+        };
+        let ours = |run: &&CheckRun| {
+            run.is(wanted) && run.app.as_ref().is_some_and(|app| app.id == self.client.app.get())
+        };
+        let lowest = page.check_runs.iter().filter(ours).map(|run| run.id).min();
+        match lowest.map(CheckRunId::try_from) {
+            Some(Ok(id)) => Found::Yes(id),
+            // It may stand on a page that was not read.
+            None if page.total_count > page.check_runs.len() => {
+                Found::Unknown(ErrorClass::Protocol, None)
+            }
+            None => Found::No,
+            Some(Err(_)) => Found::Unknown(ErrorClass::Protocol, None),
+        }
+    }
+}
+
+impl Session for RepositorySession<'_> {
+    fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult {
+        let with_details = self.client.api_version == ApiVersion::V2022_11_28;
+        let mut call = self.send_dispatch(dispatch, with_details);
+        if with_details && call.as_ref().is_ok_and(refuses_run_details) {
+            call = self.send_dispatch(dispatch, false);
+        }
+        self.write("dispatch_workflow", Repeat::Harms, call, |answer| {
+            match answer.status.as_u16() {
+                204 => Some(SendResult::Dispatched(None)),
+                200 => self.started(answer).map(|run| SendResult::Dispatched(Some(run))),
+                _ => None,
+            }
+        })
+    }
+
+    fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found {
+        let rest = format!(
+            "/commits/{}/check-runs?check_name={}&filter=all&app_id={}&per_page={PAGE}",
+            percent_encode(wanted.head_sha),
+            percent_encode(wanted.name),
+            self.client.app,
+        );
+        let (status, found) = match self.call(Method::GET, &rest, None) {
+            Ok(answer) => (Some(answer.status), self.found(wanted, &answer)),
+            Err(result) => {
+                let class = class_of(result).unwrap_or(ErrorClass::Unavailable);
+                (None, Found::Unknown(class, None))
+            }
+        };
+        if let Found::Unknown(class, _) = found {
+            log_failure("find_check_run", status, Some(class));
+        }
+        found
+    }
+
+    fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult {
+        let body = json!({
+            "name": check_run.name,
+            "head_sha": check_run.head_sha,
+            "external_id": check_run.attempt.to_string(),
+            "status": "queued",
+        });
+        let call = self.call(Method::POST, "/check-runs", Some(body.to_string()));
+        self.write("create_check_run", Repeat::Harms, call, |answer| {
+            let run: CheckRun =
+                (answer.status == StatusCode::CREATED).then(|| answer.object())??;
+            let id = CheckRunId::try_from(run.id).ok()?;
+            run.is(check_run).then_some(SendResult::CheckRunExists(id))
+        })
+    }
+
+    fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult {
+        let body = json!({"status": status.as_str()}).to_string();
+        let call = self.call(Method::PATCH, &format!("/check-runs/{check_run}"), Some(body));
+        self.write("update_check_run", Repeat::Harmless, call, |answer| {
+            let run: CheckRun = (answer.status == StatusCode::OK).then(|| answer.object())??;
+            let echoes =
+                run.id == check_run.get() && run.status.as_deref() == Some(status.as_str());
+            echoes.then_some(SendResult::CheckRunUpdated)
+        })
+    }
+}
+
+/// A dispatch that was accepted, with details.
+#[derive(Deserialize)]
+struct StartedRun {
+    workflow_run_id: i64,
+    run_url: Option<String>,
+    url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct CheckRunPage {
+    total_count: usize,
+    check_runs: Vec<CheckRun>,
+}
+
+#[derive(Deserialize)]
+struct CheckRun {
+    id: i64,
+    head_sha: Option<String>,
+    external_id: Option<String>,
+    status: Option<String>,
+    app: Option<App>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    id: i64,
+}
+
+impl CheckRun {
+    fn is(&self, wanted: &NewCheckRun<'_>) -> bool {
+        self.external_id.as_deref() == Some(&wanted.attempt.to_string())
+            && self.head_sha.as_deref() == Some(wanted.head_sha)
+    }
+}
+
+/// Says whether a dispatch was refused, without effect, because of the field that asks for details.
+fn refuses_run_details(answer: &Answer) -> bool {
+    matches!(answer.status.as_u16(), 400 | 422) && answer.mentions(RUN_DETAILS)
+}
+
+/// Returns `text` as one path segment or query value: unreserved characters stay.
+fn percent_encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push('%');
+            for nibble in [byte >> 4, byte & 0xf] {
+                let digit = char::from_digit(u32::from(nibble), 16);
+                encoded.push(digit.expect("a nibble is a hex digit").to_ascii_uppercase());
+            }
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_stays_one_segment() {
+        assert_eq!(percent_encode("release-1.2_x~.yml"), "release-1.2_x~.yml");
+        assert_eq!(percent_encode("a/b?c#d e%\u{e9}&\n"), "a%2Fb%3Fc%23d%20e%25%C3%A9%26%0A");
+    }
+}

@@ -1,0 +1,143 @@
+//! Whether a webhook body was sent by the forge: HMAC-SHA256 over the raw bytes, before anything
+//! looks into them. Only the body is covered; delivery id and event name are not signed.
+
+use ring::hmac;
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// What stands before the digits in the signature header.
+const PREFIX: &str = "sha256=";
+/// Bytes of an HMAC-SHA256 tag.
+const TAG_BYTES: usize = 32;
+
+/// The secrets a signature may be made with; several while one is being replaced. Shape: at least
+/// one, none empty. Source: the operator.
+#[derive(Clone, Debug)]
+pub struct Secrets(Vec<SecretString>);
+
+/// There is no secret, or one is empty: whoever knows that could sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a webhook secret is empty or missing")]
+pub struct EmptySecret;
+
+/// Why a signature does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureError {
+    /// There is no signature.
+    #[error("no signature")]
+    Missing,
+    /// It is not `sha256=` and 64 lower-case hex digits.
+    #[error("malformed signature")]
+    Malformed,
+    /// No secret makes this signature of this body.
+    #[error("wrong signature")]
+    Wrong,
+}
+
+impl Secrets {
+    /// Returns the secrets.
+    ///
+    /// # Errors
+    /// When there is none, or one is empty.
+    pub fn new(secrets: Vec<SecretString>) -> Result<Self, EmptySecret> {
+        let empty = |secret: &SecretString| secret.expose_secret().is_empty();
+        if secrets.is_empty() || secrets.iter().any(empty) {
+            return Err(EmptySecret);
+        }
+        Ok(Self(secrets))
+    }
+
+    /// Checks the signature header of a body, as it came over the wire.
+    ///
+    /// # Errors
+    /// When the header is missing, malformed, or made with none of the secrets over another body.
+    pub fn verify(&self, header: Option<&str>, body: &[u8]) -> Result<(), SignatureError> {
+        let tag = parse(header.ok_or(SignatureError::Missing)?).ok_or(SignatureError::Malformed)?;
+        // Every secret is tried, so that the time taken does not tell which one held.
+        let holds = self.0.iter().fold(false, |holds, secret| {
+            let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
+            holds | hmac::verify(&key, body, &tag).is_ok()
+        });
+        if holds { Ok(()) } else { Err(SignatureError::Wrong) }
+    }
+}
+
+fn parse(header: &str) -> Option<[u8; TAG_BYTES]> {
+    let digits = header.strip_prefix(PREFIX)?.as_bytes();
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let mut tag = [0; TAG_BYTES];
+    if pairs.len() != TAG_BYTES || !rest.is_empty() {
+        return None;
+    }
+    for (byte, [high, low]) in tag.iter_mut().zip(pairs) {
+        *byte = nibble(*high)? << 4 | nibble(*low)?;
+    }
+    Some(tag)
+}
+
+/// Returns the value of a lower-case hex digit.
+const fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "It's a Secret to Everybody";
+    const BODY: &[u8] = b"Hello, World!";
+    const DIGITS: &str = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+
+    fn secrets(texts: &[&str]) -> Result<Secrets, EmptySecret> {
+        Secrets::new(texts.iter().map(|text| SecretString::from(*text)).collect())
+    }
+
+    #[test]
+    fn the_published_vector_holds_with_either_secret_of_a_rotation() {
+        let header = format!("sha256={DIGITS}");
+        for texts in [&[SECRET][..], &["other", SECRET], &[SECRET, "other"]] {
+            let secrets = secrets(texts).expect("no secret is empty");
+            assert_eq!(secrets.verify(Some(&header), BODY), Ok(()), "{}", texts.len());
+            assert_eq!(secrets.verify(Some(&header), b"Hello, World"), Err(SignatureError::Wrong));
+        }
+        let other = secrets(&["other"]).expect("no secret is empty");
+        assert_eq!(other.verify(Some(&header), BODY), Err(SignatureError::Wrong));
+    }
+
+    #[test]
+    fn only_the_exact_form_is_read() {
+        let secrets = secrets(&[SECRET]).expect("no secret is empty");
+        assert_eq!(secrets.verify(None, BODY), Err(SignatureError::Missing));
+        for header in [
+            String::new(),
+            DIGITS.to_owned(),
+            "sha256=".to_owned(),
+            format!("sha1={DIGITS}"),
+            format!("SHA256={DIGITS}"),
+            format!("sha256={}", DIGITS.to_uppercase()),
+            format!("sha256={DIGITS}0"),
+            format!("sha256={DIGITS}00"),
+            format!("sha256={}", DIGITS.trim_end_matches('7')),
+            format!("sha256= {DIGITS}"),
+            format!("sha256={DIGITS}, sha256={DIGITS}"),
+            format!("sha256={}", "\u{e9}".repeat(32)),
+        ] {
+            assert_eq!(
+                secrets.verify(Some(&header), BODY),
+                Err(SignatureError::Malformed),
+                "{header}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_secret_is_refused_and_none_is_shown() {
+        assert_eq!(secrets(&[]).err(), Some(EmptySecret));
+        assert_eq!(secrets(&[SECRET, ""]).err(), Some(EmptySecret));
+        let shown = format!("{:?}", secrets(&[SECRET]));
+        assert!(!shown.contains(SECRET), "{shown}");
+    }
+}

@@ -1,0 +1,112 @@
+//! The two credentials: the app's, signed anew for each use, and the token of one repository with
+//! one permission. Neither is ever stored, shown or logged.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Permission;
+use super::answer::Answer;
+use super::client::ClientError;
+use crate::domain::dead_letter::ErrorClass;
+use crate::domain::id::{AppId, RepositoryId};
+use crate::domain::time::Timestamp;
+
+/// How far in the past a credential of ours begins, for a forge whose clock is behind.
+const BACKDATED: Duration = Duration::from_mins(1);
+/// How long it holds; the forge refuses more than ten minutes of its own clock.
+const LIFETIME: Duration = Duration::from_mins(8);
+/// How long a token may not be known everywhere at the forge.
+const FRESH: Duration = Duration::from_secs(15);
+
+/// The app's private key.
+pub(super) struct AppKey {
+    app: AppId,
+    key: EncodingKey,
+}
+
+impl AppKey {
+    /// Reads an RSA key of at least 2048 bits, PEM, PKCS#1 or PKCS#8, and signs once with it.
+    pub(super) fn new(app: AppId, pem: &SecretString) -> Result<Self, ClientError> {
+        crate::jwt::install();
+        let key = EncodingKey::from_rsa_pem(pem.expose_secret().as_bytes())
+            .or(Err(ClientError::PrivateKey))?;
+        let key = Self { app, key };
+        key.sign(Timestamp::from_micros(0)).ok_or(ClientError::PrivateKey)?;
+        Ok(key)
+    }
+
+    /// Returns a credential of the app. Never nothing for a key that signed once.
+    pub(super) fn sign(&self, now: Timestamp) -> Option<SecretString> {
+        let seconds = |instant: Timestamp| instant.micros().div_euclid(1_000_000);
+        let claims = json!({
+            "iss": self.app.to_string(),
+            "iat": seconds(now.minus(BACKDATED)),
+            "exp": seconds(now.plus(LIFETIME)),
+        });
+        let signed = encode(&Header::new(Algorithm::RS256), &claims, &self.key).ok()?;
+        Some(SecretString::from(signed))
+    }
+}
+
+/// A token of one repository.
+pub(super) struct Token {
+    pub(super) secret: SecretString,
+    minted_at: Duration,
+}
+
+impl Token {
+    /// Returns the body that asks for a token.
+    pub(super) fn request(repository: RepositoryId, permission: Permission) -> String {
+        let mut permissions = serde_json::Map::new();
+        permissions.insert(name(permission).to_owned(), "write".into());
+        json!({"repository_ids": [repository.get()], "permissions": permissions}).to_string()
+    }
+
+    /// Takes the token from a 201, when it is no more and no less than was asked for.
+    ///
+    /// # Errors
+    /// `Protocol` when it is no such answer or reaches further, `Permission` when it lacks the
+    /// permission.
+    pub(super) fn read(
+        answer: &Answer,
+        permission: Permission,
+        minted_at: Duration,
+    ) -> Result<Self, ErrorClass> {
+        let minted: Minted = answer.object().ok_or(ErrorClass::Protocol)?;
+        if minted.repository_selection != "selected" || minted.token.expose_secret().is_empty() {
+            return Err(ErrorClass::Protocol);
+        }
+        if minted.permissions.get(name(permission)).map(String::as_str) != Some("write") {
+            return Err(ErrorClass::Permission);
+        }
+        Ok(Self { secret: minted.token, minted_at })
+    }
+
+    pub(super) fn is_fresh(&self, monotonic: Duration) -> bool {
+        monotonic.saturating_sub(self.minted_at) < FRESH
+    }
+}
+
+#[derive(Deserialize)]
+struct Minted {
+    #[serde(deserialize_with = "secret")]
+    token: SecretString,
+    permissions: BTreeMap<String, String>,
+    repository_selection: String,
+}
+
+fn secret<'de, D: serde::Deserializer<'de>>(text: D) -> Result<SecretString, D::Error> {
+    String::deserialize(text).map(SecretString::from)
+}
+
+const fn name(permission: Permission) -> &'static str {
+    match permission {
+        Permission::ActionsWrite => "actions",
+        Permission::ChecksWrite => "checks",
+    }
+}

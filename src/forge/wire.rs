@@ -1,0 +1,229 @@
+//! One HTTP exchange with the forge: the only user of the HTTP client, and the keeper of its
+//! settings. It sends a request once, follows a moved repository once by hand, and says of a request
+//! without an answer whether it can have arrived.
+
+use std::time::Duration;
+
+use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderValue};
+use http::{Method, StatusCode, Uri};
+use secrecy::{ExposeSecret as _, SecretString};
+use ureq::config::Config;
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{
+    ConnectionDetails, Connector, DefaultConnector, NextTimeout, Transport,
+};
+
+use super::answer::Answer;
+use super::client::{ClientError, Settings};
+
+const USER_AGENT: &str = concat!("svcd/", env!("CARGO_PKG_VERSION"));
+/// Largest answer that is read, in bytes.
+const BODY_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A request, addressed below the base URL.
+pub(super) struct Request<'a> {
+    pub(super) method: Method,
+    pub(super) path: String,
+    /// Where the same object stands when its repository was renamed.
+    pub(super) moved_path: Option<String>,
+    pub(super) bearer: &'a SecretString,
+    /// A JSON object; nothing for a `GET`.
+    pub(super) body: Option<String>,
+}
+
+/// There is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Silence {
+    /// No connection came to stand: nothing was sent.
+    NotSent,
+    /// It may have arrived.
+    Lost,
+}
+
+pub(super) struct Wire {
+    agent: ureq::Agent,
+    /// Without a trailing slash.
+    base: String,
+    version: &'static str,
+}
+
+impl Wire {
+    pub(super) fn new(settings: &Settings) -> Result<Self, ClientError> {
+        let base = settings.base_url.trim_end_matches('/').to_owned();
+        let is_https = check_base(&base).ok_or(ClientError::BaseUrl)?;
+        let mut tls = TlsConfig::builder();
+        if let Some(pem) = &settings.root_certificate {
+            tls = tls.root_certs(read_roots(pem)?);
+        }
+        let config = Config::builder()
+            .https_only(is_https)
+            .tls_config(tls.build())
+            .timeout_global(Some(settings.timeout))
+            .timeout_connect(Some(settings.timeout_connect))
+            // Answers are ours to judge, errors and redirects included.
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            // The environment does not decide where tokens go.
+            .proxy(None)
+            // A kept connection may be dead, and a `POST` on it would be of uncertain fate.
+            .max_idle_connections(0)
+            .max_idle_connections_per_host(0)
+            .max_idle_age(Duration::ZERO)
+            .user_agent(USER_AGENT)
+            .build();
+        let agent = ureq::Agent::with_parts(
+            config,
+            BeforeSending(DefaultConnector::default()),
+            BeforeSending(DefaultResolver::default()),
+        );
+        Ok(Self { agent, base, version: settings.api_version.header() })
+    }
+
+    /// Sends a request, and once more to where its repository has moved when the forge says so.
+    pub(super) fn send(&self, request: &Request<'_>) -> Result<Answer, Silence> {
+        let answer = self.exchange(request, &request.path)?;
+        match &request.moved_path {
+            Some(moved) if self.is_moved(&answer, &request.method, moved) => {
+                self.exchange(request, moved).map(|answer| Answer { moved: true, ..answer })
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    /// Says whether the answer points to `moved`: the URL we make ourselves, never the one we are
+    /// given, is where the token goes next. A redirected write did not happen.
+    fn is_moved(&self, answer: &Answer, method: &Method, moved: &str) -> bool {
+        let follows = match answer.status {
+            StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
+            StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => *method == Method::GET,
+            _ => false,
+        };
+        let location = answer.header("location").and_then(|text| text.parse::<Uri>().ok());
+        let ours = format!("{}{moved}", self.base).parse::<Uri>().ok();
+        let (Some(location), Some(ours)) = (location, ours) else { return false };
+        follows
+            && location.scheme() == ours.scheme()
+            && location.authority() == ours.authority()
+            && location.path() == ours.path()
+    }
+
+    fn exchange(&self, request: &Request<'_>, path: &str) -> Result<Answer, Silence> {
+        let mut bearer =
+            HeaderValue::try_from(format!("Bearer {}", request.bearer.expose_secret()))
+                .or(Err(Silence::NotSent))?;
+        bearer.set_sensitive(true);
+        let head = http::Request::builder()
+            .method(&request.method)
+            .uri(format!("{}{path}", self.base))
+            .header(AUTHORIZATION, bearer)
+            .header(ACCEPT, "application/vnd.github+json")
+            .header("x-github-api-version", self.version)
+            .header(CONNECTION, "close");
+        let sent = match &request.body {
+            None => self.agent.run(head.body(()).or(Err(Silence::NotSent))?),
+            Some(body) => {
+                let head = head.header(CONTENT_TYPE, "application/json");
+                self.agent.run(head.body(body).or(Err(Silence::NotSent))?)
+            }
+        };
+        let (head, mut body) = sent.map_err(|error| silence(&error))?.into_parts();
+        Ok(Answer {
+            status: head.status,
+            headers: head.headers,
+            // The status holds even when the rest is cut off, too slow or too large.
+            body: body.with_config().limit(BODY_BYTES_MAX).read_to_vec().ok(),
+            moved: false,
+        })
+    }
+}
+
+fn silence(error: &ureq::Error) -> Silence {
+    if matches!(error, ureq::Error::ConnectionFailed) { Silence::NotSent } else { Silence::Lost }
+}
+
+/// Returns whether the base is https; nothing when it cannot be a base. Plain http is for tests and
+/// demonstrations on this machine.
+fn check_base(base: &str) -> Option<bool> {
+    let uri = base.parse::<Uri>().ok()?;
+    let authority = uri.authority()?;
+    if uri.query().is_some() || base.contains(['#', '@']) || authority.host().is_empty() {
+        return None;
+    }
+    match uri.scheme_str()? {
+        "https" => Some(true),
+        "http" if matches!(authority.host(), "127.0.0.1" | "[::1]" | "localhost") => Some(false),
+        _ => None,
+    }
+}
+
+fn read_roots(pem: &[u8]) -> Result<RootCerts, ClientError> {
+    let mut roots = Vec::new();
+    for item in parse_pem(pem) {
+        if let PemItem::Certificate(certificate) = item.or(Err(ClientError::RootCertificate))? {
+            roots.push(certificate);
+        }
+    }
+    if roots.is_empty() { Err(ClientError::RootCertificate) } else { Ok(roots.into()) }
+}
+
+/// Finding the address and making the connection, TLS included. What fails here fails before the
+/// request is sent, which the client's own errors do not tell apart; so it gets an error of its own.
+#[derive(Debug)]
+struct BeforeSending<T>(T);
+
+impl<T: Resolver> Resolver for BeforeSending<T> {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        self.0.resolve(uri, config, timeout).or(Err(ureq::Error::ConnectionFailed))
+    }
+}
+
+impl<T: Connector> Connector for BeforeSending<T> {
+    type Out = Box<dyn Transport>;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        chained: Option<()>,
+    ) -> Result<Option<Self::Out>, ureq::Error> {
+        match self.0.connect(details, chained) {
+            Ok(transport) => Ok(transport.map(|transport| -> Self::Out { Box::new(transport) })),
+            Err(_) => Err(ureq::Error::ConnectionFailed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_https_and_this_machine_can_be_a_base() {
+        for (base, wanted) in [
+            ("https://api.github.com", Some(true)),
+            ("https://forge.example:8443/api/v3", Some(true)),
+            ("http://127.0.0.1:8080/api/v3", Some(false)),
+            ("http://[::1]:8080", Some(false)),
+            ("http://localhost:1", Some(false)),
+            ("http://forge.example", None),
+            ("http://127.0.0.1.forge.example", None),
+            ("http://localhost@forge.example", None),
+            ("ftp://forge.example", None),
+            ("https://user:secret@forge.example", None),
+            ("https://forge.example/?a=b", None),
+            ("https://forge.example/#a", None),
+            ("/api/v3", None),
+            ("forge.example", None),
+            ("https://", None),
+            ("", None),
+        ] {
+            assert_eq!(check_base(base), wanted, "{base}");
+        }
+    }
+}

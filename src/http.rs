@@ -1,0 +1,16 @@
+//! HTTP: one plain request and response, one table of routes, two thin servers around them.
+//!
+//! Three surfaces face three kinds of people: the control socket (operators on this machine), the
+//! operator address (operators elsewhere, off by default), and the public address (the forge, behind
+//! a TLS proxy). The same handlers serve them; the table says which route stands on which.
+
+pub mod message;
+
+pub mod routes;
+
+mod error;
+mod health;
+mod operator;
+mod webhook;
+
+pub mod server;

@@ -1,0 +1,117 @@
+//! From an error to a problem body (RFC 9457): the only place that does. Every problem has a stable
+//! `outcome`; none echoes the request.
+
+use std::borrow::Cow;
+
+use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Method, StatusCode};
+
+use crate::api::Problem;
+use crate::app::Error;
+use crate::domain::dead_letter::NotReplayable;
+use crate::http::message::{Refusal, Response};
+
+/// A stable outcome: its word, its status, its title.
+type Outcome = (&'static str, StatusCode, &'static str);
+
+const INVALID_REQUEST: Outcome =
+    ("invalid_request", StatusCode::BAD_REQUEST, "The request cannot be understood");
+const UNAUTHENTICATED: Outcome =
+    ("unauthenticated", StatusCode::UNAUTHORIZED, "Authentication is required");
+const NOT_FOUND: Outcome = ("not_found", StatusCode::NOT_FOUND, "Not found");
+const METHOD_NOT_ALLOWED: Outcome =
+    ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "The method is not allowed here");
+const TIMEOUT: Outcome =
+    ("request_timeout", StatusCode::REQUEST_TIMEOUT, "The request did not arrive in time");
+const NOT_REPLAYABLE: Outcome =
+    ("not_replayable", StatusCode::CONFLICT, "The item must not be replayed");
+const PAYLOAD_TOO_LARGE: Outcome =
+    ("payload_too_large", StatusCode::PAYLOAD_TOO_LARGE, "The body is too large");
+const UNSUPPORTED_MEDIA_TYPE: Outcome = (
+    "unsupported_media_type",
+    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    "The media type is not supported",
+);
+const OPERATION_CONFLICT: Outcome = (
+    "operation_conflict",
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "The Idempotency-Key was used for another request",
+);
+const INTERNAL: Outcome =
+    ("internal_error", StatusCode::INTERNAL_SERVER_ERROR, "The service failed");
+const UNAVAILABLE: Outcome =
+    ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "The service is unavailable");
+
+/// Seconds after which an unavailable service may be asked again.
+const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
+
+/// Answers an intention that did not happen.
+pub(super) fn of_app(error: &Error) -> Response {
+    let detail = Some(error.to_string());
+    match error {
+        Error::InvalidRequest(_) => problem(INVALID_REQUEST, detail, None),
+        Error::Unauthenticated => problem(UNAUTHENTICATED, detail, None)
+            .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+        Error::BadSignature => problem(UNAUTHENTICATED, detail, None)
+            .with(WWW_AUTHENTICATE, HeaderValue::from_static("Signature")),
+        Error::NotFound => problem(NOT_FOUND, detail, None),
+        Error::NotReplayable(why) => {
+            let class = match why {
+                NotReplayable::NotDead => "not_dead",
+                NotReplayable::Class(class) => class.as_str(),
+            };
+            problem(NOT_REPLAYABLE, detail, Some(class))
+        }
+        Error::OperationConflict => problem(OPERATION_CONFLICT, detail, None),
+        Error::UnsupportedMediaType => problem(UNSUPPORTED_MEDIA_TYPE, detail, None),
+        Error::OperatorApiOff | Error::ForgeOff | Error::Unavailable => {
+            problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SECONDS)
+        }
+    }
+}
+
+/// Answers what a server found wrong by itself.
+pub(super) fn of_refusal(refusal: Refusal) -> Response {
+    match refusal {
+        Refusal::BadRequest => problem(INVALID_REQUEST, None, None),
+        Refusal::Timeout => problem(TIMEOUT, None, None),
+        Refusal::PayloadTooLarge => problem(PAYLOAD_TOO_LARGE, None, None),
+        Refusal::Internal => problem(INTERNAL, None, None),
+        Refusal::Overloaded => problem(UNAVAILABLE, None, None).with(RETRY_AFTER, RETRY_SECONDS),
+    }
+}
+
+/// Answers a path that is no route of the surface.
+pub(super) fn no_route() -> Response {
+    problem(NOT_FOUND, None, None)
+}
+
+/// Answers a host name this surface does not go by.
+pub(super) fn wrong_host() -> Response {
+    let detail = "this address does not answer to that host name; see SVC_OPERATOR_HOSTS";
+    problem(INVALID_REQUEST, Some(detail.to_owned()), None)
+}
+
+/// Answers a method the path does not have.
+pub(super) fn wrong_method(allowed: &[Method]) -> Response {
+    let names: Vec<&str> = allowed.iter().map(Method::as_str).collect();
+    let allow = HeaderValue::from_str(&names.join(", ")).expect("method names are tokens");
+    problem(METHOD_NOT_ALLOWED, None, None).with(ALLOW, allow)
+}
+
+fn problem(
+    (outcome, status, title): Outcome,
+    detail: Option<String>,
+    replay_class: Option<&'static str>,
+) -> Response {
+    let body = Problem {
+        kind: format!("urn:svc:problem:{outcome}"),
+        title: Cow::Borrowed(title),
+        status: status.as_u16(),
+        outcome: Cow::Borrowed(outcome),
+        detail,
+        replay_class: replay_class.map(Cow::Borrowed),
+    };
+    let json = serde_json::to_vec(&body).expect("strings and numbers always serialize");
+    Response::new(status, "application/problem+json", json)
+}

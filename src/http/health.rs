@@ -1,0 +1,39 @@
+//! Liveness, readiness and metrics: open, bounded, and without anything of a tenant.
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+
+use crate::api;
+use crate::app::App;
+use crate::domain::time::Timestamp;
+use crate::http::message::{Request, Response};
+use crate::http::routes::json;
+
+pub(super) fn live(_: &App, _: &Request) -> Response {
+    json(StatusCode::OK, &serde_json::json!({ "status": "live" }))
+}
+
+pub(super) fn ready(app: &App, _: &Request) -> Response {
+    let found = app.readiness();
+    let shown = |instant: Option<Timestamp>| instant.map(|instant| instant.to_string());
+    let body = api::Readiness {
+        status: Cow::Borrowed(if found.ready { "ready" } else { "not_ready" }),
+        reconciliation_configuration_valid: found.reconciliation_configuration_valid,
+        last_workflow_reconciliation_poll_at: shown(found.workflow.last_poll_at),
+        last_successful_workflow_reconciliation_at: shown(found.workflow.last_success_at),
+        last_check_run_reconciliation_poll_at: shown(found.check_run.last_poll_at),
+        last_successful_check_run_reconciliation_at: shown(found.check_run.last_success_at),
+        last_lifecycle_reconciliation_poll_at: shown(found.lifecycle.last_poll_at),
+        last_successful_lifecycle_reconciliation_at: shown(found.lifecycle.last_success_at),
+        store: Cow::Borrowed(found.store),
+        schema_version: found.schema_step,
+        draining: found.draining,
+    };
+    let status = if found.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    json(status, &body)
+}
+
+pub(super) fn metrics(app: &App, _: &Request) -> Response {
+    Response::new(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", app.metrics_text())
+}

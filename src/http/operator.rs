@@ -1,0 +1,168 @@
+//! The operator API: its words to intentions, and back.
+
+use std::borrow::Cow;
+
+use http::{HeaderName, StatusCode};
+
+use crate::api;
+use crate::app::{App, Error};
+use crate::auth::operator::Principal;
+use crate::domain::dead_letter::{
+    DeadLetter, ItemId, ItemType, OperationId, PAGE_DEFAULT, PAGE_MAX, PAGE_MIN,
+};
+use crate::domain::id::InstallationId;
+use crate::domain::time::Timestamp;
+use crate::http::message::{Request, Response};
+use crate::http::routes::{Variables, json};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+pub(super) fn dead_letters(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    variables: &Variables<'_>,
+) -> Result<Response, Error> {
+    let installation = installation(variables)?;
+    let [limit, before] = query(request, ["limit", "before"])?;
+    let before = match before {
+        None => None,
+        Some(text) => Some(Timestamp::parse_rounding_up(&text).ok_or_else(|| {
+            invalid("before must be an ISO 8601 time with an offset, as nextBefore gives it")
+        })?),
+    };
+    let page = app.dead_letters(principal, installation, before, page_size(limit)?)?;
+    let body = api::DeadLetterPage {
+        items: page.items.iter().map(shown).collect(),
+        next_before: page.next_before.map(|instant| instant.to_string()),
+    };
+    Ok(json(StatusCode::OK, &body))
+}
+
+pub(super) fn dead_letter(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    variables: &Variables<'_>,
+) -> Result<Response, Error> {
+    let [] = query(request, [])?;
+    let (installation, item) = (installation(variables)?, item(variables)?);
+    let found = app.dead_letter(principal, installation, item)?;
+    let body = api::DeadLetterDetail {
+        dead_letter: shown(&found),
+        replay_class: Cow::Borrowed(found.replay_class.as_str()),
+    };
+    Ok(json(StatusCode::OK, &body))
+}
+
+pub(super) fn replay(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    variables: &Variables<'_>,
+) -> Result<Response, Error> {
+    let [] = query(request, [])?;
+    let key =
+        request.head.single(&IDEMPOTENCY_KEY).and_then(OperationId::new).ok_or_else(|| {
+            invalid("send one Idempotency-Key header of 1 to 128 visible ASCII characters")
+        })?;
+    let (installation, item) = (installation(variables)?, item(variables)?);
+    let replayed = app.replay(principal, installation, item, key)?;
+    let body = api::Replayed {
+        outcome: Cow::Borrowed(if replayed.now { "replayed" } else { "already_applied" }),
+        audit_event_id: replayed.audit_event.to_string(),
+    };
+    Ok(json(StatusCode::OK, &body))
+}
+
+pub(super) fn installations(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    _: &Variables<'_>,
+) -> Result<Response, Error> {
+    let [limit, after] = query(request, ["limit", "after"])?;
+    let after: Option<InstallationId> = match after {
+        None => None,
+        Some(text) => Some(
+            text.parse()
+                .or(Err(invalid("after must be an installation's number, as nextAfter")))?,
+        ),
+    };
+    let limit = page_size(limit)?;
+    let mut found = app.installations(principal, after, limit + 1)?;
+    let page = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = found.len() > page;
+    found.truncate(page);
+    let next_after = found.last().filter(|_| more).map(|last| last.id.to_string());
+    let shown = |installation: &crate::store::Installation| api::Installation {
+        installation_id: installation.id.to_string(),
+        account: installation.account.clone(),
+        state: Cow::Borrowed(installation.state.as_str()),
+    };
+    let body = api::InstallationPage { items: found.iter().map(shown).collect(), next_after };
+    Ok(json(StatusCode::OK, &body))
+}
+
+fn shown(found: &DeadLetter) -> api::DeadLetter {
+    api::DeadLetter {
+        item_type: Cow::Borrowed(found.item.item_type().as_str()),
+        item_id: found.item.to_string(),
+        repository: found.repository.clone(),
+        reason_code: Cow::Borrowed(found.reason.as_str()),
+        error_class: Cow::Borrowed(found.error_class.as_str()),
+        attempt_count: found.attempt_count,
+        failed_at: found.failed_at.to_string(),
+        replay_safe: found.replay_class.is_safe(),
+    }
+}
+
+/// Reads the scope. What is not a number of an installation is not one either.
+fn installation(variables: &Variables<'_>) -> Result<InstallationId, Error> {
+    variables.first().and_then(|text| text.parse().ok()).ok_or(Error::NotFound)
+}
+
+/// Reads the item. An unknown type or a malformed id is as absent as an unknown id.
+fn item(variables: &Variables<'_>) -> Result<ItemId, Error> {
+    match variables.as_slice() {
+        [_, item_type, id] => ItemType::from_word(item_type)
+            .and_then(|item_type| ItemId::parse(item_type, id))
+            .ok_or(Error::NotFound),
+        _ => Err(Error::NotFound),
+    }
+}
+
+fn page_size(limit: Option<String>) -> Result<u32, Error> {
+    let Some(text) = limit else { return Ok(PAGE_DEFAULT) };
+    text.parse()
+        .ok()
+        .filter(|limit| (PAGE_MIN..=PAGE_MAX).contains(limit) && text == limit.to_string())
+        .ok_or_else(|| invalid("limit must be a whole number from 1 to 100"))
+}
+
+/// Takes the named parameters out of the query. One that is not named, or stands twice, is refused.
+fn query<const N: usize>(
+    request: &Request,
+    names: [&'static str; N],
+) -> Result<[Option<String>; N], Error> {
+    let mut values = names.map(|_| None);
+    let query = request.head.query.as_deref().unwrap_or_default();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let place = names.iter().position(|known| *known == name);
+        let slot = place.and_then(|place| values.get_mut(place));
+        match slot {
+            Some(slot) if slot.is_none() => *slot = Some(value.into_owned()),
+            Some(_) => return Err(invalid("a query parameter stands twice")),
+            None => {
+                return Err(Error::InvalidRequest(
+                    format!("unknown query parameter; known here: {}", names.join(", ")).into(),
+                ));
+            }
+        }
+    }
+    Ok(values)
+}
+
+const fn invalid(detail: &'static str) -> Error {
+    Error::InvalidRequest(Cow::Borrowed(detail))
+}

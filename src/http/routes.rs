@@ -1,0 +1,293 @@
+//! The table of routes: surface, method, path, who may call it, how large a body may be, handler.
+//!
+//! Authentication comes before everything else about a request: below [`OPERATOR_PREFIX`] an
+//! unauthenticated caller gets the same answer for every path, method and body.
+
+use std::sync::Arc;
+
+use http::header::{AUTHORIZATION, HOST};
+use http::{Method, StatusCode};
+use serde::Serialize;
+
+use crate::app::{App, Error};
+use crate::auth::operator::Principal;
+use crate::config::is_loopback_host;
+use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
+use crate::http::{error, health, operator, webhook};
+use crate::metrics::REQUESTS;
+
+/// Everything below it needs the operator's token.
+const OPERATOR_PREFIX: &str = "/api/v1/operator";
+/// Largest body of an operator's request, in bytes: none has a meaning.
+const OPERATOR_BODY_MAX: usize = 4 * 1024;
+
+/// What a path's variable parts were, in order.
+pub(super) type Variables<'a> = Vec<&'a str>;
+
+/// A handler, by who may call it.
+enum Handler {
+    /// Anyone.
+    Open(fn(&App, &Request) -> Response),
+    /// Operators; the principal is the proof.
+    Operator(fn(&App, &Principal, &Request, &Variables<'_>) -> Result<Response, Error>),
+}
+
+/// How large a body may be.
+enum Body {
+    /// A request with any is refused.
+    None,
+    /// So many bytes.
+    Max(usize),
+    /// As configured for webhooks.
+    Webhook,
+}
+
+struct Route {
+    surfaces: &'static [Surface],
+    method: Method,
+    path: &'static str,
+    body: Body,
+    handler: Handler,
+}
+
+const EVERYWHERE: &[Surface] = &[Surface::Control, Surface::Operator, Surface::Public];
+const OPERATORS: &[Surface] = &[Surface::Control, Surface::Operator];
+const PUBLIC: &[Surface] = &[Surface::Public];
+
+const ROUTES: &[Route] = &[
+    Route {
+        surfaces: EVERYWHERE,
+        method: Method::GET,
+        path: "/health/live",
+        body: Body::None,
+        handler: Handler::Open(health::live),
+    },
+    Route {
+        surfaces: EVERYWHERE,
+        method: Method::GET,
+        path: "/health/ready",
+        body: Body::None,
+        handler: Handler::Open(health::ready),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/metrics",
+        body: Body::None,
+        handler: Handler::Open(health::metrics),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::POST,
+        path: "/webhooks/forge",
+        body: Body::Webhook,
+        handler: Handler::Open(webhook::receive),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations",
+        body: Body::None,
+        handler: Handler::Operator(operator::installations),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/dead-letters",
+        body: Body::None,
+        handler: Handler::Operator(operator::dead_letters),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}",
+        body: Body::None,
+        handler: Handler::Operator(operator::dead_letter),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::POST,
+        path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}/replay",
+        body: Body::Max(OPERATOR_BODY_MAX),
+        handler: Handler::Operator(operator::replay),
+    },
+];
+
+/// Says of every route which surfaces, method and path it has, for documents and tests.
+pub fn listing() -> impl Iterator<Item = (&'static [Surface], &'static Method, &'static str)> {
+    ROUTES.iter().map(|route| (route.surfaces, &route.method, route.path))
+}
+
+/// Serves the table.
+pub struct Router {
+    app: Arc<App>,
+    operator_hosts: Vec<String>,
+}
+
+impl Router {
+    /// Returns a router over the intentions of `app`. The operator address answers to loopback names
+    /// and to `operator_hosts`, in lower case.
+    #[must_use]
+    pub const fn new(app: Arc<App>, operator_hosts: Vec<String>) -> Self {
+        Self { app, operator_hosts }
+    }
+
+    /// Finds the route of a request, and who asks when that matters.
+    fn find<'a>(&self, head: &'a Head) -> Result<Found<'a>, Box<Response>> {
+        if head.surface == Surface::Operator && !self.goes_by(head) {
+            return Err(Box::new(error::wrong_host()));
+        }
+        let asker = if is_below(&head.path, OPERATOR_PREFIX) && head.surface != Surface::Public {
+            let authorization = head.single(&AUTHORIZATION);
+            let principal = self.app.operator(authorization);
+            Asker::Operator(principal.map_err(|why| Box::new(error::of_app(&why)))?)
+        } else {
+            Asker::Anyone
+        };
+        let mut allowed = Vec::new();
+        for route in ROUTES.iter().filter(|route| route.surfaces.contains(&head.surface)) {
+            let Some(variables) = matches(route.path, &head.path) else { continue };
+            if answers(route, &head.method) {
+                return Ok((route, variables, asker));
+            }
+            allowed.push(route.method.clone());
+            if route.method == Method::GET {
+                allowed.push(Method::HEAD);
+            }
+        }
+        let refusal =
+            if allowed.is_empty() { error::no_route() } else { error::wrong_method(&allowed) };
+        Err(Box::new(refusal))
+    }
+
+    /// Says whether the operator address answers to the request's host: a page that made a browser
+    /// resolve its own name to this address does not get through.
+    fn goes_by(&self, head: &Head) -> bool {
+        let Some(host) = head.single(&HOST) else { return false };
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+            _ => host,
+        };
+        is_loopback_host(name)
+            || self.operator_hosts.iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    fn answer(&self, request: &Request) -> Response {
+        let (route, variables, asker) = match self.find(&request.head) {
+            Ok(found) => found,
+            Err(response) => return *response,
+        };
+        match (&route.handler, asker) {
+            (Handler::Open(handler), _) => handler(&self.app, request),
+            (Handler::Operator(handler), Asker::Operator(principal)) => {
+                handler(&self.app, &principal, request, &variables)
+                    .unwrap_or_else(|why| error::of_app(&why))
+            }
+            // An operator's route outside the prefix would be a slip in the table: nobody gets in.
+            (Handler::Operator(_), Asker::Anyone) => error::of_app(&Error::Unauthenticated),
+        }
+    }
+}
+
+/// The route of a request, the variable parts of its path, and who asks.
+type Found<'a> = (&'static Route, Variables<'a>, Asker);
+
+/// Who asks.
+enum Asker {
+    Anyone,
+    Operator(Principal),
+}
+
+impl Service for Router {
+    fn admit(&self, head: &Head) -> Result<usize, Box<Response>> {
+        let counted = |response: Box<Response>| {
+            self.count(head.surface, response.status);
+            response
+        };
+        let (route, ..) = self.find(head).map_err(counted)?;
+        match route.body {
+            Body::None => Ok(0),
+            Body::Max(bytes) => Ok(bytes),
+            Body::Webhook => match &self.app.intake {
+                Some(rules) => Ok(rules.body_bytes_max),
+                None => Err(counted(Box::new(error::of_app(&Error::ForgeOff)))),
+            },
+        }
+    }
+
+    fn handle(&self, request: &Request) -> Response {
+        let response = self.answer(request);
+        self.count(request.head.surface, response.status);
+        response
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Response {
+        error::of_refusal(refusal)
+    }
+}
+
+impl Router {
+    fn count(&self, surface: Surface, status: StatusCode) {
+        let class = match status.as_u16() {
+            200..=299 => "2xx",
+            300..=399 => "3xx",
+            400..=499 => "4xx",
+            _ => "5xx",
+        };
+        let labels = [("surface", surface.as_str()), ("status", class)];
+        self.app.metrics.count(REQUESTS, &labels);
+    }
+}
+
+/// Returns a JSON answer.
+pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    let bytes = serde_json::to_vec(body).expect("our shapes always serialize");
+    Response::new(status, "application/json", bytes)
+}
+
+fn answers(route: &Route, method: &Method) -> bool {
+    route.method == *method || (route.method == Method::GET && *method == Method::HEAD)
+}
+
+fn is_below(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Matches a path part by part, as sent: nothing is decoded, so there is one spelling of each.
+fn matches<'a>(pattern: &str, path: &'a str) -> Option<Variables<'a>> {
+    let mut variables = Vec::new();
+    let mut parts = path.split('/');
+    for wanted in pattern.split('/') {
+        let part = parts.next()?;
+        if wanted.starts_with('{') {
+            variables.push(part);
+        } else if wanted != part {
+            return None;
+        }
+    }
+    parts.next().is_none().then_some(variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_one_spelling() {
+        let pattern = "/a/{x}/b";
+        assert_eq!(matches(pattern, "/a/1/b"), Some(vec!["1"]));
+        for other in ["/a/1/b/", "/a//1/b", "/a/1", "/A/1/b", "a/1/b", "/a/1/b/c", "/a/1%2fb"] {
+            assert_eq!(matches(pattern, other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn every_operator_route_stands_below_the_prefix_and_off_the_public_surface() {
+        for route in ROUTES {
+            if matches!(route.handler, Handler::Operator(_)) {
+                assert!(is_below(route.path, OPERATOR_PREFIX), "{}", route.path);
+                assert!(!route.surfaces.contains(&Surface::Public), "{}", route.path);
+            }
+        }
+    }
+}

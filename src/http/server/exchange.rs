@@ -1,0 +1,102 @@
+//! One exchange over TCP: what hyper read becomes our request, our answer becomes hyper's.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{CONNECTION, HOST, HeaderValue, TRANSFER_ENCODING};
+use http::request::Parts;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Body as _, Bytes, Incoming};
+use tokio::time::timeout;
+
+use super::pool::Pool;
+use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
+
+/// Answers requests, one after another on each connection.
+pub(super) struct Exchange {
+    pub(super) service: Arc<dyn Service>,
+    pub(super) pool: Pool,
+    pub(super) body_timeout: Duration,
+    pub(super) handler_timeout: Duration,
+}
+
+impl Exchange {
+    /// Returns the answer to a request that came from `peer` through the door `surface`.
+    pub(super) async fn answer(
+        &self,
+        surface: Surface,
+        peer: IpAddr,
+        request: http::Request<Incoming>,
+    ) -> http::Response<Full<Bytes>> {
+        match self.read(surface, peer, request).await {
+            Ok(request) => into_hyper(self.handle(request).await),
+            Err(refusal) => {
+                let mut response = into_hyper(*refusal);
+                // The body was not read to its end, so nothing after it can be trusted.
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                response
+            }
+        }
+    }
+
+    async fn read(
+        &self,
+        surface: Surface,
+        peer: IpAddr,
+        request: http::Request<Incoming>,
+    ) -> Result<Request, Box<Response>> {
+        let (parts, body) = request.into_parts();
+        let head = head(surface, peer, parts).ok_or_else(|| self.refuse(Refusal::BadRequest))?;
+        let limit = self.service.admit(&head)?;
+        // Without a transfer encoding the length is declared, and hyper reads no more than that.
+        let length = usize::try_from(body.size_hint().lower());
+        if !length.is_ok_and(|length| length <= limit) {
+            return Err(self.refuse(Refusal::PayloadTooLarge));
+        }
+        match timeout(self.body_timeout, body.collect()).await {
+            Ok(Ok(body)) => Ok(Request { head, body: body.to_bytes().into() }),
+            Ok(Err(_broken)) => Err(self.refuse(Refusal::BadRequest)),
+            Err(_elapsed) => Err(self.refuse(Refusal::Timeout)),
+        }
+    }
+
+    async fn handle(&self, request: Request) -> Response {
+        let Some(answer) = self.pool.submit(request) else {
+            return self.service.refuse(Refusal::Overloaded);
+        };
+        match timeout(self.handler_timeout, answer).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(_)) => self.service.refuse(Refusal::Internal),
+            Err(_elapsed) => self.service.refuse(Refusal::Overloaded),
+        }
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Box<Response> {
+        Box::new(self.service.refuse(refusal))
+    }
+}
+
+/// Returns the head, or nothing unless it is in origin form with one host and no transfer encoding.
+/// hyper hides a `Content-Length` that stands beside a `Transfer-Encoding`, the shape of smuggled
+/// requests; so every transfer encoding is refused. Our callers all know their body's length.
+fn head(surface: Surface, peer: IpAddr, parts: Parts) -> Option<Head> {
+    let Parts { method, uri, headers, .. } = parts;
+    let origin_form = uri.authority().is_none() && uri.path().starts_with('/');
+    let one_host = headers.get_all(HOST).iter().count() == 1;
+    (origin_form && one_host && !headers.contains_key(TRANSFER_ENCODING)).then(|| Head {
+        surface,
+        method,
+        path: uri.path().to_owned(),
+        query: uri.query().map(str::to_owned),
+        headers,
+        peer: Some(peer),
+    })
+}
+
+fn into_hyper(response: Response) -> http::Response<Full<Bytes>> {
+    let mut answer = http::Response::new(Full::from(response.body));
+    *answer.status_mut() = response.status;
+    *answer.headers_mut() = response.headers;
+    answer
+}

@@ -1,0 +1,233 @@
+//! Bytes to a head and back, for the guard in front of `tiny_http`. Anything whose end two readers
+//! could see differently is refused.
+
+use std::str::FromStr as _;
+
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, Method};
+
+use crate::http::message::{Head, Response, Surface};
+
+/// Most bytes of a head.
+pub(super) const HEAD_BYTES_MAX: usize = 16 << 10;
+/// Most headers of a request.
+const HEADERS_MAX: usize = 64;
+
+/// Headers that no request may have: each changes where the request ends, or what follows it.
+const REFUSED: [HeaderName; 3] = [TRANSFER_ENCODING, EXPECT, UPGRADE];
+/// Headers that concern the connection and not the request.
+const HOP_BY_HOP: [HeaderName; 5] = [
+    CONNECTION,
+    TE,
+    TRAILER,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
+/// The bytes are no request we accept.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Malformed;
+
+/// A whole head, and where it and its body end.
+#[derive(Debug)]
+pub(super) struct Opening {
+    /// The head.
+    pub(super) head: Head,
+    /// Bytes of the head.
+    pub(super) head_len: usize,
+    /// Bytes of the body, as declared; zero when nothing is.
+    pub(super) body_len: u64,
+}
+
+/// Reads a head from the first bytes of a connection. Nothing when more bytes are needed.
+pub(super) fn read(bytes: &[u8]) -> Result<Option<Opening>, Malformed> {
+    let mut lines = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut lines);
+    let head_len = match request.parse(bytes) {
+        Ok(httparse::Status::Complete(head_len)) => head_len,
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(_) => return Err(Malformed),
+    };
+    if head_len > HEAD_BYTES_MAX {
+        return Err(Malformed);
+    }
+    let (path, query) = target(request.path.ok_or(Malformed)?).ok_or(Malformed)?;
+    let method = request.method.and_then(|name| Method::from_str(name).ok()).ok_or(Malformed)?;
+    let headers = headers(request.headers).ok_or(Malformed)?;
+    let body_len = body_len(&headers).ok_or(Malformed)?;
+    let head = Head { surface: Surface::Control, method, path, query, headers, peer: None };
+    Ok(Some(Opening { head, head_len, body_len }))
+}
+
+/// Splits a request target in origin form into path and query; nothing for the other forms.
+pub(super) fn target(target: &str) -> Option<(String, Option<String>)> {
+    if !target.starts_with('/') || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return None;
+    }
+    Some(match target.split_once('?') {
+        Some((path, query)) => (path.to_owned(), Some(query.to_owned())),
+        None => (target.to_owned(), None),
+    })
+}
+
+fn headers(lines: &[httparse::Header<'_>]) -> Option<HeaderMap> {
+    let mut headers = HeaderMap::with_capacity(lines.len());
+    for line in lines {
+        let value = HeaderValue::from_bytes(line.value).ok()?;
+        // tiny_http closes the connection without an answer over anything but ASCII.
+        value.to_str().ok()?;
+        headers.append(HeaderName::from_str(line.name).ok()?, value);
+    }
+    let one_host = headers.get_all(HOST).iter().count() == 1;
+    (one_host && !REFUSED.iter().any(|name| headers.contains_key(name))).then_some(headers)
+}
+
+fn body_len(headers: &HeaderMap) -> Option<u64> {
+    let mut values = headers.get_all(CONTENT_LENGTH).iter();
+    let Some(value) = values.next() else { return Some(0) };
+    let digits = value.to_str().ok()?;
+    // `parse` would take a plus sign.
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if plain && values.next().is_none() { digits.parse().ok() } else { None }
+}
+
+/// Returns the one clean request that `tiny_http` is to see.
+pub(super) fn write_request(head: &Head, body: &[u8]) -> Vec<u8> {
+    let mut bytes = format!("{} {}", head.method, head.path).into_bytes();
+    if let Some(query) = &head.query {
+        bytes.extend_from_slice(b"?");
+        bytes.extend_from_slice(query.as_bytes());
+    }
+    bytes.extend_from_slice(b" HTTP/1.1\r\nConnection: close\r\n");
+    for (name, value) in head.headers.iter().filter(|(name, _)| !HOP_BY_HOP.contains(name)) {
+        write_header(&mut bytes, name, value);
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// Returns an answer of the guard's own; without its body for a `HEAD`.
+pub(super) fn write_response(response: &Response, method: Option<&Method>) -> Vec<u8> {
+    let reason = response.status.canonical_reason().unwrap_or_default();
+    let (status, length) = (response.status.as_str(), response.body.len());
+    let mut bytes =
+        format!("HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Length: {length}\r\n")
+            .into_bytes();
+    for (name, value) in &response.headers {
+        write_header(&mut bytes, name, value);
+    }
+    bytes.extend_from_slice(b"\r\n");
+    if method != Some(&Method::HEAD) {
+        bytes.extend_from_slice(&response.body);
+    }
+    bytes
+}
+
+/// Says in an answer of `tiny_http` that the connection ends with it, which `tiny_http` cannot.
+/// Nothing when it is no answer.
+pub(super) fn close_after(mut answer: Vec<u8>) -> Option<Vec<u8>> {
+    let first_line = answer.iter().position(|byte| *byte == b'\n')? + 1;
+    answer.splice(first_line..first_line, *b"Connection: close\r\n");
+    Some(answer)
+}
+
+fn write_header(bytes: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
+    bytes.extend_from_slice(name.as_str().as_bytes());
+    bytes.extend_from_slice(b": ");
+    bytes.extend_from_slice(value.as_bytes());
+    bytes.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    fn with(lines: &str) -> Vec<u8> {
+        format!("POST /a?b=c HTTP/1.1\r\n{lines}\r\n\r\n").into_bytes()
+    }
+
+    #[test]
+    fn a_head_is_read_once_it_is_whole() {
+        let bytes = with("Host: a\r\nContent-Length: 5");
+        for end in 0..bytes.len() {
+            assert!(read(&bytes[..end]).unwrap().is_none());
+        }
+        let opening = read(&bytes).unwrap().unwrap();
+        assert_eq!((opening.head_len, opening.body_len), (bytes.len(), 5));
+        assert_eq!(opening.head.path, "/a");
+        assert_eq!(opening.head.query.as_deref(), Some("b=c"));
+    }
+
+    #[test]
+    fn doubtful_framing_is_refused() {
+        for lines in [
+            "X: no host",
+            "Host: a\r\nHost: b",
+            "Host: a\r\nTransfer-Encoding: chunked",
+            "Host: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
+            "Host: a\r\nContent-Length: 5\r\nContent-Length: 5",
+            "Host: a\r\nContent-Length: 5, 5",
+            "Host: a\r\nContent-Length: +5",
+            "Host: a\r\nContent-Length: -5",
+            "Host: a\r\nContent-Length: 5x",
+            "Host: a\r\nContent-Length: 0x5",
+            "Host: a\r\nContent-Length:",
+            "Host: a\r\nContent-Length: 18446744073709551616",
+            "Host: a\r\nContent-Length : 5",
+            "Host: a\r\nExpect: 100-continue",
+            "Host: a\r\nUpgrade: websocket",
+            "Host: a\r\nX: folded\r\n line",
+            "Host: a\r\nX: \u{e4}",
+            "Host: a\r\nX: a\0b",
+        ] {
+            assert_eq!(read(&with(lines)).err(), Some(Malformed), "{lines}");
+        }
+        let many = "X: y\r\n".repeat(HEADERS_MAX) + "Host: a";
+        assert_eq!(read(&with(&many)).err(), Some(Malformed));
+    }
+
+    #[test]
+    fn other_versions_and_targets_are_refused() {
+        for line in [
+            "GET http://a/ HTTP/1.1",
+            "OPTIONS * HTTP/1.1",
+            "CONNECT a:1 HTTP/1.1",
+            "GET /\u{e4} HTTP/1.1",
+            "GET / HTTP/2.0",
+            "GET /",
+            "PRI * HTTP/2.0",
+        ] {
+            let bytes = format!("{line}\r\nHost: a\r\n\r\n").into_bytes();
+            assert_eq!(read(&bytes).err(), Some(Malformed), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_forwarded_has_one_meaning() {
+        let bytes = with("Host: a\r\nConnection: keep-alive\r\nTE: chunked\r\nContent-Length: 2");
+        let opening = read(&bytes).unwrap().unwrap();
+        let forwarded = String::from_utf8(write_request(&opening.head, b"hi")).unwrap();
+        assert_eq!(
+            forwarded,
+            "POST /a?b=c HTTP/1.1\r\nConnection: close\r\nhost: a\r\ncontent-length: 2\r\n\r\nhi"
+        );
+    }
+
+    #[test]
+    fn answers_close_the_connection() {
+        let response = Response::new(StatusCode::BAD_REQUEST, "text/plain", "no");
+        let head = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 2\r\n\
+                    content-type: text/plain\r\n\r\n";
+        assert_eq!(write_response(&response, None), format!("{head}no").into_bytes());
+        assert_eq!(write_response(&response, Some(&Method::HEAD)), head.as_bytes());
+        let answer = close_after(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()).unwrap();
+        assert_eq!(answer, b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+        assert_eq!(close_after(b"HTTP".to_vec()), None);
+    }
+}

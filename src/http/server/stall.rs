@@ -1,0 +1,184 @@
+//! A TCP stream that cuts a peer which keeps us waiting: one that dribbles a head, or does not read
+//! its answer. hyper's own header timeout starts with the wait for a request, so on a connection
+//! kept alive it cannot tell an idle peer from a slow one; here the first byte starts the deadline.
+
+use std::future::Future as _;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+
+/// How long, and for how many bytes, a peer may go on sending after our last byte. A socket closed
+/// over unread bytes resets the connection, and the reset can overtake the answer.
+const LINGER: Duration = Duration::from_millis(500);
+const LINGER_BYTES: usize = 256 << 10;
+
+/// Whose turn it is on a connection: the peer's at first, ours while a request is answered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns(Arc<AtomicUsize>);
+
+impl Turns {
+    /// Ends one turn and begins the other's.
+    pub(super) fn pass(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The stream. Made and used inside the runtime.
+#[derive(Debug)]
+pub(super) struct Stall {
+    stream: TcpStream,
+    turns: Turns,
+    turn_seen: usize,
+    head_timeout: Duration,
+    write_stall: Duration,
+    head: Alarm,
+    write: Alarm,
+    linger: Alarm,
+    lingered: usize,
+}
+
+impl Stall {
+    /// Returns the stream of a new connection, whose first head is due after `head_timeout`.
+    pub(super) fn new(
+        stream: TcpStream,
+        turns: Turns,
+        head_timeout: Duration,
+        write_stall: Duration,
+    ) -> Self {
+        let mut head = Alarm::default();
+        head.set(head_timeout);
+        Self {
+            stream,
+            turn_seen: turns.count(),
+            turns,
+            head_timeout,
+            write_stall,
+            head,
+            write: Alarm::default(),
+            linger: Alarm::default(),
+            lingered: 0,
+        }
+    }
+
+    fn watch_write<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.write.clear();
+            return written;
+        }
+        self.write.set(self.write_stall);
+        self.write.poll(cx)
+    }
+}
+
+impl AsyncRead for Stall {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        let turn = self.turns.count();
+        if turn != self.turn_seen {
+            self.turn_seen = turn;
+            self.head.clear();
+        }
+        let ours = turn % 2 == 1;
+        if ours {
+            return read;
+        }
+        if read.is_pending() {
+            return self.head.poll(cx);
+        }
+        let head_timeout = self.head_timeout;
+        self.head.set(head_timeout);
+        read
+    }
+}
+
+impl AsyncWrite for Stall {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.watch_write(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.watch_write(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.linger.is_set() {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+            self.linger.set(LINGER);
+        }
+        let mut scratch = [0; 4 << 10];
+        while self.lingered < LINGER_BYTES {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
+                Poll::Pending => return self.linger.poll(cx),
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.lingered += buffer.filled().len();
+                }
+                Poll::Ready(_) => break,
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A time that may be set; setting it again does not move it.
+#[derive(Debug, Default)]
+struct Alarm(Option<Pin<Box<Sleep>>>);
+
+impl Alarm {
+    fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn set(&mut self, after: Duration) {
+        self.0.get_or_insert_with(|| Box::pin(sleep(after)));
+    }
+
+    fn clear(&mut self) {
+        self.0 = None;
+    }
+
+    /// Fails once the time has come.
+    fn poll<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        match &mut self.0 {
+            Some(sleep) => sleep.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            None => Poll::Pending,
+        }
+    }
+}

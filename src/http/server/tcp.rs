@@ -1,0 +1,242 @@
+//! The server for TCP: hyper on one thread, handlers on a few others. Nothing a peer does, or fails
+//! to do, costs more than its own connection, and that only until the next deadline.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use ipnet::IpNet;
+use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{sleep, timeout};
+
+use super::deadline::Deadline;
+use super::exchange::Exchange;
+use super::peers::Peers;
+use super::pool::Pool;
+use super::seats::Seats;
+use super::stall::{Stall, Turns};
+use crate::http::message::{Service, Surface};
+use crate::thread;
+
+/// How long accepting rests after an error. Most of them (no more descriptors) last a while.
+const ACCEPT_REST: Duration = Duration::from_millis(50);
+
+/// What one peer, and all of them together, may cost.
+#[derive(Clone, Debug)]
+pub struct TcpLimits {
+    /// Most connections at once over all listeners; further ones are closed at once.
+    pub connections_max: u16,
+    /// Most connections at once from one address that is no trusted proxy.
+    pub connections_per_peer_max: u16,
+    /// Time for a whole head, from its first byte, or from the start of the connection.
+    pub head_timeout: Duration,
+    /// Time for a whole body.
+    pub body_timeout: Duration,
+    /// Longest time without the peer taking a byte of its answer.
+    pub write_stall: Duration,
+    /// Longest time a connection is kept without a request under way.
+    pub idle: Duration,
+    /// Most bytes of a head; at least 8 KiB, which is as low as hyper goes.
+    pub head_bytes_max: usize,
+    /// Most headers of a request.
+    pub headers_max: usize,
+    /// Threads that run handlers.
+    pub handler_threads: usize,
+    /// Most requests that wait for a handler.
+    pub queue_max: usize,
+    /// Time for a handler, its wait in the queue included.
+    pub handler_timeout: Duration,
+    /// Networks of proxies; no cap on the connections of each.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+impl Default for TcpLimits {
+    /// Returns limits for a small machine behind a TLS proxy.
+    fn default() -> Self {
+        Self {
+            connections_max: 1_024,
+            connections_per_peer_max: 64,
+            head_timeout: Duration::from_secs(5),
+            body_timeout: Duration::from_secs(15),
+            write_stall: Duration::from_secs(10),
+            idle: Duration::from_secs(60),
+            head_bytes_max: 16 << 10,
+            headers_max: 64,
+            handler_threads: 16,
+            queue_max: 256,
+            handler_timeout: Duration::from_secs(30),
+            trusted_proxies: Vec::new(),
+        }
+    }
+}
+
+/// A running server. Dropping it ends it without grace.
+#[derive(Debug)]
+#[must_use = "dropping the server ends it"]
+pub struct TcpServer {
+    stop: watch::Sender<Option<Duration>>,
+    thread: JoinHandle<()>,
+    handlers: Seats,
+}
+
+/// Starts one server for several listeners, each a door of its own.
+///
+/// # Errors
+/// When the system gives no thread, or a listener cannot be used.
+pub fn start(
+    listeners: Vec<(Surface, TcpListener)>,
+    service: Arc<dyn Service>,
+    limits: TcpLimits,
+) -> io::Result<TcpServer> {
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+    let (pool, handlers) = Pool::start(limits.handler_threads, limits.queue_max, &service)?;
+    let doors = {
+        let _entered = runtime.enter();
+        listeners.into_iter().map(Door::open).collect::<io::Result<Vec<_>>>()?
+    };
+    let (stop, stopping) = watch::channel(None);
+    let hall = Arc::new(Hall {
+        connections: Arc::new(Semaphore::new(limits.connections_max.into())),
+        peers: Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone()),
+        exchange: Exchange {
+            service,
+            pool,
+            body_timeout: limits.body_timeout,
+            handler_timeout: limits.handler_timeout,
+        },
+        stopping,
+        limits,
+    });
+    let thread = thread::spawn("http", move || runtime.block_on(run(hall, doors)))?;
+    Ok(TcpServer { stop, thread, handlers })
+}
+
+impl TcpServer {
+    /// Stops accepting at once, lets running exchanges finish within `grace`, and returns when all
+    /// threads have ended. A handler that outlasts the grace is left behind.
+    pub fn stop(self, grace: Duration) {
+        let deadline = Deadline::after(grace);
+        self.stop.send_replace(Some(grace));
+        if self.thread.join().is_err() {
+            log::error!(event = "http.server_panicked"; "the HTTP server panicked");
+        }
+        if !self.handlers.wait_free(deadline.left()) {
+            log::warn!(event = "http.handlers_left"; "leaving handlers behind that do not end");
+        }
+    }
+}
+
+/// A listener, and what faces it.
+struct Door {
+    surface: Surface,
+    listener: tokio::net::TcpListener,
+}
+
+impl Door {
+    fn open((surface, listener): (Surface, TcpListener)) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self { surface, listener: tokio::net::TcpListener::from_std(listener)? })
+    }
+}
+
+/// What all connections share.
+struct Hall {
+    connections: Arc<Semaphore>,
+    peers: Peers,
+    exchange: Exchange,
+    stopping: watch::Receiver<Option<Duration>>,
+    limits: TcpLimits,
+}
+
+impl Hall {
+    /// Returns once the end is asked for, with the time running exchanges have.
+    async fn stopped(&self) -> Duration {
+        let mut stopping = self.stopping.clone();
+        // An error means that the server was dropped.
+        stopping.wait_for(Option::is_some).await.ok().and_then(|grace| *grace).unwrap_or_default()
+    }
+}
+
+async fn run(hall: Arc<Hall>, doors: Vec<Door>) {
+    for door in doors {
+        tokio::spawn(accept(Arc::clone(&hall), door));
+    }
+    let grace = hall.stopped().await;
+    // Every connection holds one permit to its end. What is left when the grace is over ends with
+    // the runtime.
+    let all = hall.connections.acquire_many(hall.limits.connections_max.into());
+    drop(timeout(grace, all).await);
+}
+
+async fn accept(hall: Arc<Hall>, door: Door) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = door.listener.accept() => accepted,
+            _ = hall.stopped() => return,
+        };
+        match accepted {
+            Ok((stream, peer)) => welcome(&hall, door.surface, stream, peer.ip().to_canonical()),
+            Err(error) => {
+                let (surface, error) = (door.surface.as_str(), error.to_string());
+                log::warn!(
+                    event = "http.accept_failed", surface, error = error.as_str();
+                    "accepting a connection failed"
+                );
+                sleep(ACCEPT_REST).await;
+            }
+        }
+    }
+}
+
+/// Serves a connection in a task of its own, or closes it when there are too many.
+fn welcome(hall: &Arc<Hall>, surface: Surface, stream: TcpStream, peer: IpAddr) {
+    let Ok(permit) = Arc::clone(&hall.connections).try_acquire_owned() else { return };
+    let Some(place) = hall.peers.take(peer) else { return };
+    if stream.set_nodelay(true).is_err() {
+        return; // The peer has already gone.
+    }
+    let hall = Arc::clone(hall);
+    tokio::spawn(async move {
+        converse(&hall, surface, stream, peer).await;
+        drop((place, permit));
+    });
+}
+
+async fn converse(hall: &Hall, surface: Surface, stream: TcpStream, peer: IpAddr) {
+    let limits = &hall.limits;
+    let turns = Turns::default();
+    let stall = Stall::new(stream, turns.clone(), limits.head_timeout, limits.write_stall);
+    let exchange = service_fn(|request| {
+        turns.pass();
+        let turns = &turns;
+        async move {
+            let answer = hall.exchange.answer(surface, peer, request).await;
+            turns.pass();
+            Ok::<_, Infallible>(answer)
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.idle)
+        .max_headers(limits.headers_max)
+        .max_buf_size(limits.head_bytes_max)
+        .serve_connection(TokioIo::new(stall), exchange);
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        _ = hall.stopped() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    // Whatever ended it was the peer's doing. A line each would let strangers fill the log.
+    drop(ended);
+}

@@ -1,0 +1,214 @@
+//! A forge to play with: a small stateful double of the API that [`crate::forge`] speaks, on a socket
+//! of this machine. `svcctl demo` and the tests use it; the daemon never does.
+//!
+//! It holds the caller to the contract (credentials, scope, permission, headers), keeps what calls
+//! brought about, and misbehaves on order: each [`Fault`] is for one call, in the order planned. The
+//! ledger counts effects, not answers, because that is where a doubled request shows.
+
+mod key;
+mod server;
+mod state;
+mod webhook;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::domain::delivery::{RepositoryName, RepositoryRef};
+use crate::domain::id::{AppId, RepositoryId};
+use crate::wake::Wake;
+use state::State;
+
+pub use webhook::{Webhook, Webhooks, sign};
+
+/// Number of the simulated app.
+const APP: i64 = 424_242;
+/// Where its API begins, so that nobody relies on the root.
+const BASE_PATH: &str = "/api/v3";
+
+/// A kind of call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Call {
+    /// Make an installation token.
+    Mint,
+    /// Dispatch a workflow.
+    Dispatch,
+    /// Look for check runs of a commit.
+    CheckRunFind,
+    /// Create a check run.
+    CheckRunCreate,
+    /// Update a check run.
+    CheckRunUpdate,
+}
+
+/// What goes wrong with one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// This status instead, without effect.
+    Status(u16),
+    /// A refusal of the content, without effect.
+    Validation422,
+    /// The connection ends without an answer, without effect.
+    CutBeforeEffect,
+    /// The connection ends without an answer, after the effect.
+    CutAfterEffect,
+    /// Effect and answer come this late, whether or not the caller still waits.
+    Slow(Duration),
+    /// The effect happens; the answer is not JSON.
+    Garbage,
+    /// A 403 that asks to wait, without effect.
+    RateLimited {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
+}
+
+/// Something that changed at the forge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The call that did it.
+    pub call: Call,
+    /// Its method.
+    pub method: String,
+    /// Its path, without the base path.
+    pub path: String,
+    /// Which effect of which attempt, as [`crate::domain::outbox::Effect::key`] writes it.
+    pub key: String,
+}
+
+/// A workflow run that was dispatched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkflowRun {
+    /// Its number.
+    pub id: i64,
+    /// The repository it runs in.
+    pub repository: RepositoryId,
+    /// File name of the workflow.
+    pub workflow: String,
+    /// What it runs on.
+    pub git_ref: String,
+    /// Input `attempt_id`.
+    pub attempt: String,
+    /// Input `nonce`.
+    pub nonce: String,
+}
+
+/// A check run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRun {
+    /// Its number.
+    pub id: i64,
+    /// The repository it stands in.
+    pub repository: RepositoryId,
+    /// Name shown beside the commit.
+    pub name: String,
+    /// The commit.
+    pub head_sha: String,
+    /// The id its maker gave it.
+    pub external_id: String,
+    /// Its status, in the forge's words.
+    pub status: String,
+}
+
+/// A running simulator. Stops when dropped.
+pub struct Simulator {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+    stop: Wake,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Simulator {
+    /// Starts an empty forge on a free port of this machine.
+    ///
+    /// # Errors
+    /// When the system gives no port or no thread.
+    pub fn start() -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let (state, stop) = (Arc::new(Mutex::new(State::new(base_url(address)))), Wake::new());
+        let (shared, stopped) = (Arc::clone(&state), stop.clone());
+        let thread = crate::thread::spawn("simulator", move || {
+            server::serve(&listener, &shared, &stopped);
+        })?;
+        Ok(Self { address, state, stop, thread: Some(thread) })
+    }
+
+    /// Returns where its API begins.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        base_url(self.address)
+    }
+
+    /// Returns the app it knows.
+    #[must_use]
+    pub fn app_id(&self) -> AppId {
+        AppId::try_from(APP).expect("the constant is positive")
+    }
+
+    /// Returns the app's private key: PEM, PKCS#1, known to everybody.
+    #[must_use]
+    pub const fn private_key_pem(&self) -> &'static str {
+        key::THROWAWAY_PRIVATE_KEY
+    }
+
+    /// Adds a repository. Every installation reaches it.
+    pub fn add_repository(&self, repository: &RepositoryRef) {
+        self.state().add_repository(repository.id, repository.full_name.as_str());
+    }
+
+    /// Renames a repository; the old name redirects.
+    pub fn rename_repository(&self, id: RepositoryId, name: &RepositoryName) {
+        self.state().add_repository(id, name.as_str());
+    }
+
+    /// Plans a fault for the next call of a kind that has none planned yet.
+    pub fn plan(&self, call: Call, fault: Fault) {
+        self.state().plan(call, fault);
+    }
+
+    /// Returns how many requests of a kind came in, whatever became of them.
+    #[must_use]
+    pub fn requests(&self, call: Call) -> usize {
+        self.state().requests(call)
+    }
+
+    /// Returns every effect, in order.
+    #[must_use]
+    pub fn ledger(&self) -> Vec<Effect> {
+        self.state().ledger.clone()
+    }
+
+    /// Returns every workflow run, in order.
+    #[must_use]
+    pub fn workflow_runs(&self) -> Vec<WorkflowRun> {
+        self.state().workflow_runs.clone()
+    }
+
+    /// Returns every check run, in order.
+    #[must_use]
+    pub fn check_runs(&self) -> Vec<CheckRun> {
+        self.state().check_runs.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        self.stop.stop();
+        // Wakes the accept loop, which then sees the end.
+        drop(TcpStream::connect(self.address));
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+fn base_url(address: SocketAddr) -> String {
+    format!("http://{address}{BASE_PATH}")
+}

@@ -1,0 +1,33 @@
+//! The key of the simulated app. Thrown away by being written here: it protects nothing, and must
+//! never be registered anywhere.
+
+/// RSA, 2048 bits, PKCS#1.
+pub(super) const THROWAWAY_PRIVATE_KEY: &str = "\
+-----BEGIN RSA PRIVATE KEY-----\n\
+MIIEowIBAAKCAQEA6HE37WaPjF+h9TB1i9/12EM5w//xd1MVwuge7vm7fAfV4OnS\n\
+rSozXOzOpts2zE3SV7yVKZUuPqRK2OYW54KlO2wNZofmal4j13vMwJMgcZID6Rn5\n\
+f2F23bxqvNhyXqRO4k6KlwdPG3SGQ1QpPpihFsuqum7cznsHqdPtXIkjlG+bxW1d\n\
+MBbf3n4pNpyNPnERsnkjvRVPTkHMhTPppiMbQqTPZOhckeRvXAG32Swg3fCAqDdK\n\
+mM0WlXG9WE063V4uazDOuiqoZ9saggTnXbVd5sBlMsJyuBRp9r8DpiYaPWzjHejx\n\
+/HO1U9YIN6obyzPTFiGmKY/iDbFjvFUBit+yCQIDAQABAoIBAAfKV6IEyHXfdKmn\n\
+lKD6Ah7b7fE0QE8MAVQ1fGftBcwb5R6zJ4T3P55zL1/nQ/hn+U9IekVZAyJFVl7b\n\
+o1PiDJCnx/EyR9Yzzoa31v5zT+iOiMQEw1hyF05KNNecd4TVg/FQyZNTQuL8Lk3O\n\
+Yc1/xxJhBBlYgt0GwZR/DlsGG6OrY5R8D43dwRqf7dm0guIGHzSj/Szi0KqxFxzm\n\
+OSAr8xZrvzyRpkm9dOA56I/sIxUarYcM7huSKG/Y3agdh5DsuTFkwCKL6eRyqt9+\n\
+7fJnFXE+CQhZ8LJh/gsRazYRBSKGOxhkL0ya0XMT/x48Wka6zI7S5gWNRJAFaJ9U\n\
+lwUKDcECgYEA++ZqaQtLsYwbTYwuRnAADHUxZJbDLJ0gIGKPk4/0aRnmM1BmMonI\n\
+PbLFMfks7PDuo2s/fNaDES1g4mUQWub1FX3C3MnAkVUymhJ6fZW1tHqbCb33Wheg\n\
+jDssHqe0ovYw51orHZRbihLEQJzueav+HTR/6CIZDze6lpyriN1chRECgYEA7Dm6\n\
+g5DbYn3a6BAE9tmDWaYJAafO1jwlBE5PBPsTc5Zg097K6E+Vn+Uq8t45tbu8Jwud\n\
+SPOACmri0WUzeLSVuNGyh+czjWLlL7TaI7JRJczxSTrBTOtuDBy4zHZJd1TT8xFF\n\
+tCWl0/iVDKH2X2NS7kbcF9YDfCXcnojSoXRz/XkCgYAmIvJFSQKCtNWFXg27eEVp\n\
+nWyG8BRIctlkTcey7X5xUwx5BFkUmauJO8GDGVhl3uwiLaCFA+z/8sDSRb6+JG1C\n\
+fbG8v4a5+g4ZKWcGEF5cHpvOU8ZZC26xDFxXn8hHS8KHpC0W41kghErWBWxNW26z\n\
+eTlMKa1lkmhbWQjXRbw2IQKBgBAO0I32/+LPGV1jEWNSX+ptLfmN1bKcfguv4xE8\n\
+nBLkawqb/4ERP+ORqXy+/H9NFro0wOlfnBmZMHf5gCk5ZWAd6Rvx7IA0881tZtK8\n\
+YWXHa7OFqfQ3oNBz91/2voG9I3dHekyHrqEdKcylCeFsGAwYhwebxbrfvAKO3Hqb\n\
+NvNJAoGBAIS/V+GyRSdldLJGRhW4n9MZ888gnJADqnMkaEYFVI8oNNhwGEZYcrj9\n\
+xsLfwKVfk9O+ctvT7QcAMX3Ddk/yYRAIHUFYiqkUy0UejA6qXr73NpS7V7bDWh5/\n\
+ktUEukpbY4Ca64EJkFR7bDKNVo3yRub6bkmvE9vYhz+D2oittO4o\n\
+-----END RSA PRIVATE KEY-----\n\
+";

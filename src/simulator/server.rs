@@ -1,0 +1,121 @@
+//! The simulator's side of the socket: one request per connection, one connection at a time, so that
+//! the order of effects is the order of connections.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::state::{Reply, State};
+use super::{BASE_PATH, Fault};
+use crate::wake::Wake;
+
+/// Longest time to wait for the rest of a request.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// Largest request that is read, in bytes.
+const REQUEST_BYTES_MAX: usize = 1024 * 1024;
+const HEADERS_MAX: usize = 32;
+
+/// A request, read whole.
+pub(super) struct Request {
+    pub(super) method: String,
+    /// Without the base path.
+    pub(super) path: String,
+    pub(super) query: String,
+    /// Names in lower case.
+    headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Request {
+    pub(super) fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+}
+
+/// Answers until the end is asked for.
+pub(super) fn serve(listener: &TcpListener, state: &Mutex<State>, stop: &Wake) {
+    for stream in listener.incoming() {
+        if stop.is_stopped() {
+            return;
+        }
+        // A caller that went away is one of the things simulated.
+        stream.and_then(|stream| answer(stream, state, stop)).unwrap_or(());
+    }
+}
+
+fn answer(mut stream: TcpStream, state: &Mutex<State>, stop: &Wake) -> io::Result<()> {
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
+    let request = read(&mut stream)?;
+    let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
+    let fault = lock().begin(&request);
+    let reply = match fault {
+        None => lock().apply(&request),
+        Some(Fault::Status(status)) => Reply::error(status),
+        Some(Fault::Validation422) => Reply::error(422),
+        Some(Fault::RateLimited { retry_after }) => Reply { retry_after, ..Reply::error(403) },
+        Some(Fault::CutBeforeEffect) => return Ok(()),
+        Some(Fault::CutAfterEffect) => {
+            lock().apply(&request);
+            return Ok(());
+        }
+        Some(Fault::Slow(delay)) => {
+            if !stop.pause(delay) {
+                return Ok(());
+            }
+            lock().apply(&request)
+        }
+        Some(Fault::Garbage) => {
+            lock().apply(&request);
+            Reply { status: 200, body: "<html>it worked".to_owned(), ..Reply::error(200) }
+        }
+    };
+    stream.write_all(reply.to_http().as_bytes())
+}
+
+fn read(stream: &mut TcpStream) -> io::Result<Request> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 4096];
+    loop {
+        if let Some(request) = parse(&bytes)? {
+            return Ok(request);
+        }
+        let count = stream.read(&mut chunk)?;
+        if count == 0 || bytes.len() > REQUEST_BYTES_MAX {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes.extend(chunk.iter().take(count));
+    }
+}
+
+/// Reads a request; nothing while it is not complete.
+fn parse(bytes: &[u8]) -> io::Result<Option<Request>> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut head = httparse::Request::new(&mut headers);
+    let parsed = head.parse(bytes).map_err(io::Error::other)?;
+    let httparse::Status::Complete(head_bytes) = parsed else { return Ok(None) };
+    let headers: Vec<_> = head
+        .headers
+        .iter()
+        .map(|header| {
+            let value = String::from_utf8_lossy(header.value).into_owned();
+            (header.name.to_ascii_lowercase(), value)
+        })
+        .collect();
+    let target = head.path.unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut request = Request {
+        method: head.method.unwrap_or_default().to_owned(),
+        path: path.strip_prefix(BASE_PATH).unwrap_or_default().to_owned(),
+        query: query.to_owned(),
+        headers,
+        body: Vec::new(),
+    };
+    let length = request.header("content-length").parse().unwrap_or(0);
+    let Some(body) = bytes.get(head_bytes..).and_then(|rest| rest.get(..length)) else {
+        return Ok(None);
+    };
+    request.body = body.to_vec();
+    Ok(Some(request))
+}

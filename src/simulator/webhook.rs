@@ -1,0 +1,150 @@
+//! Webhooks as the forge sends them: the fields we read, among enough of those we do not.
+
+use std::fmt::Write as _;
+
+use ring::hmac;
+use serde_json::{Value, json};
+
+use super::APP;
+use crate::domain::delivery::{RepositoryName, RepositoryRef};
+use crate::domain::id::InstallationId;
+
+/// One webhook, to be signed and delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    /// Name of the event.
+    pub event: &'static str,
+    /// The raw body.
+    pub body: Vec<u8>,
+}
+
+/// Makes the webhooks of one repository of one installation.
+#[derive(Clone, Debug)]
+pub struct Webhooks {
+    /// The tenant.
+    pub installation: InstallationId,
+    /// The repository.
+    pub repository: RepositoryRef,
+}
+
+/// Returns the signature header of a body.
+#[must_use]
+pub fn sign(secret: &str, body: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+    let mut header = "sha256=".to_owned();
+    for byte in hmac::sign(&key, body).as_ref() {
+        write!(header, "{byte:02x}").expect("writing to a string does not fail");
+    }
+    header
+}
+
+impl Webhooks {
+    /// Somebody pushed a tag that names a commit.
+    #[must_use]
+    pub fn push_tag(&self, tag: &str, commit: &str) -> Webhook {
+        self.webhook(
+            "push",
+            json!({
+                "ref": format!("refs/tags/{tag}"),
+                "before": "0".repeat(40),
+                "after": commit,
+                "created": true,
+                "deleted": false,
+                "forced": false,
+                "base_ref": "refs/heads/main",
+                "head_commit": {"id": commit, "message": "Release", "author": {"name": "Someone"}},
+                "commits": [],
+                "pusher": {"name": "someone"},
+            }),
+        )
+    }
+
+    /// Somebody asked for a check run of ours to be run again.
+    #[must_use]
+    pub fn check_run_rerequested(&self, check_run: i64, head_sha: &str) -> Webhook {
+        self.webhook(
+            "check_run",
+            json!({
+                "action": "rerequested",
+                "check_run": {
+                    "id": check_run,
+                    "head_sha": head_sha,
+                    "status": "completed",
+                    "conclusion": "failure",
+                    "app": {"id": APP, "slug": "simulated"},
+                    "check_suite": {"id": 1, "head_sha": head_sha},
+                },
+            }),
+        )
+    }
+
+    /// A workflow run moved, like `requested`, `in_progress` or `completed`.
+    #[must_use]
+    pub fn workflow_run(&self, action: &str, run: i64) -> Webhook {
+        self.webhook(
+            "workflow_run",
+            json!({
+                "action": action,
+                "workflow_run": {"id": run, "run_attempt": 1, "event": "workflow_dispatch"},
+                "workflow": {"id": 1, "path": ".github/workflows/release.yml"},
+            }),
+        )
+    }
+
+    /// The installation changed, like `created`, `suspend`, `unsuspend` or `deleted`.
+    #[must_use]
+    pub fn installation(&self, action: &str) -> Webhook {
+        let repository = self.repository();
+        self.webhook("installation", json!({"action": action, "repositories": [repository]}))
+    }
+
+    /// The repository got another name; `self` still has the old one.
+    #[must_use]
+    pub fn repository_renamed(&self, name: &RepositoryName) -> Webhook {
+        let (_, from) = halves(&self.repository.full_name);
+        let repository = RepositoryRef { id: self.repository.id, full_name: name.clone() };
+        let renamed = Self { installation: self.installation, repository };
+        renamed.webhook(
+            "repository",
+            json!({
+                "action": "renamed",
+                "changes": {"repository": {"name": {"from": from}}},
+            }),
+        )
+    }
+
+    /// The forge tries out the webhook itself; nobody's installation.
+    #[must_use]
+    pub fn ping() -> Webhook {
+        let body = json!({"zen": "Keep it logically awesome.", "hook_id": 1, "hook": {"id": 1}});
+        Webhook { event: "ping", body: body.to_string().into_bytes() }
+    }
+
+    fn webhook(&self, event: &'static str, mut body: Value) -> Webhook {
+        let (owner, _) = halves(&self.repository.full_name);
+        let common = [
+            ("installation", json!({"id": self.installation.get(), "account": {"login": owner}})),
+            ("repository", self.repository()),
+            ("sender", json!({"login": "someone", "id": 1, "type": "User"})),
+        ];
+        if let Some(body) = body.as_object_mut() {
+            body.extend(common.map(|(name, value)| (name.to_owned(), value)));
+        }
+        Webhook { event, body: body.to_string().into_bytes() }
+    }
+
+    fn repository(&self) -> Value {
+        let (owner, name) = halves(&self.repository.full_name);
+        json!({
+            "id": self.repository.id.get(),
+            "name": name,
+            "full_name": self.repository.full_name.as_str(),
+            "private": true,
+            "owner": {"login": owner},
+        })
+    }
+}
+
+fn halves(name: &RepositoryName) -> (&str, &str) {
+    name.as_str().split_once('/').unwrap_or((name.as_str(), ""))
+}

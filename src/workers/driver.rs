@@ -1,0 +1,45 @@
+//! The loop around a worker. It knows no worker by name.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::metrics::{Metrics, WORKER_PANICS};
+use crate::wake::Wake;
+
+/// What a step says about the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// There may be more: step again at once.
+    Now,
+    /// Nothing to do until there is news or the poll interval is over.
+    Wait,
+}
+
+/// A worker.
+pub trait Worker: Send {
+    /// Returns its name: stable, for threads, logs and metrics.
+    fn name(&self) -> &'static str;
+
+    /// Does a bounded amount of work.
+    fn step(&mut self) -> Next;
+}
+
+/// Steps a worker until its wake is stopped. A panic costs one step, and the pause after it.
+pub fn run(mut worker: Box<dyn Worker>, wake: &Wake, poll: Duration, metrics: &Arc<Metrics>) {
+    while !wake.is_stopped() {
+        // Noted before looking, so that news that comes while the worker looks is not lost.
+        let seen = wake.count();
+        let stepped = catch_unwind(AssertUnwindSafe(|| worker.step()));
+        match stepped {
+            Ok(Next::Now) => {}
+            Ok(Next::Wait) => wake.wait(seen, poll),
+            Err(_) => {
+                metrics.count(WORKER_PANICS, &[("worker", worker.name())]);
+                if !wake.pause(poll) {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Runs lifecycle jobs: claims a few, hands them all to the writer at once, so that they share its
+//! commits, and gives back those that failed. One that fails never stops the others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::domain::dead_letter::{ErrorClass, Reason};
+use crate::domain::job::Job;
+use crate::domain::lease::Claim;
+use crate::domain::retry::RetryPolicy;
+use crate::metrics::{JOBS, Metrics, STORE_FAILURES};
+use crate::store::{self, JobRun, LeasePolicy, NewRelease, Store};
+use crate::wake::Wake;
+use crate::workers::driver::{Next, Worker};
+
+/// Jobs claimed at once.
+const CLAIM_MAX: u32 = 64;
+/// A job is one short transaction; a holder that has not finished by then has vanished.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// The worker.
+pub struct Jobs {
+    /// The store.
+    pub store: Store,
+    /// Random per process start; names the holder of a lease.
+    pub owner: String,
+    /// Tries and delays.
+    pub retry: RetryPolicy,
+    /// How release runs are made.
+    pub plan: NewRelease,
+    /// Woken when a job left something to send.
+    pub outbox: Wake,
+    /// Counters.
+    pub metrics: Arc<Metrics>,
+}
+
+impl Worker for Jobs {
+    fn name(&self) -> &'static str {
+        "jobs"
+    }
+
+    fn step(&mut self) -> Next {
+        let policy = LeasePolicy { lease: LEASE, retry: self.retry };
+        let claims = match self.store.claim_jobs(CLAIM_MAX, &self.owner, policy) {
+            Ok(claims) => claims,
+            Err(error) => {
+                self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+                log::warn!(event = "worker.claim_failed", worker = "jobs", class = error.class(); "jobs could not be claimed");
+                return Next::Wait;
+            }
+        };
+        if claims.is_empty() {
+            return Next::Wait;
+        }
+        let running: Vec<_> =
+            claims.iter().map(|claim| self.store.submit_job(claim, &self.plan)).collect();
+        for (claim, pending) in claims.iter().zip(running) {
+            self.finished(claim, pending.wait());
+        }
+        self.outbox.notify();
+        Next::Now
+    }
+}
+
+impl Jobs {
+    fn finished(&self, claim: &Claim<Job>, ran: Result<JobRun, store::Error>) {
+        let id = claim.item.id.to_string();
+        let id = id.as_str();
+        let outcome = match ran {
+            Ok(JobRun::Applied) => {
+                log::info!(event = "job.completed", job_id = id, attempt = claim.item.attempt; "a job was done");
+                "completed"
+            }
+            Ok(JobRun::Nothing(why)) => {
+                log::info!(event = "job.nothing_to_do", job_id = id, why = format!("{why:?}").as_str(); "a job had nothing to do");
+                "nothing_to_do"
+            }
+            Ok(JobRun::Buried(reason, class)) => {
+                log::warn!(event = "job.dead_letter", job_id = id, reason_code = reason.as_str(), error_class = class.as_str(); "a job became a dead letter");
+                "dead_letter"
+            }
+            Err(store::Error::LeaseLost) => {
+                log::warn!(event = "job.lease_lost", job_id = id; "a job was taken over by another holder");
+                "lease_lost"
+            }
+            Err(error) => {
+                self.give_back(claim, &error);
+                "failed"
+            }
+        };
+        self.metrics.count(JOBS, &[("outcome", outcome)]);
+    }
+
+    /// A store that is unavailable says nothing about the job: its lease runs out by itself, or it
+    /// is given back. Anything else counts against the job.
+    fn give_back(&self, claim: &Claim<Job>, error: &store::Error) {
+        self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+        let class = match error {
+            store::Error::Panicked => ErrorClass::Crash,
+            store::Error::Unavailable(_)
+            | store::Error::LeaseLost
+            | store::Error::Fatal(_)
+            | store::Error::Statement(_)
+            | store::Error::Row(_) => ErrorClass::State,
+        };
+        let given_back = self.store.fail_job(claim, Reason::JobFailed, class, self.retry);
+        let then = given_back.as_ref().map_or_else(store::Error::class, |_| "given_back");
+        log::warn!(event = "job.failed", job_id = claim.item.id.to_string().as_str(), class = error.class(), attempt = claim.item.attempt, then = then; "a job could not be applied");
+    }
+}

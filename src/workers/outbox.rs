@@ -1,0 +1,186 @@
+//! Sends side effects: claim, open a session, mark, call, settle, with a commit between any two, so
+//! that whoever comes after a crash knows how far it got.
+//!
+//! A dispatch that was marked is never sent again. A check run whose creation is in doubt is looked
+//! for first. The forge is never called while a transaction is open.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::domain::dead_letter::{ErrorClass, Reason};
+use crate::domain::lease::Claim;
+use crate::domain::outbox::{Effect, EffectKind, Message, SendResult, Settlement};
+use crate::domain::retry::RetryPolicy;
+use crate::forge::{Dispatch, Forge, Found, NewCheckRun, Permission, Session};
+use crate::metrics::{EFFECTS, Metrics, STORE_FAILURES};
+use crate::store::{self, LeasePolicy, Store};
+use crate::wake::Wake;
+use crate::workers::driver::{Next, Worker};
+
+/// Longer than every call of one message together.
+const LEASE: Duration = Duration::from_secs(180);
+/// What must be left of the lease when the effect leaves: the longest call, and its freshness waits.
+const CALL_MAX: Duration = Duration::from_secs(90);
+/// Pause between tries to record an outcome while the store is unavailable.
+const SETTLE_PAUSE: Duration = Duration::from_millis(500);
+
+/// The worker.
+pub struct Outbox {
+    /// The store.
+    pub store: Store,
+    /// The forge.
+    pub forge: Arc<dyn Forge>,
+    /// Random per process start; names the holder of a lease.
+    pub owner: String,
+    /// Tries and delays.
+    pub retry: RetryPolicy,
+    /// Its own wake: news, and the end.
+    pub wake: Wake,
+    /// Counters.
+    pub metrics: Arc<Metrics>,
+}
+
+/// What sending came to, and whether an effect may have happened that nothing has disproved.
+struct Sent {
+    result: SendResult,
+    in_doubt: bool,
+}
+
+impl Worker for Outbox {
+    fn name(&self) -> &'static str {
+        "outbox"
+    }
+
+    fn step(&mut self) -> Next {
+        let policy = LeasePolicy { lease: LEASE, retry: self.retry };
+        let claim = match self.store.claim_message(&self.owner, policy) {
+            Ok(Some(claim)) => claim,
+            Ok(None) => return Next::Wait,
+            Err(error) => {
+                self.store_failed("claim", &error);
+                return Next::Wait;
+            }
+        };
+        match self.send(&claim) {
+            Ok(sent) => self.settle(&claim, &sent),
+            // Nothing was sent. The lease runs out by itself, or another holder has it.
+            Err(error) => self.store_failed("begin_send", &error),
+        }
+        Next::Now
+    }
+}
+
+impl Outbox {
+    fn send(&self, claim: &Claim<Message>) -> Result<Sent, store::Error> {
+        let message = &claim.item;
+        let unsent = |result| Ok(Sent { result, in_doubt: message.sent_before });
+        let Some(effect) = &message.effect else {
+            return unsent(SendResult::Impossible(Reason::ActionsUnreadable));
+        };
+        let Some(repository) = &message.repository else {
+            return unsent(SendResult::Impossible(Reason::RepositoryUnknown));
+        };
+        if message.kind == EffectKind::WorkflowDispatch && message.sent_before {
+            return unsent(SendResult::Uncertain(ErrorClass::Crash, None));
+        }
+        let permission = match message.kind {
+            EffectKind::WorkflowDispatch => Permission::ActionsWrite,
+            EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => Permission::ChecksWrite,
+        };
+        let mut session = match self.forge.open(message.installation, repository, permission) {
+            Ok(session) => session,
+            Err(refused) => return unsent(refused),
+        };
+        match effect {
+            Effect::WorkflowDispatch { workflow, tag, nonce } => {
+                self.store.begin_send(claim, CALL_MAX)?;
+                let attempt = message.attempt;
+                let dispatch = Dispatch { workflow, tag, attempt, nonce };
+                Ok(Sent::of(session.dispatch_workflow(&dispatch)))
+            }
+            Effect::CheckRunCreate { name, head_sha } => {
+                let wanted = NewCheckRun { name, head_sha, attempt: message.attempt };
+                self.create(claim, session.as_mut(), &wanted)
+            }
+            Effect::CheckRunUpdate { status } => match message.check_run {
+                Some(check_run) => {
+                    self.store.begin_send(claim, CALL_MAX)?;
+                    Ok(Sent::of(session.update_check_run(check_run, *status)))
+                }
+                None => unsent(SendResult::Impossible(Reason::CheckRunUnknown)),
+            },
+        }
+    }
+
+    /// Creates a check run; behind a look for it when an earlier try may have made it.
+    fn create(
+        &self,
+        claim: &Claim<Message>,
+        session: &mut dyn Session,
+        wanted: &NewCheckRun<'_>,
+    ) -> Result<Sent, store::Error> {
+        if claim.item.sent_before {
+            match session.find_check_run(wanted) {
+                Found::Yes(id) => return Ok(Sent::of(SendResult::CheckRunExists(id))),
+                Found::No => {}
+                Found::Unknown(class, pause) => {
+                    return Ok(Sent::of(SendResult::Uncertain(class, pause)));
+                }
+            }
+        }
+        self.store.begin_send(claim, CALL_MAX)?;
+        Ok(Sent::of(session.create_check_run(wanted)))
+    }
+
+    /// Records what came of it. While the store is unavailable it is tried again, as long as the
+    /// lease may hold: an outcome that is lost turns a dispatch into an uncertain one.
+    fn settle(&self, claim: &Claim<Message>, sent: &Sent) {
+        for _ in 0..LEASE.as_millis() / SETTLE_PAUSE.as_millis() {
+            match self.store.settle_message(claim, sent.result, sent.in_doubt, self.retry) {
+                Ok(settlement) => return self.settled(claim, settlement),
+                Err(error @ store::Error::Unavailable(_)) => self.store_failed("settle", &error),
+                Err(error) => return self.store_failed("settle", &error),
+            }
+            if !self.wake.pause(SETTLE_PAUSE) {
+                return;
+            }
+        }
+    }
+
+    fn settled(&self, claim: &Claim<Message>, settlement: Settlement) {
+        let kind = claim.item.kind.as_str();
+        let id = claim.item.id.to_string();
+        let id = id.as_str();
+        let outcome = match settlement {
+            Settlement::Complete(_) => {
+                log::info!(event = "outbox.completed", outbox_id = id, kind = kind, attempt = claim.item.try_count; "a side effect was carried out");
+                "completed"
+            }
+            Settlement::RetryAt(instant) => {
+                log::warn!(event = "outbox.retry", outbox_id = id, kind = kind, attempt = claim.item.try_count, retry_at = instant.to_string().as_str(); "a side effect failed and will be tried again");
+                "retry"
+            }
+            Settlement::WaitUntil(instant) => {
+                log::warn!(event = "outbox.paused", outbox_id = id, kind = kind, until = instant.to_string().as_str(); "the forge asked an installation to wait");
+                "paused"
+            }
+            Settlement::Bury(reason, class, replay) => {
+                log::warn!(event = "outbox.dead_letter", outbox_id = id, kind = kind, reason_code = reason.as_str(), error_class = class.as_str(), replay_class = replay.as_str(); "a side effect became a dead letter");
+                "dead_letter"
+            }
+        };
+        self.metrics.count(EFFECTS, &[("kind", kind), ("outcome", outcome)]);
+    }
+
+    fn store_failed(&self, verb: &'static str, error: &store::Error) {
+        self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+        log::warn!(event = "worker.store_failed", worker = "outbox", verb = verb, class = error.class(); "a store verb did not happen");
+    }
+}
+
+impl Sent {
+    /// Only an uncertain answer leaves a doubt behind a call that was made.
+    const fn of(result: SendResult) -> Self {
+        Self { result, in_doubt: matches!(result, SendResult::Uncertain(..)) }
+    }
+}

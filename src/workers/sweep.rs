@@ -1,0 +1,46 @@
+//! Deletes what is finished and old, a batch at a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::metrics::{Metrics, STORE_FAILURES, SWEPT};
+use crate::store::Store;
+use crate::workers::driver::{Next, Worker};
+
+/// The worker.
+pub struct Sweep {
+    /// The store.
+    pub store: Store,
+    /// How long finished rows are kept.
+    pub retention: Duration,
+    /// Counters.
+    pub metrics: Arc<Metrics>,
+}
+
+impl Worker for Sweep {
+    fn name(&self) -> &'static str {
+        "sweep"
+    }
+
+    fn step(&mut self) -> Next {
+        match self.store.sweep(self.retention) {
+            Ok(swept) => {
+                for (kind, count) in [
+                    ("job", swept.jobs),
+                    ("delivery", swept.deliveries),
+                    ("outbox", swept.messages),
+                ] {
+                    let count = u64::try_from(count).unwrap_or(u64::MAX);
+                    if count > 0 {
+                        self.metrics.add(SWEPT, &[("kind", kind)], count);
+                    }
+                }
+                if swept.may_have_more() { Next::Now } else { Next::Wait }
+            }
+            Err(error) => {
+                self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+                Next::Wait
+            }
+        }
+    }
+}

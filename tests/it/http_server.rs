@@ -1,0 +1,136 @@
+//! Both servers over real sockets, with peers that mean harm. Whatever such a peer does, the next
+//! request of another one is served.
+
+mod control;
+mod tcp;
+
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::StatusCode;
+use http::header::{ALLOW, HeaderValue};
+use svc::http::message::{Head, Refusal, Request, Response, Service};
+use svc::wake::Wake;
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A deadline short enough to wait for.
+const SHORT: Duration = Duration::from_millis(150);
+const BODY_MAX: usize = 100_000;
+const BIG: usize = 32 << 20;
+const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const GET_WAIT: &str = "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// Answers with what it was sent.
+struct EchoService {
+    entered: Mutex<Sender<()>>,
+    gate: Wake,
+}
+
+/// What a test holds of the service: news of waiting handlers, and the end of their wait.
+struct Held {
+    entered: Receiver<()>,
+    gate: Wake,
+}
+
+fn echo() -> (Arc<dyn Service>, Held) {
+    let (entering, entered) = channel();
+    let gate = Wake::new();
+    let service = EchoService { entered: Mutex::new(entering), gate: gate.clone() };
+    (Arc::new(service), Held { entered, gate })
+}
+
+impl Service for EchoService {
+    fn admit(&self, head: &Head) -> Result<usize, Box<Response>> {
+        if head.path == "/forbidden" {
+            return Err(Box::new(Response::new(StatusCode::FORBIDDEN, "text/plain", "forbidden")));
+        }
+        Ok(BODY_MAX)
+    }
+
+    #[expect(clippy::panic, reason = "servers survive handlers that do")]
+    fn handle(&self, request: &Request) -> Response {
+        let body = match request.head.path.as_str() {
+            "/panic" => panic!("the handler was asked to"),
+            "/big" => vec![b'x'; BIG],
+            "/wait" => {
+                let entered = self.entered.lock().expect("no test panics with the lock held");
+                entered.send(()).expect("the test holds the other end");
+                drop(entered);
+                let _released = self.gate.pause(PATIENCE);
+                b"waited".to_vec()
+            }
+            _ => request.body.clone(),
+        };
+        let allow = HeaderValue::from_static("GET");
+        Response::new(StatusCode::OK, "text/plain", body).with(ALLOW, allow)
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Response {
+        let status = match refusal {
+            Refusal::BadRequest => StatusCode::BAD_REQUEST,
+            Refusal::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Refusal::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Refusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Refusal::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        Response::new(status, "text/plain", "refused")
+    }
+}
+
+/// Sends all and reads to the end; a reset is an end as well.
+fn talk(mut stream: impl Read + Write, request: &str) -> String {
+    let sent = stream.write_all(request.as_bytes());
+    let mut answer = Vec::new();
+    let read = stream.read_to_end(&mut answer);
+    drop((sent, read));
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn post(length: &str, body: &str) -> String {
+    format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
+fn closing(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+}
+
+/// Requests that both servers refuse, and how.
+fn refused() -> Vec<(String, &'static str)> {
+    let headers = |lines: &str| format!("POST / HTTP/1.1\r\n{lines}\r\n\r\nhello");
+    vec![
+        (headers("X: no host"), "400"),
+        (headers("Host: a\r\nHost: b"), "400"),
+        (headers("Host: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5"), "400"),
+        (headers("Host: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked"), "400"),
+        (headers("Host: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0"), "400"),
+        (headers("Host: a\r\nTransfer-Encoding: xchunked"), "400"),
+        (headers("Host: a\r\nContent-Length: 5\r\nContent-Length: 6"), "400"),
+        (headers("Host: a\r\nContent-Length: 5, 5"), "400"),
+        (headers("Host: a\r\nContent-Length: +5"), "400"),
+        (headers("Host: a\r\nContent-Length: 5x"), "400"),
+        (headers("Host: a\r\nContent-Length : 5"), "400"),
+        (headers("Host: a\r\nX: folded\r\n line"), "400"),
+        (headers("Host: a\r\nX: a\0b"), "400"),
+        ("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n".into(), "400"),
+        ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n".into(), "400"),
+        ("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n".into(), "400"),
+        ("GET / HTTP/2.0\r\nHost: a\r\n\r\n".into(), "400"),
+        (post("100001", ""), "413"),
+        (post("1000000000000", ""), "413"),
+        (post("9223372036854775807", ""), "413"),
+        (closing("/forbidden"), "403"),
+    ]
+}
+
+/// Asks for a path and reads no more than the first byte of the answer, if there is one.
+fn begins(stream: &mut (impl Read + Write), path: &str) -> bool {
+    stream.write_all(closing(path).as_bytes()).is_ok()
+        && stream.read(&mut [0]).is_ok_and(|count| count == 1)
+}
+
+fn assert_status(answer: &str, status: &str) {
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "expected {status}: {answer:?}");
+}

@@ -1,0 +1,221 @@
+//! The server for TCP.
+
+use std::io::{Read, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::channel;
+
+use svc::clock::{Clock as _, SystemClock};
+use svc::http::message::Surface;
+use svc::http::server::tcp::{self, TcpLimits, TcpServer};
+use svc::thread;
+use svc::wake::Wake;
+
+use super::{
+    BIG, GET_WAIT, Held, PATIENCE, SHORT, assert_status, begins, closing, echo, post, refused, talk,
+};
+
+/// Limits no test reaches by chance.
+fn tcp_limits() -> TcpLimits {
+    TcpLimits { handler_threads: 4, ..TcpLimits::default() }
+}
+
+fn start_tcp(limits: TcpLimits) -> (TcpServer, SocketAddr, Held) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("a bound address");
+    let (service, held) = echo();
+    let server = tcp::start(vec![(Surface::Public, listener)], service, limits);
+    (server.expect("the server starts"), address, held)
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("the server accepts");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout that is not zero");
+    stream
+}
+
+/// Reads one answer with a body that ends in `end`, and leaves the connection open.
+fn read_until(stream: &mut impl Read, end: &str) -> String {
+    let mut answer = Vec::new();
+    while !answer.ends_with(end.as_bytes()) {
+        let mut byte = [0];
+        if stream.read(&mut byte).expect("more of the answer") == 0 {
+            break;
+        }
+        answer.extend(byte);
+    }
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn refuses_doubtful_requests_and_goes_on() {
+    let (server, address, _held) = start_tcp(tcp_limits());
+    for (request, status) in refused() {
+        let answer = talk(connect(address), &request);
+        assert_status(&answer, status);
+        assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{request:?}: {answer:?}");
+    }
+    for lines in ["X: y\r\n".repeat(65), format!("X: {}\r\n", "y".repeat(20_000))] {
+        let request = format!("GET / HTTP/1.1\r\nHost: a\r\n{lines}\r\n");
+        assert_status(&talk(connect(address), &request), "431");
+    }
+    assert_status(&talk(connect(address), &closing("/")), "200");
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn answers_a_refused_upload_that_keeps_coming() {
+    let (server, address, _held) = start_tcp(tcp_limits());
+    let mut stream = connect(address);
+    stream.write_all(post("300000", "").as_bytes()).unwrap();
+    assert_status(&read_until(&mut stream, "refused"), "413");
+    // A closed socket would reset the connection at the first and refuse the second.
+    for _ in 0..2 {
+        stream.write_all(&[b'x'; 50_000]).unwrap();
+    }
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn echoes_pipelined_requests_in_order() {
+    let (server, address, _held) = start_tcp(tcp_limits());
+    let last = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n\r\ntwo";
+    let answer = talk(connect(address), &format!("{}{last}", post("3", "one")));
+    assert_eq!(answer.matches("HTTP/1.1 200 OK").count(), 2, "{answer:?}");
+    assert!(answer.find("one") < answer.find("two") && answer.ends_with("two"), "{answer:?}");
+    let head = "HEAD /big HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    let answer = talk(connect(address), head).to_lowercase();
+    assert!(answer.contains(&format!("content-length: {BIG}\r\n")), "{answer:?}");
+    assert!(answer.contains("allow: get\r\n") && answer.ends_with("\r\n\r\n"), "{answer:?}");
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn cuts_slow_heads_and_slow_bodies() {
+    let limits = TcpLimits { head_timeout: SHORT, body_timeout: SHORT, ..tcp_limits() };
+    let (server, address, _held) = start_tcp(limits);
+    let clock = SystemClock::new();
+    assert_eq!(talk(connect(address), "GET / HT"), "");
+    assert_eq!(talk(connect(address), ""), "");
+    assert_status(&talk(connect(address), &post("5", "hell")), "408");
+    // Between two requests a connection may rest longer, but the second head may not.
+    let mut stream = connect(address);
+    stream.write_all(post("3", "one").as_bytes()).unwrap();
+    read_until(&mut stream, "one");
+    assert!(Wake::new().pause(SHORT * 3));
+    stream.write_all(post("3", "two").as_bytes()).unwrap();
+    assert!(read_until(&mut stream, "two").ends_with("two"));
+    assert_eq!(talk(&stream, "GET / HT"), "");
+    assert!(clock.monotonic() < PATIENCE);
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn cuts_idle_connections() {
+    let (server, address, _held) = start_tcp(TcpLimits { idle: SHORT, ..tcp_limits() });
+    let clock = SystemClock::new();
+    let answer = talk(connect(address), &post("3", "one"));
+    assert!(answer.ends_with("one"), "{answer:?}");
+    assert!(clock.monotonic() < PATIENCE);
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn cuts_a_peer_that_does_not_read() {
+    let limits = TcpLimits { connections_max: 1, write_stall: SHORT, ..tcp_limits() };
+    let (server, address, _held) = start_tcp(limits);
+    let mut stuck = connect(address);
+    assert!(begins(&mut stuck, "/big"));
+    // There is one place, and it is taken until the stuck peer is cut.
+    let clock = SystemClock::new();
+    while talk(connect(address), &closing("/")).is_empty() {
+        assert!(clock.monotonic() < PATIENCE && Wake::new().pause(SHORT / 10));
+    }
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn survives_a_panicking_handler() {
+    let (server, address, _held) = start_tcp(TcpLimits { handler_threads: 1, ..tcp_limits() });
+    for _ in 0..3 {
+        assert_status(&talk(connect(address), &closing("/panic")), "500");
+    }
+    assert_status(&talk(connect(address), &closing("/")), "200");
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn refuses_what_it_cannot_handle_in_time() {
+    let limits = TcpLimits { handler_threads: 1, queue_max: 1, ..tcp_limits() };
+    let (server, address, held) = start_tcp(limits);
+    let (answering, answers) = channel();
+    let ask = || {
+        let answering = answering.clone();
+        thread::spawn("asking", move || answering.send(talk(connect(address), &closing("/wait"))))
+            .unwrap();
+    };
+    ask();
+    held.entered.recv_timeout(PATIENCE).unwrap();
+    ask();
+    ask();
+    // One of the two fits in the queue.
+    assert_status(&answers.recv_timeout(PATIENCE).unwrap(), "503");
+    held.gate.stop();
+    for _ in 0..2 {
+        assert_status(&answers.recv_timeout(PATIENCE).unwrap(), "200");
+    }
+    server.stop(PATIENCE);
+
+    let (server, address, held) = start_tcp(TcpLimits { handler_timeout: SHORT, ..tcp_limits() });
+    assert_status(&talk(connect(address), &closing("/wait")), "503");
+    held.gate.stop();
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn caps_connections_but_not_those_of_a_proxy() {
+    let limits = TcpLimits { connections_per_peer_max: 1, ..tcp_limits() };
+    let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let trusting = TcpLimits { trusted_proxies, ..limits.clone() };
+    for (limits, second) in [(limits, ""), (trusting, "HTTP/1.1 200 OK")] {
+        let (server, address, _held) = start_tcp(limits);
+        let mut first = connect(address);
+        first.write_all(post("3", "one").as_bytes()).unwrap();
+        read_until(&mut first, "one");
+        let answer = talk(connect(address), &closing("/"));
+        assert_eq!(answer.lines().next().unwrap_or_default(), second);
+        server.stop(PATIENCE);
+    }
+}
+
+#[test]
+fn stops_with_grace() {
+    let (server, address, held) = start_tcp(tcp_limits());
+    let mut idle = connect(address);
+    idle.write_all(post("3", "one").as_bytes()).unwrap();
+    read_until(&mut idle, "one");
+    let waiting = thread::spawn("asking", move || talk(connect(address), GET_WAIT)).unwrap();
+    held.entered.recv_timeout(PATIENCE).unwrap();
+    let stopping = thread::spawn("stopping", move || server.stop(PATIENCE)).unwrap();
+    assert_eq!(talk(&idle, ""), "");
+    let clock = SystemClock::new();
+    while TcpStream::connect(address).is_ok() {
+        assert!(clock.monotonic() < PATIENCE);
+    }
+    held.gate.stop();
+    let answer = waiting.join().unwrap();
+    assert_status(&answer, "200");
+    assert!(answer.to_lowercase().contains("connection: close"), "{answer:?}");
+    stopping.join().unwrap();
+}
+
+#[test]
+fn leaves_a_stuck_handler_behind() {
+    let (server, address, held) = start_tcp(tcp_limits());
+    let mut stuck = connect(address);
+    stuck.write_all(GET_WAIT.as_bytes()).unwrap();
+    held.entered.recv_timeout(PATIENCE).unwrap();
+    let clock = SystemClock::new();
+    server.stop(SHORT);
+    assert!(clock.monotonic() < PATIENCE);
+    held.gate.stop();
+}
