@@ -22,6 +22,9 @@ _svcctl() {
             svcctl,dead-letters)
                 cmd="svcctl__subcmd__dead__subcmd__letters"
                 ;;
+            svcctl,demo)
+                cmd="svcctl__subcmd__demo"
+                ;;
             svcctl,help)
                 cmd="svcctl__subcmd__help"
                 ;;
@@ -57,6 +60,9 @@ _svcctl() {
                 ;;
             svcctl__subcmd__help,dead-letters)
                 cmd="svcctl__subcmd__help__subcmd__dead__subcmd__letters"
+                ;;
+            svcctl__subcmd__help,demo)
+                cmd="svcctl__subcmd__help__subcmd__demo"
                 ;;
             svcctl__subcmd__help,help)
                 cmd="svcctl__subcmd__help__subcmd__help"
@@ -98,7 +104,7 @@ _svcctl() {
 
     case "${cmd}" in
         svcctl)
-            opts="-o -h -V --url --installation --token-file --output --color --timeout --help --version status dead-letters replay installations completions help"
+            opts="-o -h -V --url --installation --token-file --output --color --timeout --help --version status dead-letters replay installations completions demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -379,8 +385,50 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__demo)
+            opts="-o -h --keep --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__help)
-            opts="status dead-letters replay installations completions help"
+            opts="status dead-letters replay installations completions demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -438,6 +486,20 @@ _svcctl() {
         svcctl__subcmd__help__subcmd__dead__subcmd__letters__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__demo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

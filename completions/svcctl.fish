@@ -41,6 +41,7 @@ complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "dead-letters" -d 'See
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "installations" -d 'See the installations of the app at the forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "completions" -d 'Print the completions of a shell'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand status" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand status" -l installation -d 'Installation to work on [default: the only one there is]' -r
@@ -163,12 +164,25 @@ always\t'Always'
 never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "dead-letters" -d 'See what the service has given up'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "installations" -d 'See the installations of the app at the forge'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l keep -d 'Leave everything running at the end, and show the commands to play on with'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "dead-letters" -d 'See what the service has given up'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "installations" -d 'See the installations of the app at the forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "list" -d 'List what was given up, newest first'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "show" -d 'Show one dead letter, and whether it may be replayed'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from installations" -f -a "list" -d 'List all installations the service knows'
