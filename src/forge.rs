@@ -1,8 +1,8 @@
 //! The forge, in our words: the few verbs we need of it, and what each can come to.
 //!
 //! Every answer is put into one of the classes of [`SendResult`] here and nowhere else. The rule
-//! behind them: what is not a definite "no effect" is uncertain, and no `POST` is ever sent twice by
-//! this room. Nothing the forge says in free text leaves it.
+//! behind them: what is not a definite "no effect" is uncertain, and this room sends a `POST` again
+//! only after an answer that proves there was none. Nothing the forge says in free text leaves it.
 
 pub mod signature;
 
@@ -48,13 +48,13 @@ pub trait Forge: Send + Sync {
 
 /// The verbs, on the repository the session was opened for.
 pub trait Session {
-    /// Starts a workflow run. At most one `POST`.
+    /// Starts at most one workflow run.
     fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult;
 
     /// Looks for the check run of an attempt by its external id.
     fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found;
 
-    /// Creates the check run of an attempt, queued. At most one `POST`.
+    /// Creates the check run of an attempt, queued; at most one.
     fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult;
 
     /// Sets the status of a check run.

@@ -1,10 +1,11 @@
-//! A forge to play with: a small stateful double of the API that [`crate::forge`] speaks, on a socket
-//! of this machine. `svcctl demo` and the tests use it; the daemon never does.
+//! A forge to play with: a small stateful double of the API that [`crate::forge`] speaks, on a
+//! socket of this machine. `svcctl demo` and the tests use it; the daemon never does.
 //!
 //! It holds the caller to the contract (credentials, scope, permission, headers), keeps what calls
-//! brought about, and misbehaves on order: each [`Fault`] is for one call, in the order planned. The
-//! ledger counts effects, not answers, because that is where a doubled request shows.
+//! brought about, and misbehaves on order: each [`Fault`] is for one call, in the order planned.
+//! The ledger counts effects, not answers, because that is where a doubled request shows.
 
+mod credentials;
 mod key;
 mod server;
 mod state;

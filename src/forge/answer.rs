@@ -109,6 +109,31 @@ impl Answer {
     }
 }
 
+/// Returns the class of a failure; nothing when it is none.
+pub(super) const fn class_of(result: SendResult) -> Option<ErrorClass> {
+    match result {
+        SendResult::Dispatched(_) | SendResult::CheckRunExists(_) | SendResult::CheckRunUpdated => {
+            None
+        }
+        SendResult::Impossible(_) => Some(ErrorClass::State),
+        SendResult::RateLimited(_) => Some(ErrorClass::RateLimited),
+        SendResult::TokenRefused(class)
+        | SendResult::NotSent(class)
+        | SendResult::Refused(class)
+        | SendResult::Uncertain(class, _) => Some(class),
+    }
+}
+
+/// Logs a failed call: its name, status and class, and nothing of what was sent or answered.
+pub(super) fn log_failure(call: &str, status: Option<StatusCode>, class: Option<ErrorClass>) {
+    let Some(class) = class else { return };
+    let status = status.map_or(0, |status| status.as_u16());
+    log::warn!(
+        event = "forge.call_failed", call = call, status = status, class = class.as_str();
+        "a call to the forge failed"
+    );
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

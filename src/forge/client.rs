@@ -1,8 +1,8 @@
 //! The forge over its REST API: who we are there, and how a session is opened.
 //!
-//! This room is the only layer that repeats anything, and only after an answer that proves there was
-//! no effect: an app credential that was refused is made anew once, and a token that is only seconds
-//! old is given time to become known. Nothing below repeats at all.
+//! This room is the only layer that repeats anything, and only after an answer that proves there
+//! was no effect: an app credential that was refused is made anew once, and a token that is only
+//! seconds old is given time to become known. Nothing below repeats at all.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use secrecy::SecretString;
 
-use super::answer::Answer;
+use super::answer::{Answer, class_of, log_failure};
 use super::session::RepositorySession;
 use super::token::{AppKey, Token};
 use super::wire::{Request, Wire};
@@ -25,8 +25,8 @@ use crate::wake::Wake;
 /// How the forge is reached. Source: the operator.
 #[derive(Debug)]
 pub struct Settings {
-    /// Where its API begins, like `https://api.github.com` or `https://forge.example/api/v3`. Shape:
-    /// https, or http on a loopback name; no query, no user.
+    /// Where its API begins, like `https://api.github.com` or `https://forge.example/api/v3`.
+    /// Shape: https, or http on a loopback name; no query, no user.
     pub base_url: String,
     /// The app we are.
     pub app_id: AppId,
@@ -101,7 +101,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns a client. Nothing is sent. Once `stop` is stopped, no call is repeated any more.
+    /// Returns a client. Nothing is sent. Once `stop` is stopped, no call waits any more for a
+    /// fresh token to become known.
     ///
     /// # Errors
     /// By what is wrong with the settings.
@@ -136,6 +137,18 @@ impl Client {
         let answer = once()?;
         if answer.status == StatusCode::UNAUTHORIZED { once() } else { Ok(answer) }
     }
+
+    /// Takes the token from an answer, or says why there is none.
+    fn token(&self, answer: &Answer, permission: Permission) -> Result<Token, SendResult> {
+        let now = self.clock.now();
+        match (answer.limited_until(now), answer.status.as_u16()) {
+            (Some(until), _) => Err(SendResult::RateLimited(until)),
+            (None, 201) => Token::read(answer, permission, self.clock.monotonic())
+                .map_err(SendResult::TokenRefused),
+            (None, 500..=599) => Err(SendResult::NotSent(ErrorClass::Unavailable)),
+            (None, _) => Err(SendResult::TokenRefused(answer.class(now))),
+        }
+    }
 }
 
 impl Forge for Client {
@@ -158,42 +171,4 @@ impl Forge for Client {
             }
         }
     }
-}
-
-impl Client {
-    fn token(&self, answer: &Answer, permission: Permission) -> Result<Token, SendResult> {
-        let now = self.clock.now();
-        match (answer.limited_until(now), answer.status.as_u16()) {
-            (Some(until), _) => Err(SendResult::RateLimited(until)),
-            (None, 201) => Token::read(answer, permission, self.clock.monotonic())
-                .map_err(SendResult::TokenRefused),
-            (None, 500..=599) => Err(SendResult::NotSent(ErrorClass::Unavailable)),
-            (None, _) => Err(SendResult::TokenRefused(answer.class(now))),
-        }
-    }
-}
-
-/// Returns the class of a failure; nothing when it is none.
-pub(super) const fn class_of(result: SendResult) -> Option<ErrorClass> {
-    match result {
-        SendResult::Dispatched(_) | SendResult::CheckRunExists(_) | SendResult::CheckRunUpdated => {
-            None
-        }
-        SendResult::Impossible(_) => Some(ErrorClass::State),
-        SendResult::RateLimited(_) => Some(ErrorClass::RateLimited),
-        SendResult::TokenRefused(class)
-        | SendResult::NotSent(class)
-        | SendResult::Refused(class)
-        | SendResult::Uncertain(class, _) => Some(class),
-    }
-}
-
-/// Logs a failed call: its name, status and class, and nothing of what was sent or answered.
-pub(super) fn log_failure(call: &str, status: Option<StatusCode>, class: Option<ErrorClass>) {
-    let Some(class) = class else { return };
-    let status = status.map_or(0, |status| status.as_u16());
-    log::warn!(
-        event = "forge.call_failed", call = call, status = status, class = class.as_str();
-        "a call to the forge failed"
-    );
 }

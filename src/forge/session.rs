@@ -1,11 +1,13 @@
 //! The verbs on one repository, over one short-lived token.
 
+use std::fmt::Write as _;
+
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{Answer, Repeat};
-use super::client::{ApiVersion, Client, class_of, log_failure};
+use super::answer::{Answer, Repeat, class_of, log_failure};
+use super::client::{ApiVersion, Client};
 use super::token::Token;
 use super::wire::{Request, Silence};
 use super::{Dispatch, Found, NewCheckRun, Session};
@@ -44,16 +46,18 @@ impl<'a> RepositorySession<'a> {
         };
         let mut waits = client.freshness_waits.into_iter();
         loop {
+            let is_fresh = self.token.is_fresh(client.clock.monotonic());
             let answer = client.wire.send(&request).map_err(|silence| match silence {
                 Silence::NotSent => SendResult::NotSent(ErrorClass::Unavailable),
                 Silence::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
             })?;
             let now = client.clock.now();
-            if !answer.may_be_lag(now) || !self.token.is_fresh(client.clock.monotonic()) {
+            if !answer.may_be_lag(now) || !is_fresh {
                 return Ok(answer);
             }
             let Some(wait) = waits.next() else { return Ok(answer) };
-            // It had no effect, and whether it is refused is not settled when there is no time left.
+            // It had no effect, and whether it is refused is not settled when there is no time
+            // left.
             if !client.stop.pause(wait) {
                 return Err(SendResult::NotSent(answer.class(now)));
             }
@@ -245,23 +249,11 @@ fn percent_encode(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push('%');
-            for nibble in [byte >> 4, byte & 0xf] {
-                let digit = char::from_digit(u32::from(nibble), 16);
-                encoded.push(digit.expect("a nibble is a hex digit").to_ascii_uppercase());
-            }
+            write!(encoded, "%{byte:02X}").expect("writing to a string does not fail");
         }
     }
     encoded
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_segment_stays_one_segment() {
-        assert_eq!(percent_encode("release-1.2_x~.yml"), "release-1.2_x~.yml");
-        assert_eq!(percent_encode("a/b?c#d e%\u{e9}&\n"), "a%2Fb%3Fc%23d%20e%25%C3%A9%26%0A");
-    }
-}
+mod tests;

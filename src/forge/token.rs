@@ -110,3 +110,39 @@ const fn name(permission: Permission) -> &'static str {
         Permission::ChecksWrite => "checks",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jsonwebtoken::dangerous::insecure_decode_claims;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::simulator::Simulator;
+
+    #[test]
+    fn the_apps_credential_is_backdated_and_short_lived() {
+        let simulator = Simulator::start().expect("the system has a port");
+        let pem = SecretString::from(simulator.private_key_pem());
+        let key = AppKey::new(simulator.app_id(), &pem).expect("the key is one");
+        let now = Timestamp::from_micros(1_795_251_600_999_999);
+        let signed = key.sign(now).expect("the key signs");
+        let claims: Value = insecure_decode_claims(signed.expose_secret()).expect("it has claims");
+        let iss = simulator.app_id().to_string();
+        assert_eq!(claims, json!({"iss": iss, "iat": 1_795_251_540, "exp": 1_795_252_080}));
+        assert!(!format!("{signed:?}").contains("ey"));
+    }
+
+    #[test]
+    fn a_token_asks_for_one_repository_and_one_permission() {
+        let id = 7.try_into().expect("the id is positive");
+        for (permission, wanted) in [
+            (
+                Permission::ActionsWrite,
+                r#"{"permissions":{"actions":"write"},"repository_ids":[7]}"#,
+            ),
+            (Permission::ChecksWrite, r#"{"permissions":{"checks":"write"},"repository_ids":[7]}"#),
+        ] {
+            assert_eq!(Token::request(id, permission), wanted);
+        }
+    }
+}

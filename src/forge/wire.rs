@@ -1,6 +1,6 @@
 //! One HTTP exchange with the forge: the only user of the HTTP client, and the keeper of its
-//! settings. It sends a request once, follows a moved repository once by hand, and says of a request
-//! without an answer whether it can have arrived.
+//! settings. It sends a request once, follows a moved repository once by hand, and says of a
+//! request without an answer whether it can have arrived.
 
 use std::time::Duration;
 
@@ -169,7 +169,8 @@ fn read_roots(pem: &[u8]) -> Result<RootCerts, ClientError> {
 }
 
 /// Finding the address and making the connection, TLS included. What fails here fails before the
-/// request is sent, which the client's own errors do not tell apart; so it gets an error of its own.
+/// request is sent, which the client's own errors do not tell apart; so it gets an error of its
+/// own.
 #[derive(Debug)]
 struct BeforeSending<T>(T);
 

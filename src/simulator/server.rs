@@ -1,12 +1,14 @@
-//! The simulator's side of the socket: one request per connection, one connection at a time, so that
-//! the order of effects is the order of connections.
+//! The simulator's side of the socket: one request per connection, one connection at a time, so
+//! that the order of effects is the order of connections.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::state::{Reply, State};
+use serde_json::{Value, json};
+
+use super::state::State;
 use super::{BASE_PATH, Fault};
 use crate::wake::Wake;
 
@@ -31,6 +33,40 @@ impl Request {
     pub(super) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)
+    }
+}
+
+/// An answer.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    /// Nothing is said when zero.
+    pub(super) retry_after: u64,
+    pub(super) location: Option<String>,
+    pub(super) body: String,
+}
+
+impl Reply {
+    pub(super) fn json(status: u16, body: &Value) -> Self {
+        Self { status, retry_after: 0, location: None, body: body.to_string() }
+    }
+
+    pub(super) fn error(status: u16) -> Self {
+        Self::json(status, &json!({"message": "simulated", "status": status.to_string()}))
+    }
+
+    fn to_http(&self) -> String {
+        let mut head = format!("HTTP/1.1 {} Simulated\r\nconnection: close\r\n", self.status);
+        if self.retry_after > 0 {
+            head = format!("{head}retry-after: {}\r\n", self.retry_after);
+        }
+        if let Some(location) = &self.location {
+            head = format!("{head}location: {location}\r\n");
+        }
+        if self.status == 204 {
+            return format!("{head}\r\n");
+        }
+        let (length, body) = (self.body.len(), &self.body);
+        format!("{head}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
     }
 }
 

@@ -2,17 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Validation};
-use ring::signature::RsaKeyPair;
 use serde_json::{Value, json};
 
-use super::server::Request;
-use super::{APP, Call, CheckRun, Effect, Fault, WorkflowRun, key};
+use super::credentials::{self, Grant};
+use super::server::{Reply, Request};
+use super::{APP, Call, CheckRun, Effect, Fault, WorkflowRun};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::id::RepositoryId;
-
-/// Longest life of an app credential, in seconds.
-const APP_LIFETIME_MAX: i64 = 600;
 
 pub(super) struct State {
     base_url: String,
@@ -28,51 +24,8 @@ pub(super) struct State {
     pub(super) check_runs: Vec<CheckRun>,
 }
 
-/// What a token may do.
-#[derive(Clone)]
-struct Grant {
-    repositories: Vec<i64>,
-    permissions: Value,
-}
-
-/// An answer.
-pub(super) struct Reply {
-    pub(super) status: u16,
-    /// Nothing is said when zero.
-    pub(super) retry_after: u64,
-    pub(super) location: Option<String>,
-    pub(super) body: String,
-}
-
-impl Reply {
-    fn json(status: u16, body: &Value) -> Self {
-        Self { status, retry_after: 0, location: None, body: body.to_string() }
-    }
-
-    pub(super) fn error(status: u16) -> Self {
-        Self::json(status, &json!({"message": "simulated", "status": status.to_string()}))
-    }
-
-    pub(super) fn to_http(&self) -> String {
-        let mut head = format!("HTTP/1.1 {} Simulated\r\nconnection: close\r\n", self.status);
-        if self.retry_after > 0 {
-            head += &format!("retry-after: {}\r\n", self.retry_after);
-        }
-        if let Some(location) = &self.location {
-            head += &format!("location: {location}\r\n");
-        }
-        if self.status == 204 {
-            return head + "\r\n";
-        }
-        let length = self.body.len();
-        head + &format!("content-type: application/json\r\ncontent-length: {length}\r\n\r\n")
-            + &self.body
-    }
-}
-
 impl State {
     pub(super) fn new(base_url: String) -> Self {
-        crate::jwt::install();
         Self {
             base_url,
             clock: SystemClock::new(),
@@ -132,7 +85,7 @@ impl State {
             return Err(Reply::error(404));
         }
         let permission = if call == Call::Dispatch { "actions" } else { "checks" };
-        if text(&grant.permissions, permission) != "write" {
+        if !grant.allows(permission) {
             return Err(Reply::error(403));
         }
         match call {
@@ -145,43 +98,24 @@ impl State {
     }
 
     fn mint(&mut self, bearer: &str, body: &Value) -> Result<Reply, Reply> {
-        if !self.is_app(bearer) {
+        if !credentials::is_app(bearer, self.clock.now()) {
             return Err(Reply::error(401));
         }
-        let wanted = body["repository_ids"].as_array().into_iter().flatten();
-        let repositories: Vec<i64> = wanted.filter_map(Value::as_i64).collect();
+        let (grant, number) = (Grant::read(body), self.next_number());
         let known = |id: &i64| self.names.iter().any(|(_, known)| known.get() == *id);
-        if repositories.is_empty() || !repositories.iter().all(known) {
+        if grant.repositories.is_empty() || !grant.repositories.iter().all(known) {
             return Err(Reply::error(422));
         }
-        let number = self.next_number();
         // As long, and with the same odd characters, as the real ones.
         let token = format!("ghs_{number}_{}", "simulated.to-ken_".repeat(30));
-        let permissions = body["permissions"].clone();
         let reply = json!({
             "token": token,
             "expires_at": "2099-01-01T00:00:00Z",
-            "permissions": permissions,
+            "permissions": grant.permissions,
             "repository_selection": "selected",
         });
-        self.tokens.insert(token, Grant { repositories, permissions });
+        self.tokens.insert(token, grant);
         Ok(Reply::json(201, &reply))
-    }
-
-    /// Says whether a credential is one of the app's, and holds now.
-    fn is_app(&self, bearer: &str) -> bool {
-        let Some(public_key) = public_key() else { return false };
-        let mut rules = Validation::new(Algorithm::RS256);
-        rules.validate_exp = false;
-        rules.required_spec_claims.clear();
-        let read =
-            jsonwebtoken::decode::<Value>(bearer, &DecodingKey::from_rsa_der(&public_key), &rules);
-        let Ok(claims) = read.map(|token| token.claims) else { return false };
-        let now = self.clock.now().micros().div_euclid(1_000_000);
-        let (issued, expires) = (claims["iat"].as_i64(), claims["exp"].as_i64());
-        text(&claims, "iss") == APP.to_string()
-            && issued.is_some_and(|issued| issued <= now)
-            && expires.is_some_and(|end| end > now && end <= now + APP_LIFETIME_MAX)
     }
 
     /// Returns the repository a path names, and the rest of the path.
@@ -342,11 +276,4 @@ fn call_of(request: &Request) -> Option<Call> {
 /// Returns a text field, empty when there is none.
 fn text<'a>(object: &'a Value, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the public half of the app's key, PKCS#1 DER.
-fn public_key() -> Option<Vec<u8>> {
-    let private_key = EncodingKey::from_rsa_pem(key::THROWAWAY_PRIVATE_KEY.as_bytes()).ok()?;
-    let pair = RsaKeyPair::from_der(private_key.as_bytes()).ok()?;
-    Some(pair.public().as_ref().to_vec())
 }

@@ -148,3 +148,56 @@ impl Webhooks {
 fn halves(name: &RepositoryName) -> (&str, &str) {
     name.as_str().split_once('/').unwrap_or((name.as_str(), ""))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::event::{Action, InstallationState, RepositoryState};
+    use crate::forge::payload::{Rules, normalise};
+    use crate::forge::signature::Secrets;
+
+    const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
+
+    #[test]
+    fn each_webhook_is_signed_and_read_as_what_it_is() {
+        let webhooks = Webhooks {
+            installation: 42.try_into().expect("the id is positive"),
+            repository: RepositoryRef {
+                id: 7.try_into().expect("the id is positive"),
+                full_name: "octo-org/app".parse().expect("the name is plain"),
+            },
+        };
+        let rules = Rules { release_tag_pattern: glob::Pattern::new("v*").expect("it is valid") };
+        let secrets = Secrets::new(vec!["secret".into()]).expect("the secret is not empty");
+        let read = |webhook: &Webhook| {
+            let header = sign("secret", &webhook.body);
+            assert_eq!(secrets.verify(Some(&header), &webhook.body), Ok(()));
+            let read = normalise(webhook.event, &webhook.body, &rules).expect("it is an object");
+            assert_eq!(read.event, webhook.event);
+            read
+        };
+        let push = read(&webhooks.push_tag("v1", SHA));
+        assert_eq!(push.repository, Some(webhooks.repository.clone()));
+        assert!(matches!(push.action, Some(Action::Release { .. })), "{push:?}");
+        let click = read(&webhooks.check_run_rerequested(5, SHA)).action;
+        assert!(matches!(click, Some(Action::Rerequest { .. })), "{click:?}");
+        let look = read(&webhooks.workflow_run("completed", 5)).action;
+        assert!(matches!(look, Some(Action::LookAtWorkflowRun { .. })), "{look:?}");
+        for (word, wanted) in
+            [("suspend", InstallationState::Suspended), ("unsuspend", InstallationState::Active)]
+        {
+            let Some(Action::Installation { state, added, .. }) =
+                read(&webhooks.installation(word)).action
+            else {
+                panic!("{word}")
+            };
+            assert_eq!((state, added), (wanted, vec![webhooks.repository.clone()]));
+        }
+        let name: RepositoryName = "octo-org/renamed".parse().expect("the name is plain");
+        let renamed = read(&webhooks.repository_renamed(&name));
+        assert_eq!(renamed.repository.map(|it| it.full_name), Some(name));
+        let state = RepositoryState::Active;
+        assert_eq!(renamed.action, Some(Action::Repository { state }));
+        assert_eq!(read(&Webhooks::ping()).action, None);
+    }
+}

@@ -17,10 +17,11 @@ use crate::store::{self, LeasePolicy, Store};
 use crate::wake::Wake;
 use crate::workers::driver::{Next, Worker};
 
-/// Longer than every call of one message together.
-const LEASE: Duration = Duration::from_secs(180);
-/// What must be left of the lease when the effect leaves: the longest call, and its freshness waits.
-const CALL_MAX: Duration = Duration::from_secs(90);
+/// Longer than every call of one message together: a token (30 s), a look (83 s), and the effect.
+const LEASE: Duration = Duration::from_secs(240);
+/// What must be left of the lease when the effect leaves: one call with its redirect, its freshness
+/// waits, and the one repeat of a dispatch that was refused for a field (113 s).
+const CALL_MAX: Duration = Duration::from_secs(120);
 /// Pause between tries to record an outcome while the store is unavailable.
 const SETTLE_PAUSE: Duration = Duration::from_millis(500);
 

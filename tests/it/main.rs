@@ -1,6 +1,33 @@
 //! One binary for every integration test.
-#![expect(clippy::unwrap_used, reason = "a helper of a test fails like the test it helps")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a helper of a test fails like the test it helps"
+)]
 
 mod cli_client;
+mod forge_client;
 mod generated;
 mod http_server;
+mod main_job;
+mod operator_api;
+mod outcomes;
+mod query_plans;
+mod store_contract;
+mod support;
+mod tidy;
+
+/// A file that no line names would never run.
+#[test]
+fn no_file_is_forgotten() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let own = std::fs::read_to_string(folder.join("main.rs")).unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
+            assert!(own.contains(&format!("\nmod {module};\n")), "{name} is in no mod line");
+        }
+    }
+}

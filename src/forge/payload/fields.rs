@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Deserializer as _;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::Unusable;
@@ -14,36 +15,29 @@ use crate::domain::id::InvalidId;
 #[derive(Clone, Copy)]
 pub(super) struct Field<'a>(Option<&'a str>);
 
-/// Returns the named fields of the object that `text` is.
-pub(super) fn fields<'a, const N: usize>(
-    text: &'a str,
-    names: [&'static str; N],
-) -> Result<[Field<'a>; N], Unusable> {
-    if !text.trim_ascii_start().starts_with('{') {
-        return Err(Unusable::NotAnObject);
-    }
-    let mut json = serde_json::Deserializer::from_str(text);
-    let object = json.deserialize_map(Object(names)).and_then(|found| json.end().map(|()| found));
-    object.map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => Unusable::DuplicateField,
-        serde_json::error::Category::Io
-        | serde_json::error::Category::Syntax
-        | serde_json::error::Category::Eof => Unusable::Malformed,
-    })
-}
+impl<'a> Field<'a> {
+    const ABSENT: Self = Self(None);
 
-impl Field<'_> {
-    pub(super) const ABSENT: Self = Self(None);
+    /// Returns the text of an object; it is read, and found malformed, by [`Field::fields`].
+    pub(super) fn object(text: &'a str) -> Result<Self, Unusable> {
+        let text = text.trim_ascii_start();
+        if text.starts_with('{') { Ok(Self(Some(text))) } else { Err(Unusable::NotAnObject) }
+    }
 
     /// Returns its fields; all absent when it is no object.
     pub(super) fn fields<const N: usize>(
         self,
         names: [&'static str; N],
     ) -> Result<[Self; N], Unusable> {
-        match self.0 {
-            Some(text) if text.starts_with('{') => fields(text, names),
-            _ => Ok([Self::ABSENT; N]),
-        }
+        let Some(text) = self.0.filter(|text| text.starts_with('{')) else {
+            return Ok([Self::ABSENT; N]);
+        };
+        let mut json = serde_json::Deserializer::from_str(text);
+        let read = json.deserialize_map(Object(names)).and_then(|read| json.end().map(|()| read));
+        read.map_err(|error| match error.classify() {
+            Category::Data => Unusable::DuplicateField,
+            Category::Io | Category::Syntax | Category::Eof => Unusable::Malformed,
+        })
     }
 
     /// Visits its elements in order; none when it is no list.

@@ -1,0 +1,103 @@
+//! Who may call the simulated forge: the app with its signed credential, and whoever holds a token.
+
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Validation};
+use ring::signature::RsaKeyPair;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{APP, key};
+use crate::domain::time::Timestamp;
+
+/// Longest time an app credential may still hold, in seconds.
+const HOLDS_MAX: i64 = 600;
+
+/// What a token may do.
+#[derive(Clone)]
+pub(super) struct Grant {
+    pub(super) repositories: Vec<i64>,
+    pub(super) permissions: Value,
+}
+
+impl Grant {
+    /// Reads what is asked for.
+    pub(super) fn read(body: &Value) -> Self {
+        let wanted = body.get("repository_ids").and_then(Value::as_array).into_iter().flatten();
+        Self {
+            repositories: wanted.filter_map(Value::as_i64).collect(),
+            permissions: body.get("permissions").cloned().unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn allows(&self, permission: &str) -> bool {
+        self.permissions.get(permission).is_some_and(|level| level == "write")
+    }
+}
+
+/// Says whether a credential is one of the app's, and holds now.
+pub(super) fn is_app(bearer: &str, now: Timestamp) -> bool {
+    #[derive(Deserialize)]
+    struct Claims {
+        iss: String,
+        iat: i64,
+        exp: i64,
+    }
+    crate::jwt::install();
+    let Some(key) = public_key() else { return false };
+    // Time is judged below, by our own clock and with the forge's own bounds.
+    let mut rules = Validation::new(Algorithm::RS256);
+    rules.validate_exp = false;
+    rules.required_spec_claims.clear();
+    let read = jsonwebtoken::decode::<Claims>(bearer, &DecodingKey::from_rsa_der(&key), &rules);
+    let now = now.micros().div_euclid(1_000_000);
+    read.is_ok_and(|token| {
+        let Claims { iss, iat, exp } = token.claims;
+        iss == APP.to_string() && iat <= now && exp > now && exp <= now + HOLDS_MAX
+    })
+}
+
+/// Returns the public half of the app's key, PKCS#1 DER.
+fn public_key() -> Option<Vec<u8>> {
+    let private_key = EncodingKey::from_rsa_pem(key::THROWAWAY_PRIVATE_KEY.as_bytes()).ok()?;
+    let pair = RsaKeyPair::from_der(private_key.as_bytes()).ok()?;
+    Some(pair.public().as_ref().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jsonwebtoken::{Header, encode};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_a_credential_of_the_app_that_holds_now_is_taken() {
+        crate::jwt::install();
+        let key = EncodingKey::from_rsa_pem(key::THROWAWAY_PRIVATE_KEY.as_bytes());
+        let key = key.expect("the key is one");
+        let sign = |iss: &str, iat: i64, exp: i64| {
+            let claims = json!({"iss": iss, "iat": iat, "exp": exp});
+            encode(&Header::new(Algorithm::RS256), &claims, &key).expect("the key signs")
+        };
+        let now = Timestamp::from_micros(0).plus(Duration::from_secs(1_000));
+        let app = APP.to_string();
+        let good = sign(&app, 940, 1_480);
+        assert!(is_app(&good, now));
+        for (bad, why) in [
+            (sign("1", 940, 1_480), "another app"),
+            (sign(&app, 1_001, 1_480), "from the future"),
+            (sign(&app, 940, 1_000), "over"),
+            (sign(&app, 940, 1_601), "for too long"),
+            (format!("{good}A"), "another signature"),
+            (good.replacen('.', ".A", 1), "other claims"),
+            (String::new(), "nothing"),
+        ] {
+            assert!(!is_app(&bad, now), "{why}");
+        }
+        // Unsigned, or signed with a secret, is no way in.
+        let secret = EncodingKey::from_secret(b"secret");
+        let claims = json!({"iss": app, "iat": 940, "exp": 1_480});
+        assert!(encode(&Header::new(Algorithm::HS256), &claims, &secret).is_err());
+    }
+}

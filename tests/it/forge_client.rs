@@ -1,0 +1,338 @@
+//! The forge client over real sockets: against the simulator, which keeps count of effects, and
+//! against a double that answers with whatever bytes it is given.
+
+mod double;
+mod wire;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use svc::clock::{Clock, SystemClock};
+use svc::domain::dead_letter::ErrorClass;
+use svc::domain::delivery::RepositoryRef;
+use svc::domain::id::{AttemptId, CheckRunId, InstallationId};
+use svc::domain::outbox::{CheckRunStatus, Effect, SendResult};
+use svc::domain::time::Timestamp;
+use svc::forge::client::{ApiVersion, Client, ClientError, Settings};
+use svc::forge::{Dispatch, Forge as _, Found, NewCheckRun, Permission, Session};
+use svc::simulator::{Call, Fault, Simulator};
+use svc::wake::Wake;
+
+const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
+const TIMEOUT: Duration = Duration::from_millis(1_500);
+
+fn repository() -> RepositoryRef {
+    RepositoryRef {
+        id: 7.try_into().expect("the id is positive"),
+        full_name: "octo-org/app".parse().expect("the name is plain"),
+    }
+}
+
+fn installation() -> InstallationId {
+    42.try_into().expect("the id is positive")
+}
+
+fn attempt() -> AttemptId {
+    "0199f3a0-0000-7000-8000-00000000000a".parse().expect("the id is canonical")
+}
+
+fn dispatch() -> Dispatch<'static> {
+    Dispatch { workflow: "release it.yml", tag: "v1.2.3", attempt: attempt(), nonce: "n0nce" }
+}
+
+fn check_run() -> NewCheckRun<'static> {
+    NewCheckRun { name: "svc release", head_sha: SHA, attempt: attempt() }
+}
+
+fn settings(base_url: String) -> Settings {
+    // Any simulator's key is every simulator's key.
+    let simulator = Simulator::start().expect("the system has a port");
+    Settings {
+        base_url,
+        app_id: simulator.app_id(),
+        private_key: SecretString::from(simulator.private_key_pem()),
+        api_version: ApiVersion::V2022_11_28,
+        timeout: TIMEOUT,
+        timeout_connect: TIMEOUT,
+        freshness_waits: [Duration::ZERO; 3],
+        root_certificate: None,
+    }
+}
+
+fn client(settings: Settings) -> Client {
+    Client::new(settings, Arc::new(SystemClock::new()), Wake::new()).expect("the settings are good")
+}
+
+fn start() -> (Simulator, Client) {
+    let simulator = Simulator::start().expect("the system has a port");
+    simulator.add_repository(&repository());
+    let client = client(settings(simulator.base_url()));
+    (simulator, client)
+}
+
+fn open(client: &Client, permission: Permission) -> Box<dyn Session + '_> {
+    client.open(installation(), &repository(), permission).expect("a token is minted")
+}
+
+fn open_dispatch(client: &Client) -> SendResult {
+    match client.open(installation(), &repository(), Permission::ActionsWrite) {
+        Ok(mut session) => session.dispatch_workflow(&dispatch()),
+        Err(result) => result,
+    }
+}
+
+/// Makes the session's time leap, so that every token is old when it is used.
+struct LeapingClock(SystemClock, AtomicU64);
+
+impl Clock for LeapingClock {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_secs(20 * self.1.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+#[test]
+fn a_dispatch_starts_one_run_and_learns_its_number_where_the_forge_tells_it() {
+    for (api_version, tells) in [
+        (ApiVersion::V2022_11_28, true),
+        (ApiVersion::V2026_03_10, true),
+        (ApiVersion::Ghes, false),
+    ] {
+        let simulator = Simulator::start().expect("the system has a port");
+        simulator.add_repository(&repository());
+        let client = client(Settings { api_version, ..settings(simulator.base_url()) });
+        let result = open_dispatch(&client);
+        let runs = simulator.workflow_runs();
+        assert_eq!(runs.len(), 1);
+        let id = runs[0].id.try_into().expect("the id is positive");
+        assert_eq!(result, SendResult::Dispatched(tells.then_some(id)), "{api_version:?}");
+        assert_eq!(runs[0].workflow, "release%20it.yml");
+        assert_eq!((runs[0].git_ref.as_str(), runs[0].nonce.as_str()), ("v1.2.3", "n0nce"));
+        let effect = Effect::WorkflowDispatch {
+            workflow: String::new(),
+            tag: String::new(),
+            nonce: String::new(),
+        };
+        assert_eq!(simulator.ledger()[0].key, effect.key(attempt()));
+        assert_eq!((simulator.requests(Call::Mint), simulator.requests(Call::Dispatch)), (1, 1));
+    }
+}
+
+#[test]
+fn a_check_run_is_created_found_and_moved() {
+    let (simulator, client) = start();
+    let mut session = open(&client, Permission::ChecksWrite);
+    assert_eq!(session.find_check_run(&check_run()), Found::No);
+    let SendResult::CheckRunExists(id) = session.create_check_run(&check_run()) else {
+        panic!("the check run was created")
+    };
+    assert_eq!(session.find_check_run(&check_run()), Found::Yes(id));
+    // A second one, as a lost answer leaves it: the first made is the one.
+    assert_ne!(session.create_check_run(&check_run()), SendResult::CheckRunExists(id));
+    assert_eq!(session.find_check_run(&check_run()), Found::Yes(id));
+    let other = "0199f3a0-0000-7000-8000-00000000000b".parse().expect("the id is canonical");
+    let unknown = NewCheckRun { attempt: other, ..check_run() };
+    assert_eq!(session.find_check_run(&unknown), Found::No);
+    let moved = session.update_check_run(id, CheckRunStatus::InProgress);
+    assert_eq!(moved, SendResult::CheckRunUpdated);
+    assert_eq!(simulator.check_runs()[0].status, "in_progress");
+    let keys: Vec<String> = simulator.ledger().into_iter().map(|effect| effect.key).collect();
+    let update = Effect::CheckRunUpdate { status: CheckRunStatus::InProgress };
+    assert_eq!(keys[2], update.key(attempt()));
+    assert_eq!(simulator.requests(Call::Mint), 1);
+}
+
+#[test]
+fn every_fault_of_a_dispatch_has_its_class_and_none_doubles_it() {
+    use SendResult::{Refused, Uncertain};
+    let slow = Fault::Slow(TIMEOUT * 2);
+    for (fault, wanted, requests, effects) in [
+        (Fault::Validation422, Refused(ErrorClass::Validation), 1, 0),
+        (Fault::Status(400), Refused(ErrorClass::Validation), 1, 0),
+        (Fault::Status(500), Uncertain(ErrorClass::Unavailable, None), 1, 0),
+        (Fault::Status(502), Uncertain(ErrorClass::Unavailable, None), 1, 0),
+        (Fault::Status(410), Uncertain(ErrorClass::Protocol, None), 1, 0),
+        (Fault::Status(202), Uncertain(ErrorClass::Protocol, None), 1, 0),
+        (Fault::CutBeforeEffect, Uncertain(ErrorClass::Unavailable, None), 1, 0),
+        (Fault::CutAfterEffect, Uncertain(ErrorClass::Unavailable, None), 1, 1),
+        (Fault::Garbage, Uncertain(ErrorClass::Protocol, None), 1, 1),
+        (slow, Uncertain(ErrorClass::Unavailable, None), 1, 0),
+    ] {
+        let (simulator, client) = start();
+        simulator.plan(Call::Dispatch, fault);
+        assert_eq!(open_dispatch(&client), wanted, "{fault:?}");
+        assert_eq!(simulator.requests(Call::Dispatch), requests, "{fault:?}");
+        assert_eq!(simulator.ledger().len(), effects, "{fault:?}");
+    }
+}
+
+#[test]
+fn check_runs_fail_by_what_repeating_them_would_do() {
+    let (simulator, client) = start();
+    let mut session = open(&client, Permission::ChecksWrite);
+    let doubt = SendResult::Uncertain(ErrorClass::Unavailable, None);
+    simulator.plan(Call::CheckRunCreate, Fault::CutAfterEffect);
+    assert_eq!(session.create_check_run(&check_run()), doubt);
+    let Found::Yes(id) = session.find_check_run(&check_run()) else { panic!("it was created") };
+    for (fault, wanted) in [
+        (Fault::CutAfterEffect, doubt),
+        (Fault::Status(503), doubt),
+        (Fault::Status(409), SendResult::Refused(ErrorClass::Protocol)),
+        (Fault::Garbage, SendResult::Uncertain(ErrorClass::Protocol, None)),
+    ] {
+        simulator.plan(Call::CheckRunUpdate, fault);
+        let result = session.update_check_run(id, CheckRunStatus::InProgress);
+        assert_eq!(result, wanted, "{fault:?}");
+    }
+    for (fault, class) in [
+        (Fault::CutBeforeEffect, ErrorClass::Unavailable),
+        (Fault::Status(500), ErrorClass::Unavailable),
+        (Fault::Status(204), ErrorClass::Protocol),
+        (Fault::Garbage, ErrorClass::Protocol),
+        (Fault::Validation422, ErrorClass::Validation),
+    ] {
+        simulator.plan(Call::CheckRunFind, fault);
+        let found = session.find_check_run(&check_run());
+        assert_eq!(found, Found::Unknown(class, None), "{fault:?}");
+    }
+    let nobody = CheckRunId::try_from(1).expect("the id is positive");
+    let result = session.update_check_run(nobody, CheckRunStatus::InProgress);
+    assert_eq!(result, SendResult::Refused(ErrorClass::NotFound));
+}
+
+#[test]
+fn a_limit_names_the_instant_to_wait_for() {
+    let (simulator, client) = start();
+    let clock = SystemClock::new();
+    let fault = Fault::RateLimited { retry_after: 90 };
+    let is_stated = |until: Timestamp, before: Timestamp| {
+        until >= before.plus(Duration::from_secs(90))
+            && until <= clock.now().plus(Duration::from_secs(90))
+    };
+    for call in [Call::Mint, Call::Dispatch] {
+        simulator.plan(call, fault);
+        let before = clock.now();
+        let SendResult::RateLimited(until) = open_dispatch(&client) else { panic!("{call:?}") };
+        assert!(is_stated(until, before), "{call:?}");
+    }
+    let mut session = open(&client, Permission::ChecksWrite);
+    simulator.plan(Call::CheckRunFind, fault);
+    let found = session.find_check_run(&check_run());
+    assert!(matches!(found, Found::Unknown(ErrorClass::RateLimited, Some(_))), "{found:?}");
+    simulator.plan(Call::CheckRunCreate, Fault::Status(429));
+    let result = session.create_check_run(&check_run());
+    assert!(
+        matches!(result, SendResult::Uncertain(ErrorClass::RateLimited, Some(_))),
+        "{result:?}"
+    );
+    assert_eq!(simulator.requests(Call::Dispatch), 1);
+    assert!(simulator.ledger().is_empty());
+}
+
+#[test]
+fn a_fresh_token_is_given_time_and_an_old_one_is_not() {
+    let lag = [Fault::Status(401), Fault::Status(403), Fault::Status(404)];
+    let (simulator, client) = start();
+    lag.into_iter().for_each(|fault| simulator.plan(Call::Dispatch, fault));
+    assert!(matches!(open_dispatch(&client), SendResult::Dispatched(Some(_))));
+    assert_eq!((simulator.requests(Call::Dispatch), simulator.ledger().len()), (4, 1));
+
+    (0..4).for_each(|_| simulator.plan(Call::Dispatch, Fault::Status(404)));
+    assert_eq!(open_dispatch(&client), SendResult::Refused(ErrorClass::NotFound));
+    assert_eq!((simulator.requests(Call::Dispatch), simulator.ledger().len()), (8, 1));
+
+    let leaping = Arc::new(LeapingClock(SystemClock::new(), AtomicU64::new(0)));
+    let settings = settings(simulator.base_url());
+    let client = Client::new(settings, leaping, Wake::new()).expect("the settings are good");
+    simulator.plan(Call::Dispatch, Fault::Status(404));
+    assert_eq!(open_dispatch(&client), SendResult::Refused(ErrorClass::NotFound));
+    assert_eq!(simulator.requests(Call::Dispatch), 9);
+}
+
+#[test]
+fn the_end_cuts_the_wait_for_a_fresh_token_short_and_settles_nothing() {
+    let simulator = Simulator::start().expect("the system has a port");
+    simulator.add_repository(&repository());
+    let stop = Wake::new();
+    let settings =
+        Settings { freshness_waits: Settings::FRESHNESS_WAITS, ..settings(simulator.base_url()) };
+    let clock = Arc::new(SystemClock::new());
+    let client = Client::new(settings, clock, stop.clone()).expect("the settings are good");
+    simulator.plan(Call::Dispatch, Fault::Status(404));
+    stop.stop();
+    assert_eq!(open_dispatch(&client), SendResult::NotSent(ErrorClass::NotFound));
+    assert_eq!(simulator.requests(Call::Dispatch), 1);
+}
+
+#[test]
+fn a_mint_is_repeated_once_and_every_failure_of_it_is_harmless() {
+    use SendResult::{NotSent, TokenRefused};
+    let (simulator, client) = start();
+    simulator.plan(Call::Mint, Fault::Status(401));
+    assert!(matches!(open_dispatch(&client), SendResult::Dispatched(_)));
+    assert_eq!(simulator.requests(Call::Mint), 2);
+    for (faults, wanted) in [
+        (vec![Fault::Status(401); 2], TokenRefused(ErrorClass::Authentication)),
+        (vec![Fault::Status(403)], TokenRefused(ErrorClass::Permission)),
+        (vec![Fault::Status(404)], TokenRefused(ErrorClass::NotFound)),
+        (vec![Fault::Validation422], TokenRefused(ErrorClass::Validation)),
+        (vec![Fault::Status(301)], TokenRefused(ErrorClass::Protocol)),
+        (vec![Fault::Garbage], TokenRefused(ErrorClass::Protocol)),
+        (vec![Fault::Status(500)], NotSent(ErrorClass::Unavailable)),
+        (vec![Fault::CutAfterEffect], NotSent(ErrorClass::Unavailable)),
+    ] {
+        let before = simulator.requests(Call::Mint);
+        faults.iter().for_each(|fault| simulator.plan(Call::Mint, *fault));
+        assert_eq!(open_dispatch(&client), wanted, "{faults:?}");
+        assert_eq!(simulator.requests(Call::Mint) - before, faults.len(), "{faults:?}");
+    }
+    assert_eq!(simulator.ledger().len(), 1);
+}
+
+#[test]
+fn a_renamed_repository_is_followed_once_to_its_number() {
+    let (simulator, client) = start();
+    let name = "octo-org/renamed".parse().expect("the name is plain");
+    simulator.rename_repository(repository().id, &name);
+    assert!(matches!(open_dispatch(&client), SendResult::Dispatched(Some(_))));
+    let mut session = open(&client, Permission::ChecksWrite);
+    let SendResult::CheckRunExists(id) = session.create_check_run(&check_run()) else {
+        panic!("the check run was created")
+    };
+    assert_eq!(session.find_check_run(&check_run()), Found::Yes(id));
+    let moved = session.update_check_run(id, CheckRunStatus::InProgress);
+    assert_eq!(moved, SendResult::CheckRunUpdated);
+    assert_eq!(simulator.ledger().len(), 3);
+    assert!(simulator.ledger()[0].path.starts_with("/repositories/7/actions/"));
+}
+
+#[test]
+fn bad_settings_are_refused_and_not_shown() {
+    let new = |settings| {
+        let client = Client::new(settings, Arc::new(SystemClock::new()), Wake::new());
+        client.err()
+    };
+    let good = || settings("https://forge.example".to_owned());
+    assert_eq!(new(good()), None);
+    // The same throw-away key as the simulator's, in the other form.
+    let private_key = include_str!("../data/throwaway-key-pkcs8.pem").into();
+    assert_eq!(new(Settings { private_key, ..good() }), None);
+    let url = settings("http://forge.example".to_owned());
+    assert_eq!(new(url), Some(ClientError::BaseUrl));
+    for key in ["", "x", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n"] {
+        let private_key = SecretString::from(key);
+        let error = new(Settings { private_key, ..good() });
+        assert_eq!(error, Some(ClientError::PrivateKey), "{key}");
+    }
+    for pem in ["", "x", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"] {
+        let root_certificate = Some(pem.as_bytes().to_vec());
+        let error = new(Settings { root_certificate, ..good() });
+        assert_eq!(error, Some(ClientError::RootCertificate), "{pem}");
+    }
+    assert!(!format!("{:?}", good()).contains("MII"));
+}

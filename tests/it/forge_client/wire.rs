@@ -1,0 +1,187 @@
+//! What the forge client makes of bytes: redirects, broken answers, and connections.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use svc::domain::dead_letter::ErrorClass;
+use svc::domain::outbox::SendResult;
+use svc::forge::Permission;
+use svc::forge::client::Settings;
+
+use super::double::{Double, Script, http, minted};
+use super::{client, dispatch, open, open_dispatch, settings};
+
+/// Opens a session on a double that answers the call after the mint with `script`, and dispatches.
+fn dispatch_answered_by(script: Vec<Script>) -> (SendResult, Vec<String>) {
+    let double = Double::start([vec![minted()], script].concat());
+    let result = open_dispatch(&client(settings(double.base_url())));
+    (result, double.requests())
+}
+
+#[test]
+fn a_token_that_is_more_or_less_than_was_asked_for_is_not_used() {
+    for (body, class) in [
+        (
+            r#"{"token":"t","permissions":{"actions":"write"},"repository_selection":"all"}"#,
+            ErrorClass::Protocol,
+        ),
+        (
+            r#"{"token":"t","permissions":{"actions":"read"},"repository_selection":"selected"}"#,
+            ErrorClass::Permission,
+        ),
+        (
+            r#"{"token":"t","permissions":{},"repository_selection":"selected"}"#,
+            ErrorClass::Permission,
+        ),
+        (
+            r#"{"token":"","permissions":{"actions":"write"},"repository_selection":"selected"}"#,
+            ErrorClass::Protocol,
+        ),
+        (r#"{"token":"t"}"#, ErrorClass::Protocol),
+        ("[]", ErrorClass::Protocol),
+    ] {
+        let double = Double::start(vec![Script::Close(http(201, "", body))]);
+        let result = open_dispatch(&client(settings(double.base_url())));
+        assert_eq!(result, SendResult::TokenRefused(class), "{body}");
+        assert_eq!(double.requests().len(), 1, "{body}");
+    }
+}
+
+#[test]
+fn a_redirect_to_anywhere_else_is_not_followed() {
+    let elsewhere = Double::start(Vec::new());
+    let rest = "/actions/workflows/release%20it.yml/dispatches";
+    for location in [
+        format!("{}/repositories/7{rest}", elsewhere.base_url()),
+        format!("/repositories/8{rest}"),
+        "/repositories/7/actions/workflows/other.yml/dispatches".to_owned(),
+        "//evil.example/repositories/7".to_owned(),
+        "not a url".to_owned(),
+    ] {
+        let headers = format!("location: {location}\r\n");
+        let (result, requests) = dispatch_answered_by(vec![Script::Close(http(307, &headers, ""))]);
+        let doubt = SendResult::Uncertain(ErrorClass::Protocol, None);
+        assert_eq!((result, requests.len()), (doubt, 2), "{location}");
+    }
+    assert!(elsewhere.requests().is_empty());
+    // A write is not sent again on a status that would turn it into a read.
+    let (result, requests) = dispatch_answered_by(vec![Script::Close(http(301, "", ""))]);
+    assert_eq!((result, requests.len()), (SendResult::Uncertain(ErrorClass::Protocol, None), 2));
+}
+
+#[test]
+fn a_server_that_does_not_know_the_field_is_asked_again_without_it() {
+    let refusal = http(422, "", r#"{"message":"\"return_run_details\" is not a permitted key."}"#);
+    let accepted = b"HTTP/1.1 204 No Content\r\n\r\n".to_vec();
+    let script = vec![Script::Close(refusal.clone()), Script::Close(accepted)];
+    let (result, requests) = dispatch_answered_by(script);
+    assert_eq!(result, SendResult::Dispatched(None));
+    assert!(
+        requests[1].contains("return_run_details") && !requests[2].contains("return_run_details")
+    );
+    let (result, requests) =
+        dispatch_answered_by(vec![Script::Close(refusal.clone()), Script::Close(refusal)]);
+    assert_eq!((result, requests.len()), (SendResult::Refused(ErrorClass::Validation), 3));
+}
+
+#[test]
+fn a_started_run_must_be_of_this_repository() {
+    let run = |body: &str| dispatch_answered_by(vec![Script::Close(http(200, "", body))]).0;
+    let id = 5.try_into().expect("the id is positive");
+    for url in [
+        "https://x.example/repos/octo-org/app/actions/runs/5",
+        "https://x.example/repos/Octo-Org/App/actions/runs/5",
+        "https://x.example/repositories/7/actions/runs/5",
+    ] {
+        let body = format!(r#"{{"workflow_run_id":5,"run_url":"{url}"}}"#);
+        assert_eq!(run(&body), SendResult::Dispatched(Some(id)), "{url}");
+    }
+    for body in [
+        r#"{"workflow_run_id":5,"run_url":"https://x.example/repos/octo-org/other/actions/runs/5"}"#,
+        r#"{"workflow_run_id":5,"run_url":"https://x.example/repos/octo-org/app/actions/runs/6"}"#,
+        r#"{"workflow_run_id":"5","run_url":"https://x.example/repos/octo-org/app/actions/runs/5"}"#,
+        r#"{"workflow_run_id":5.0,"run_url":"https://x.example/repos/octo-org/app/actions/runs/5"}"#,
+        r#"{"workflow_run_id":5}"#,
+        "[5]",
+        "",
+    ] {
+        assert_eq!(run(body), SendResult::Uncertain(ErrorClass::Protocol, None), "{body}");
+    }
+}
+
+#[test]
+fn broken_answers_are_doubts_and_never_sent_for_again() {
+    let large = http(200, "", &" ".repeat(1024 * 1024 + 1));
+    for (script, class) in [
+        (Script::Close(Vec::new()), ErrorClass::Unavailable),
+        (Script::Close(b"HTTP/1.1 200 OK\r\ncontent-le".to_vec()), ErrorClass::Unavailable),
+        (Script::Close(b"\x00\xff\x16garbage\r\n\r\n".to_vec()), ErrorClass::Unavailable),
+        (
+            Script::Close(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{".to_vec()),
+            ErrorClass::Protocol,
+        ),
+        (Script::Close(large), ErrorClass::Protocol),
+        (Script::Keep(Vec::new()), ErrorClass::Unavailable),
+        (Script::Drip, ErrorClass::Protocol),
+    ] {
+        let (result, requests) = dispatch_answered_by(vec![script]);
+        assert_eq!(result, SendResult::Uncertain(class, None));
+        assert_eq!(requests.len(), 2);
+    }
+    // A refusal holds although its body is cut off.
+    let cut = b"HTTP/1.1 422 X\r\ncontent-length: 9\r\n\r\n{".to_vec();
+    let (result, _) = dispatch_answered_by(vec![Script::Close(cut)]);
+    assert_eq!(result, SendResult::Refused(ErrorClass::Validation));
+}
+
+#[test]
+fn no_connection_is_used_twice() {
+    // The double offers to keep each connection, and reads only one request on it: a client that
+    // took the offer would wait for the answer in vain.
+    let kept = Script::Keep(http(404, "connection: keep-alive\r\n", "{}"));
+    let (result, requests) = dispatch_answered_by(vec![kept; 4]);
+    assert_eq!(result, SendResult::Refused(ErrorClass::NotFound));
+    assert_eq!(requests.len(), 5);
+    for request in requests {
+        let head = request.to_ascii_lowercase();
+        assert!(head.contains("\r\nconnection: close\r\n"), "{head}");
+        assert!(head.contains("\r\nuser-agent: svcd/"), "{head}");
+        assert!(head.contains("\r\naccept: application/vnd.github+json\r\n"), "{head}");
+        assert!(head.contains("\r\nx-github-api-version: 2022-11-28\r\n"), "{head}");
+    }
+}
+
+#[test]
+fn what_cannot_be_reached_was_not_sent_to() {
+    let not_sent = SendResult::NotSent(ErrorClass::Unavailable);
+    // Nobody listens on port 1.
+    assert_eq!(open_dispatch(&client(settings("http://127.0.0.1:1".to_owned()))), not_sent);
+    let nowhere = settings("https://forge.invalid".to_owned());
+    assert_eq!(open_dispatch(&client(nowhere)), not_sent);
+    // There is no TLS on the other side: the request was not sent either.
+    let plain = Double::start(Vec::new());
+    let base_url = plain.base_url().replace("http:", "https:");
+    let timeout_connect = Duration::from_millis(200);
+    let tls = Settings { timeout_connect, ..settings(base_url) };
+    assert_eq!(open_dispatch(&client(tls)), not_sent);
+    // It goes away between the mint and the call.
+    let double = Double::start(vec![minted()]);
+    let client = client(settings(double.base_url()));
+    let mut session = open(&client, Permission::ActionsWrite);
+    drop(double);
+    assert_eq!(session.dispatch_workflow(&dispatch()), not_sent);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_answer_makes_it_panic_or_believe(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let (result, _) = dispatch_answered_by(vec![Script::Close(bytes.clone())]);
+        prop_assert!(matches!(result, SendResult::Uncertain(..)), "{:?}", result);
+        let mut answer = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
+        answer.extend(bytes);
+        let (result, _) = dispatch_answered_by(vec![Script::Close(answer)]);
+        prop_assert!(matches!(result, SendResult::Uncertain(..)), "{:?}", result);
+    }
+}

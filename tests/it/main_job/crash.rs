@@ -1,0 +1,191 @@
+//! Crashes between any two steps. The main job is cut after each of its steps in turn; a new process
+//! takes over on the same file; then the invariants must hold, whatever was lost.
+
+use svc::domain::job::Job;
+use svc::domain::lease::Claim;
+use svc::domain::outbox::{EffectKind, Message};
+use svc::store::LeasePolicy;
+use svc::workers::driver::Worker as _;
+
+use crate::support::World;
+use crate::support::world::{LONG, RETRY, commit, plan, webhooks};
+
+/// Where the process dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    AfterDelivery,
+    AfterJobClaim,
+    AfterJob,
+    /// The n-th message: claimed.
+    AfterClaim(u32),
+    /// The n-th message: marked as leaving.
+    AfterMark(u32),
+    /// The n-th message: the forge did it.
+    AfterCall(u32),
+    /// The n-th message: recorded.
+    AfterSettle(u32),
+}
+
+fn every_cut() -> Vec<Cut> {
+    let mut cuts = vec![Cut::AfterDelivery, Cut::AfterJobClaim, Cut::AfterJob];
+    for n in 1..=3 {
+        cuts.extend([
+            Cut::AfterClaim(n),
+            Cut::AfterMark(n),
+            Cut::AfterCall(n),
+            Cut::AfterSettle(n),
+        ]);
+    }
+    cuts
+}
+
+#[test]
+fn a_crash_between_any_two_steps_loses_nothing_and_doubles_nothing() {
+    for cut in every_cut() {
+        let mut world = World::new();
+        let delivered = world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+        assert_eq!(delivered.0, 202);
+        run_until(&world, cut);
+        let world = world.restart();
+        world.clock.advance(LONG);
+        world.settle_for_good();
+        check(&world, cut);
+    }
+}
+
+/// Runs the main job step by step and stops where the process dies.
+fn run_until(world: &World, cut: Cut) {
+    if cut == Cut::AfterDelivery {
+        return;
+    }
+    let policy = LeasePolicy { lease: LONG / 2, retry: RETRY };
+    let claim: Claim<Job> = world.store.claim_jobs(1, "dying", policy).unwrap().pop().unwrap();
+    if cut == Cut::AfterJobClaim {
+        return;
+    }
+    world.store.run_job(&claim, &plan()).unwrap();
+    if cut == Cut::AfterJob {
+        return;
+    }
+    for n in 1..=3 {
+        let last = matches!(cut, Cut::AfterClaim(m) | Cut::AfterMark(m) | Cut::AfterCall(m)
+            | Cut::AfterSettle(m) if m == n);
+        if !last {
+            world.outbox().step();
+            continue;
+        }
+        let claim: Claim<Message> = world.store.claim_message("dying", policy).unwrap().unwrap();
+        if cut == Cut::AfterClaim(n) {
+            return;
+        }
+        world.store.begin_send(&claim, std::time::Duration::ZERO).unwrap();
+        if cut == Cut::AfterMark(n) {
+            return;
+        }
+        let result = call(world, &claim.item);
+        if cut == Cut::AfterCall(n) {
+            return;
+        }
+        world.store.settle_message(&claim, result, false, RETRY).unwrap();
+        return;
+    }
+}
+
+/// Carries out a message's effect at the forge, as the worker would.
+fn call(world: &World, message: &Message) -> svc::domain::outbox::SendResult {
+    use svc::domain::outbox::Effect;
+    use svc::forge::{Dispatch, Forge as _, NewCheckRun, Permission};
+    let repository = message.repository.as_ref().unwrap();
+    let permission = match message.kind {
+        EffectKind::WorkflowDispatch => Permission::ActionsWrite,
+        EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => Permission::ChecksWrite,
+    };
+    let mut session = world.forge.open(message.installation, repository, permission).unwrap();
+    match message.effect.as_ref().unwrap() {
+        Effect::WorkflowDispatch { workflow, tag, nonce } => {
+            session.dispatch_workflow(&Dispatch { workflow, tag, attempt: message.attempt, nonce })
+        }
+        Effect::CheckRunCreate { name, head_sha } => {
+            session.create_check_run(&NewCheckRun { name, head_sha, attempt: message.attempt })
+        }
+        Effect::CheckRunUpdate { status } => {
+            session.update_check_run(message.check_run.unwrap(), *status)
+        }
+    }
+}
+
+/// The invariants: nothing acknowledged is lost, nothing is done twice, what is not known is said.
+fn check(world: &World, cut: Cut) {
+    assert_eq!(world.ask::<String>("SELECT state FROM webhook_inbox"), "processed", "{cut:?}");
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 1, "{cut:?}");
+    assert!(world.forge.most(EffectKind::WorkflowDispatch) <= 1, "{cut:?}");
+    assert!(world.forge.most(EffectKind::CheckRunCreate) <= 1, "{cut:?}");
+    let in_doubt = matches!(cut, Cut::AfterMark(2) | Cut::AfterCall(2));
+    let letters = world.dead_letters(1);
+    if in_doubt {
+        assert_eq!(letters.len(), 1, "{cut:?}");
+        assert_eq!(letters[0]["reasonCode"], "forge_dispatch_uncertain", "{cut:?}");
+        assert_eq!(letters[0]["replaySafe"], false, "{cut:?}");
+    } else {
+        assert!(letters.is_empty(), "{cut:?}: {letters:?}");
+        assert_eq!(world.forge.count(EffectKind::WorkflowDispatch, None), 1, "{cut:?}");
+        assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running", "{cut:?}");
+        let unfinished = "SELECT count(*) FROM outbox WHERE status <> 'completed'";
+        assert_eq!(world.ask::<i64>(unfinished), 0, "{cut:?}");
+    }
+}
+
+#[test]
+fn a_stale_holder_changes_nothing() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    let policy = LeasePolicy { lease: LONG / 2, retry: RETRY };
+    let stale = world.store.claim_jobs(1, "stale", policy).unwrap().pop().unwrap();
+    world.clock.advance(LONG);
+    let fresh = world.store.claim_jobs(1, "fresh", policy).unwrap().pop().unwrap();
+    assert!(fresh.fence.token > stale.fence.token);
+    let lost = world.store.run_job(&stale, &plan());
+    assert!(matches!(lost, Err(svc::store::Error::LeaseLost)), "{lost:?}");
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 0);
+    world.store.run_job(&fresh, &plan()).unwrap();
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 1);
+
+    let stale = world.store.claim_message("stale", policy).unwrap().unwrap();
+    world.clock.advance(LONG);
+    let fresh = world.store.claim_message("fresh", policy).unwrap().unwrap();
+    let marked = world.store.begin_send(&stale, std::time::Duration::ZERO);
+    assert!(matches!(marked, Err(svc::store::Error::LeaseLost)));
+    let result = call(&world, &fresh.item);
+    let settled = world.store.settle_message(&stale, result, false, RETRY);
+    assert!(matches!(settled, Err(svc::store::Error::LeaseLost)));
+    world.store.settle_message(&fresh, result, false, RETRY).unwrap();
+}
+
+#[test]
+fn an_item_that_kills_every_holder_is_given_up() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    let policy = LeasePolicy { lease: LONG / 2, retry: RETRY };
+    for _ in 0..RETRY.attempts_max {
+        assert_eq!(world.store.claim_jobs(1, "dying", policy).unwrap().len(), 1);
+        world.clock.advance(LONG);
+    }
+    assert!(world.store.claim_jobs(1, "next", policy).unwrap().is_empty());
+    let letters = world.dead_letters(1);
+    assert_eq!(letters[0]["reasonCode"], "crash_loop");
+    assert_eq!(letters[0]["errorClass"], "crash");
+}
+
+#[test]
+fn an_effect_does_not_leave_when_too_little_of_its_lease_is_left() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.jobs().step();
+    let policy = LeasePolicy { lease: LONG, retry: RETRY };
+    let claim = world.store.claim_message("slow", policy).unwrap().unwrap();
+    world.clock.advance(LONG / 2);
+    world.store.begin_send(&claim, LONG / 2).unwrap();
+    world.clock.advance(std::time::Duration::from_secs(1));
+    let late = world.store.begin_send(&claim, LONG / 2);
+    assert!(matches!(late, Err(svc::store::Error::LeaseLost)));
+}

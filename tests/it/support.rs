@@ -1,0 +1,9 @@
+//! What in-process tests stand on: a world with a temporary store, a fake forge, a manual clock and a
+//! seeded source of chance. No test sleeps: it moves the clock and steps the workers.
+
+pub(crate) mod clock;
+pub(crate) mod forge;
+pub(crate) mod world;
+
+pub(crate) use clock::{ManualClock, SeededRandom};
+pub(crate) use world::World;

@@ -1,0 +1,158 @@
+//! A forge in memory: it keeps what calls brought about, and answers as it was told to. What it did
+//! stands in its ledger, whatever it answered: that is where a doubled effect shows.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use svc::domain::dead_letter::ErrorClass;
+use svc::domain::delivery::RepositoryRef;
+use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
+use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
+use svc::domain::time::Timestamp;
+use svc::forge::{Dispatch, Forge, Found, NewCheckRun, Permission, Session};
+
+/// What happens to one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// No token.
+    TokenRefused,
+    /// Nothing arrives.
+    NotSent,
+    /// The forge refuses.
+    Refused,
+    /// The forge asks to wait, and does nothing.
+    RateLimited(Timestamp),
+    /// Nothing happens, and nobody knows.
+    LostBefore,
+    /// It happens, and nobody knows.
+    LostAfter,
+}
+
+#[derive(Default)]
+struct State {
+    plans: VecDeque<(EffectKind, Plan)>,
+    next_number: i64,
+    ledger: Vec<(EffectKind, AttemptId)>,
+    check_runs: Vec<(AttemptId, CheckRunId)>,
+    updates: Vec<CheckRunId>,
+}
+
+/// The forge.
+#[derive(Default)]
+pub(crate) struct FakeForge(Mutex<State>);
+
+impl FakeForge {
+    /// The next call of this kind goes this way.
+    pub(crate) fn plan(&self, kind: EffectKind, plan: Plan) {
+        self.0.lock().unwrap().plans.push_back((kind, plan));
+    }
+
+    /// How often an effect of this kind happened for an attempt, or for all.
+    pub(crate) fn count(&self, kind: EffectKind, attempt: Option<AttemptId>) -> usize {
+        let state = self.0.lock().unwrap();
+        let is_it = |entry: &&(EffectKind, AttemptId)| {
+            entry.0 == kind && attempt.is_none_or(|attempt| attempt == entry.1)
+        };
+        state.ledger.iter().filter(is_it).count()
+    }
+
+    /// The most often any attempt had an effect of this kind.
+    pub(crate) fn most(&self, kind: EffectKind) -> usize {
+        let attempts: Vec<_> = self.0.lock().unwrap().ledger.iter().map(|entry| entry.1).collect();
+        attempts.iter().map(|attempt| self.count(kind, Some(*attempt))).max().unwrap_or(0)
+    }
+
+    /// How often check runs were updated.
+    pub(crate) fn updates(&self) -> usize {
+        self.0.lock().unwrap().updates.len()
+    }
+
+    /// The newest check run, as a webhook about it would name it.
+    pub(crate) fn last_check_run(&self) -> CheckRunId {
+        self.0.lock().unwrap().check_runs.last().unwrap().1
+    }
+
+    fn take_plan(&self, kind: EffectKind, token: bool) -> Option<Plan> {
+        let mut state = self.0.lock().unwrap();
+        let fits = |plan: Plan| matches!(plan, Plan::TokenRefused) == token;
+        let place = state.plans.iter().position(|(of, plan)| *of == kind && fits(*plan))?;
+        state.plans.remove(place).map(|(_, plan)| plan)
+    }
+}
+
+impl Forge for FakeForge {
+    fn open(
+        &self,
+        _: InstallationId,
+        _: &RepositoryRef,
+        permission: Permission,
+    ) -> Result<Box<dyn Session + '_>, SendResult> {
+        let kinds = match permission {
+            Permission::ActionsWrite => vec![EffectKind::WorkflowDispatch],
+            Permission::ChecksWrite => vec![EffectKind::CheckRunCreate, EffectKind::CheckRunUpdate],
+        };
+        if kinds.into_iter().any(|kind| self.take_plan(kind, true).is_some()) {
+            return Err(SendResult::TokenRefused(ErrorClass::Authentication));
+        }
+        Ok(Box::new(FakeSession(self)))
+    }
+}
+
+struct FakeSession<'a>(&'a FakeForge);
+
+impl FakeSession<'_> {
+    /// Carries out an effect, or not, and answers as planned.
+    fn carry_out(
+        &self,
+        kind: EffectKind,
+        effect: impl FnOnce(&mut State, i64) -> SendResult,
+    ) -> SendResult {
+        let plan = self.0.take_plan(kind, false);
+        let mut state = self.0.0.lock().unwrap();
+        let lost = SendResult::Uncertain(ErrorClass::Unavailable, None);
+        match plan {
+            Some(Plan::Refused) => return SendResult::Refused(ErrorClass::Validation),
+            Some(Plan::RateLimited(until)) => return SendResult::RateLimited(until),
+            Some(Plan::NotSent) => return SendResult::NotSent(ErrorClass::Unavailable),
+            Some(Plan::LostBefore) => return lost,
+            Some(Plan::TokenRefused | Plan::LostAfter) | None => {}
+        }
+        state.next_number += 1;
+        let number = state.next_number;
+        let answer = effect(&mut state, number);
+        if plan == Some(Plan::LostAfter) { lost } else { answer }
+    }
+}
+
+impl Session for FakeSession<'_> {
+    fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult {
+        let attempt = dispatch.attempt;
+        self.carry_out(EffectKind::WorkflowDispatch, |state, number| {
+            state.ledger.push((EffectKind::WorkflowDispatch, attempt));
+            SendResult::Dispatched(WorkflowRunId::try_from(number).ok())
+        })
+    }
+
+    fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found {
+        let state = self.0.0.lock().unwrap();
+        let found = state.check_runs.iter().find(|(attempt, _)| *attempt == wanted.attempt);
+        found.map_or(Found::No, |(_, id)| Found::Yes(*id))
+    }
+
+    fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult {
+        let attempt = check_run.attempt;
+        self.carry_out(EffectKind::CheckRunCreate, |state, number| {
+            let id = CheckRunId::try_from(number).unwrap();
+            state.ledger.push((EffectKind::CheckRunCreate, attempt));
+            state.check_runs.push((attempt, id));
+            SendResult::CheckRunExists(id)
+        })
+    }
+
+    fn update_check_run(&mut self, check_run: CheckRunId, _: CheckRunStatus) -> SendResult {
+        self.carry_out(EffectKind::CheckRunUpdate, |state, _| {
+            state.updates.push(check_run);
+            SendResult::CheckRunUpdated
+        })
+    }
+}

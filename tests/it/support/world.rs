@@ -1,0 +1,310 @@
+//! A whole service in process: store, intentions, routes and workers, on a temporary file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use serde_json::Value;
+use svc::app::{App, IntakeRules, Wakes};
+use svc::auth::operator::Operators;
+use svc::clock::Clock;
+use svc::config::OperatorConfig;
+use svc::domain::id::InstallationId;
+use svc::domain::retry::RetryPolicy;
+use svc::forge::{payload, signature};
+use svc::http::message::{Head, Request, Response, Service, Surface};
+use svc::http::routes::Router;
+use svc::metrics::Metrics;
+use svc::random::Ids;
+use svc::simulator::{Webhook, Webhooks, sign};
+use svc::store::{NewRelease, Options, Store};
+use svc::wake::Wake;
+use svc::workers::driver::{Next, Worker};
+use svc::workers::{jobs::Jobs, outbox::Outbox};
+
+use crate::support::forge::FakeForge;
+use crate::support::{ManualClock, SeededRandom};
+
+/// Signs webhooks.
+pub(crate) const SECRET: &str = "the secret of a world";
+/// Lets operators in.
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+/// Whom audit events name.
+pub(crate) const ACTOR: &str = "ops:world";
+/// The app that [`Webhooks`] name.
+pub(crate) const APP: i64 = 424_242;
+/// Tries of everything.
+pub(crate) const RETRY: RetryPolicy = RetryPolicy {
+    attempts_max: 3,
+    delay_base: Duration::from_secs(5),
+    delay_max: Duration::from_secs(60),
+};
+/// Longer than any lease or delay.
+pub(crate) const LONG: Duration = Duration::from_secs(3_600);
+
+/// A service and what it stands on.
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) forge: Arc<FakeForge>,
+    pub(crate) store: Store,
+    pub(crate) app: Arc<App>,
+    router: Router,
+    deliveries: u64,
+}
+
+/// Opens a store as a world does.
+pub(crate) fn open_store(path: &Path, clock: &Arc<ManualClock>, seed: u64) -> Store {
+    Store::open(Options {
+        path: path.to_owned(),
+        clock: Arc::clone(clock) as Arc<dyn Clock>,
+        ids: Ids::new(Box::new(SeededRandom(seed))),
+        on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+    })
+    .unwrap()
+}
+
+/// How releases are made in tests.
+pub(crate) fn plan() -> NewRelease {
+    NewRelease {
+        own_app: APP.try_into().unwrap(),
+        workflow: "release.yml".to_owned(),
+        check_run_name: "release".to_owned(),
+    }
+}
+
+/// Webhooks of a repository of an installation.
+pub(crate) fn webhooks(installation: i64) -> Webhooks {
+    Webhooks {
+        installation: installation.try_into().unwrap(),
+        repository: svc::domain::delivery::RepositoryRef {
+            id: (installation * 10).try_into().unwrap(),
+            full_name: format!("org-{installation}/app").parse().unwrap(),
+        },
+    }
+}
+
+/// A commit for each number.
+pub(crate) fn commit(number: u32) -> String {
+    format!("{number:040x}").replace('0', "a")
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let clock = Arc::new(ManualClock::new());
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_store(&folder.path().join("svc.db"), &clock, 1);
+        Self::around(folder, clock, Arc::default(), store)
+    }
+
+    fn around(
+        folder: tempfile::TempDir,
+        clock: Arc<ManualClock>,
+        forge: Arc<FakeForge>,
+        store: Store,
+    ) -> Self {
+        let app = Arc::new(App {
+            store: store.clone(),
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            operators: Some(Operators::new(OperatorConfig {
+                token: TOKEN.into(),
+                actor: ACTOR.to_owned(),
+            })),
+            intake: Some(IntakeRules {
+                secrets: signature::Secrets::new(vec![SECRET.into()]).unwrap(),
+                payload: payload::Rules { release_tag_pattern: glob::Pattern::new("v*").unwrap() },
+                body_bytes_max: 1 << 20,
+            }),
+            reconciliation_configuration_valid: true,
+            wakes: Wakes::default(),
+            metrics: Arc::new(Metrics::default()),
+            draining: AtomicBool::new(false),
+        });
+        let router = Router::new(Arc::clone(&app), Vec::new());
+        Self { folder, clock, forge, store, app, router, deliveries: 0 }
+    }
+
+    /// Stops everything where it stands and starts anew on the same file, as after a crash.
+    pub(crate) fn restart(self) -> Self {
+        let Self { folder, clock, forge, store, app, router, .. } = self;
+        drop((store, app, router));
+        let store = open_store(&folder.path().join("svc.db"), &clock, 2);
+        Self::around(folder, clock, forge, store)
+    }
+
+    /// Where the database is.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.path().join("svc.db")
+    }
+
+    /// A worker for jobs.
+    pub(crate) fn jobs(&self) -> Jobs {
+        Jobs {
+            store: self.store.clone(),
+            owner: "jobs".to_owned(),
+            retry: RETRY,
+            plan: plan(),
+            outbox: Wake::new(),
+            metrics: Arc::clone(&self.app.metrics),
+        }
+    }
+
+    /// A worker for side effects.
+    pub(crate) fn outbox(&self) -> Outbox {
+        Outbox {
+            store: self.store.clone(),
+            forge: Arc::clone(&self.forge) as Arc<dyn svc::forge::Forge>,
+            owner: "outbox".to_owned(),
+            retry: RETRY,
+            wake: Wake::new(),
+            metrics: Arc::clone(&self.app.metrics),
+        }
+    }
+
+    /// Steps every worker until none has anything to do now.
+    pub(crate) fn settle(&self) {
+        let (mut jobs, mut outbox) = (self.jobs(), self.outbox());
+        for _ in 0..1_000 {
+            let done = jobs.step() == Next::Wait && outbox.step() == Next::Wait;
+            if done {
+                return;
+            }
+        }
+        panic!("the workers do not come to an end");
+    }
+
+    /// Settles, lets every lease and delay run out, and settles again, until nothing is left.
+    pub(crate) fn settle_for_good(&self) {
+        for _ in 0..10 {
+            self.settle();
+            self.clock.advance(LONG);
+        }
+        self.settle();
+    }
+
+    /// Sends a signed webhook under a new delivery id; returns status and outcome.
+    pub(crate) fn deliver(&mut self, webhook: &Webhook) -> (u16, String) {
+        self.deliveries += 1;
+        let id = format!("{:08}-0000-4000-8000-000000000000", self.deliveries);
+        self.deliver_as(&id, webhook)
+    }
+
+    /// Sends a signed webhook under a delivery id; returns status and outcome.
+    pub(crate) fn deliver_as(&self, id: &str, webhook: &Webhook) -> (u16, String) {
+        let signature = sign(SECRET, &webhook.body);
+        let headers = [
+            ("host", "localhost"),
+            ("content-type", "application/json"),
+            ("x-github-event", webhook.event),
+            ("x-github-delivery", id),
+            ("x-hub-signature-256", &signature),
+        ];
+        let answer = self.send(
+            Surface::Public,
+            Method::POST,
+            "/webhooks/forge",
+            &headers,
+            webhook.body.clone(),
+        );
+        outcome(&answer)
+    }
+
+    /// Asks the operator API with the token.
+    pub(crate) fn operate(
+        &self,
+        method: Method,
+        target: &str,
+        headers: &[(&str, &str)],
+    ) -> Response {
+        let bearer = format!("Bearer {TOKEN}");
+        let own = [("host", "localhost"), ("authorization", bearer.as_str())];
+        self.send(Surface::Control, method, target, &[&own, headers].concat(), Vec::new())
+    }
+
+    /// Replays an item; returns status, outcome and audit event.
+    pub(crate) fn replay(
+        &self,
+        installation: i64,
+        item: (&str, &str),
+        key: &str,
+    ) -> (u16, String, Option<String>) {
+        let target = format!(
+            "/api/v1/operator/installations/{installation}/dead-letters/{}/{}/replay",
+            item.0, item.1
+        );
+        let answer = self.operate(Method::POST, &target, &[("idempotency-key", key)]);
+        let (status, outcome) = outcome(&answer);
+        let audit = json(&answer)["auditEventId"].as_str().map(str::to_owned);
+        (status, outcome, audit)
+    }
+
+    /// Lists an installation's dead letters, as the API shows them.
+    pub(crate) fn dead_letters(&self, installation: i64) -> Vec<Value> {
+        let target = format!("/api/v1/operator/installations/{installation}/dead-letters");
+        json(&self.operate(Method::GET, &target, &[]))["items"].as_array().unwrap().clone()
+    }
+
+    /// The one dead letter of an installation: type and id.
+    pub(crate) fn only_dead_letter(&self, installation: i64) -> (String, String) {
+        let letters = self.dead_letters(installation);
+        assert_eq!(letters.len(), 1, "{letters:?}");
+        let text = |name: &str| letters[0][name].as_str().unwrap().to_owned();
+        (text("itemType"), text("itemId"))
+    }
+
+    /// Sends a request through the routes, as a server would.
+    pub(crate) fn send(
+        &self,
+        surface: Surface,
+        method: Method,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Response {
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path.to_owned(), Some(query.to_owned())),
+            None => (target.to_owned(), None),
+        };
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(
+                HeaderName::from_bytes(name.as_bytes()).unwrap(),
+                HeaderValue::from_str(value).unwrap(),
+            );
+        }
+        let head = Head { surface, method, path, query, headers: map, peer: None };
+        match self.router.admit(&head) {
+            Err(response) => *response,
+            Ok(_) => self.router.handle(&Request { head, body }),
+        }
+    }
+
+    /// Answers a question to the file, on a connection of the test's own.
+    pub(crate) fn ask<T: rusqlite::types::FromSql>(&self, sql: &str) -> T {
+        open_raw(&self.database()).query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+/// The number of an installation.
+pub(crate) fn installation(number: i64) -> InstallationId {
+    number.try_into().unwrap()
+}
+
+/// Opens the file behind the store's back.
+#[expect(clippy::disallowed_methods, reason = "a test looks at the file from outside")]
+pub(crate) fn open_raw(path: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(path).unwrap()
+}
+
+/// The status and the outcome of an answer.
+pub(crate) fn outcome(answer: &Response) -> (u16, String) {
+    let outcome = json(answer)["outcome"].as_str().unwrap_or_default().to_owned();
+    (answer.status.as_u16(), outcome)
+}
+
+/// The body of an answer.
+pub(crate) fn json(answer: &Response) -> Value {
+    serde_json::from_slice(&answer.body).unwrap()
+}
