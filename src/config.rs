@@ -8,6 +8,7 @@
 
 pub mod settings;
 
+mod groups;
 mod source;
 
 use std::net::{IpAddr, SocketAddr};
@@ -16,8 +17,11 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use log::LevelFilter;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
+use crate::config::groups::{
+    ADDRESS, forge, log_config, operator, operator_listen, path, reconciliation, words, work,
+};
 use crate::domain::id::AppId;
 use crate::domain::retry::RetryPolicy;
 
@@ -187,195 +191,6 @@ impl Config {
             warnings: Vec::new(),
         })
     }
-}
-
-const ADDRESS: &str = "an address and a port such as 127.0.0.1:7080";
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|word| !word.is_empty())
-}
-
-fn path(source: &mut Source, name: &'static str) -> Option<PathBuf> {
-    source.parsed(name, "the path of a file", |text| (!text.is_empty()).then(|| text.into()))
-}
-
-fn operator_listen(source: &mut Source) -> Option<SocketAddr> {
-    let allow = source
-        .parsed("SVC_ALLOW_REMOTE_OPERATOR", "true or false", |text| text.parse::<bool>().ok())?;
-    if source.text("SVC_OPERATOR_LISTEN").is_empty() {
-        return None;
-    }
-    let listen: SocketAddr =
-        source.parsed("SVC_OPERATOR_LISTEN", ADDRESS, |text| text.parse().ok())?;
-    if !listen.ip().is_loopback() && !allow {
-        source.problem(
-            "SVC_OPERATOR_LISTEN",
-            format!(
-                "{} is reached by other machines; use a loopback address, or set \
-                 SVC_ALLOW_REMOTE_OPERATOR=true and put TLS in front of it",
-                listen.ip()
-            ),
-        );
-        return None;
-    }
-    Some(listen)
-}
-
-/// Both settings, or the API is off. A setting that is there must be valid.
-fn operator(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<OperatorConfig> {
-    let token = source.secret("SVC_OPERATOR_API_TOKEN");
-    let actor = source.text("SVC_OPERATOR_ACTOR_ID");
-    if let Some(token) = &token {
-        let text = token.expose_secret();
-        if text.len() < 32 || text.len() > 4_096 || !text.bytes().all(|b| b.is_ascii_graphic()) {
-            source.problem(
-                "SVC_OPERATOR_API_TOKEN",
-                "it is not allowed; use 32 to 4096 visible ASCII characters without spaces",
-            );
-        }
-    }
-    let actor_is_plain =
-        |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b));
-    if actor.len() > 128 || !actor_is_plain(&actor) {
-        source.problem(
-            "SVC_OPERATOR_ACTOR_ID",
-            "it is not allowed; use at most 128 letters, digits, '.', '_', ':' and '-'",
-        );
-    }
-    match token {
-        Some(token) if !actor.is_empty() => Some(OperatorConfig { token, actor }),
-        _ => {
-            warnings.push(Problem {
-                name: "SVC_OPERATOR_API_TOKEN".to_owned(),
-                what: "the operator API is off; set it together with SVC_OPERATOR_ACTOR_ID"
-                    .to_owned(),
-            });
-            None
-        }
-    }
-}
-
-/// All three of secret, app and key, or none of them.
-fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<ForgeConfig> {
-    let secret = source.secret("SVC_WEBHOOK_SECRET");
-    let previous = source.secret("SVC_WEBHOOK_SECRET_PREVIOUS");
-    let private_key = source.secret("SVC_FORGE_PRIVATE_KEY");
-    let app_text = source.text("SVC_FORGE_APP_ID");
-    let body_bytes = source.number("SVC_WEBHOOK_BODY_BYTES", 1_024, 64 * 1_024 * 1_024);
-    let api_version =
-        source.parsed("SVC_FORGE_API_VERSION", "2022-11-28, 2026-03-10 or ghes", |text| {
-            ["2022-11-28", "2026-03-10", "ghes"].contains(&text).then(|| text.to_owned())
-        });
-    let pattern = source.parsed("SVC_RELEASE_TAG_PATTERN", "a glob such as v*", |text| {
-        glob::Pattern::new(text).ok().filter(|_| !text.is_empty())
-    });
-    let name_allowed = |text: &str| {
-        let plain = (1..=100).contains(&text.len()) && !text.chars().any(char::is_control);
-        plain.then(|| text.to_owned())
-    };
-    let workflow = source.parsed("SVC_RELEASE_WORKFLOW", "a file name", |text| {
-        name_allowed(text).filter(|text| !text.contains('/'))
-    });
-    let check_run = source.parsed("SVC_CHECK_RUN_NAME", "1 to 100 characters", name_allowed);
-    let root_certificate = root_certificate(source);
-    if secret.is_none() && private_key.is_none() && app_text.is_empty() {
-        warnings.push(Problem {
-            name: "SVC_WEBHOOK_SECRET".to_owned(),
-            what: "the forge is off; set it together with SVC_FORGE_APP_ID and \
-                   SVC_FORGE_PRIVATE_KEY"
-                .to_owned(),
-        });
-        return None;
-    }
-    let app_id =
-        source.parsed("SVC_FORGE_APP_ID", "the number of the app", |text| text.parse().ok());
-    for (name, missing) in
-        [("SVC_WEBHOOK_SECRET", secret.is_none()), ("SVC_FORGE_PRIVATE_KEY", private_key.is_none())]
-    {
-        if missing {
-            source.problem(name, "it is missing, and the forge needs it");
-        }
-    }
-    Some(ForgeConfig {
-        webhook_secrets: std::iter::once(secret?).chain(previous).collect(),
-        webhook_body_bytes: usize::try_from(body_bytes?).unwrap_or(usize::MAX),
-        app_id: app_id?,
-        private_key: private_key?,
-        api_url: source.text("SVC_FORGE_API_URL"),
-        api_version: api_version?,
-        root_certificate,
-        release_tag_pattern: pattern?,
-        release_workflow: workflow?,
-        check_run_name: check_run?,
-    })
-}
-
-fn root_certificate(source: &mut Source) -> Option<Vec<u8>> {
-    let path = source.text("SVC_FORGE_ROOT_CERTIFICATE_FILE");
-    if path.is_empty() {
-        return None;
-    }
-    match std::fs::read(&path) {
-        Ok(pem) => Some(pem),
-        Err(error) => {
-            source.problem("SVC_FORGE_ROOT_CERTIFICATE_FILE", format!("{path}: {error}"));
-            None
-        }
-    }
-}
-
-/// Problems here are warnings: the daemon runs, is not ready, and reconciles nothing.
-fn reconciliation(
-    source: &mut Source,
-    warnings: &mut Vec<Problem>,
-) -> Option<ReconciliationConfig> {
-    let before = source.problem_count();
-    let concurrency = source.number("SVC_RECONCILIATION_CONCURRENCY", 1, 64);
-    let poll = source.number("SVC_RECONCILIATION_POLL_MS", 100, 3_600_000);
-    let detect = source.number("SVC_RECONCILIATION_DETECT_INTERVAL_MS", 100, 3_600_000);
-    let observation = source.number("SVC_RECONCILIATION_OBSERVATION_SECONDS", 1, 604_800);
-    let deadline = source.number("SVC_RECONCILIATION_DEADLINE_SECONDS", 1, 2_592_000);
-    let next_check = source.number("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", 1, 86_400);
-    warnings.extend(source.take_problems_from(before));
-    Some(ReconciliationConfig {
-        concurrency: concurrency?,
-        poll: Duration::from_millis(poll?),
-        detect_interval: Duration::from_millis(detect?),
-        observation: Duration::from_secs(observation?),
-        deadline: Duration::from_secs(deadline?),
-        next_check: Duration::from_secs(next_check?),
-    })
-}
-
-fn work(source: &mut Source) -> Option<WorkConfig> {
-    let outbox_concurrency = source.number("SVC_OUTBOX_CONCURRENCY", 1, 16);
-    let attempts = source.number("SVC_RETRY_ATTEMPTS", 1, 50);
-    let base = source.number("SVC_RETRY_BASE_MS", 1, 3_600_000);
-    let max = source.number("SVC_RETRY_MAX_MS", 1, 86_400_000);
-    let poll = source.number("SVC_POLL_MS", 10, 60_000);
-    let days = source.number("SVC_RETENTION_DAYS", 8, 3_650);
-    Some(WorkConfig {
-        outbox_concurrency: outbox_concurrency?,
-        retry: RetryPolicy {
-            attempts_max: u32::try_from(attempts?).unwrap_or(u32::MAX),
-            delay_base: Duration::from_millis(base?),
-            delay_max: Duration::from_millis(max?),
-        },
-        poll: Duration::from_millis(poll?),
-        retention: Duration::from_secs(days?.saturating_mul(86_400)),
-    })
-}
-
-fn log_config(source: &mut Source) -> Option<LogConfig> {
-    let json = source.parsed("SVC_LOG_FORMAT", "text or json", |text| match text {
-        "text" => Some(false),
-        "json" => Some(true),
-        _ => None,
-    });
-    let level = source.parsed("SVC_LOG_LEVEL", "error, warn, info, debug or trace", |text| {
-        text.parse().ok().filter(|level| *level != LevelFilter::Off)
-    });
-    Some(LogConfig { json: json?, level: level? })
 }
 
 /// Says whether `host`, a `Host` header without its port, names this machine's loopback.

@@ -12,7 +12,7 @@ CREATE TABLE release_runs (
     decision                  TEXT CHECK (decision IN ('accepted', 'accepted_at_risk', 'rejected')),
     conclusion                TEXT CHECK (conclusion IN ('success', 'neutral', 'failure', 'timed_out', 'cancelled')),
     failure_reason            TEXT,                    -- stable reason code
-    current_attempt_id        TEXT NOT NULL,           -- release_run_attempts.attempt_id
+    current_attempt_id        TEXT NOT NULL UNIQUE,    -- release_run_attempts.attempt_id
     workflow_run_id           INTEGER,                 -- of the current attempt, once known
     check_run_id              INTEGER,                 -- of the current attempt, once known
     forge_check_published_at  INTEGER,                 -- microseconds UTC; the final check run reached the forge

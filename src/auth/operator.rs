@@ -69,7 +69,7 @@ mod tests {
             format!("Bearer {TOKEN} "),
             format!("Bearer {}", TOKEN.to_uppercase()),
             format!("Bearer {TOKEN}0"),
-            format!("Bearer 1{}", &TOKEN[1..]),
+            format!("Bearer {}", TOKEN.replacen('0', "1", 1)),
         ] {
             assert!(!lets_in(&header), "{header}");
         }

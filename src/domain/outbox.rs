@@ -253,6 +253,8 @@ pub struct Tries<'a> {
 }
 
 /// Decides what becomes of a message of `kind` after `result`.
+///
+/// A result that does not belong to the kind is a fault of ours; what happened is then not known.
 #[must_use]
 pub fn settle(
     kind: EffectKind,
@@ -260,42 +262,51 @@ pub fn settle(
     tries: Tries<'_>,
     now: Timestamp,
 ) -> Settlement {
-    let again_or_bury = |reason, class| match tries.policy.delay_after(tries.count, tries.jitter) {
-        Some(delay) => Settlement::RetryAt(now.plus(delay)),
-        None => bury(kind, reason, class, tries.in_doubt),
+    let Tries { count, in_doubt, policy, jitter } = tries;
+    // Never again: a second dispatch might start a second run.
+    let never_again = kind == EffectKind::WorkflowDispatch && in_doubt;
+    let again_or_bury = |reason, class| match policy.delay_after(count, jitter) {
+        Some(delay) if !never_again => Settlement::RetryAt(now.plus(delay)),
+        Some(_) | None => bury(kind, reason, class, in_doubt),
     };
-    match result {
-        SendResult::Dispatched(run) => Settlement::Complete(Learned::Dispatched(run)),
-        SendResult::CheckRunExists(run) => Settlement::Complete(Learned::CheckRun(run)),
-        SendResult::CheckRunUpdated => Settlement::Complete(Learned::Nothing),
-        SendResult::Impossible(reason) => bury(kind, reason, ErrorClass::State, tries.in_doubt),
-        SendResult::TokenRefused(class) => again_or_bury(Reason::ForgeTokenRefused, class),
-        SendResult::NotSent(class) => again_or_bury(Reason::ForgeUnavailable, class),
-        SendResult::RateLimited(until) => Settlement::WaitUntil(until),
-        SendResult::Refused(class) => match kind {
-            EffectKind::WorkflowDispatch => {
-                bury(kind, Reason::ForgeDispatchRejected, class, tries.in_doubt)
-            }
-            EffectKind::CheckRunCreate => {
-                bury(kind, Reason::ForgeCheckRunCreateRejected, class, tries.in_doubt)
-            }
-            EffectKind::CheckRunUpdate => {
-                bury(kind, Reason::ForgeCheckRunUpdateFailed, class, tries.in_doubt)
-            }
-        },
-        SendResult::Uncertain(class, pause) => match (kind, pause) {
-            // Never again: a second dispatch might start a second run.
-            (EffectKind::WorkflowDispatch, _) => {
-                bury(kind, Reason::ForgeDispatchUncertain, class, true)
-            }
-            (EffectKind::CheckRunCreate, _) => {
-                again_or_bury(Reason::ForgeCheckRunCreateUncertain, class)
-            }
-            (EffectKind::CheckRunUpdate, Some(until)) => Settlement::WaitUntil(until),
-            (EffectKind::CheckRunUpdate, None) => {
-                again_or_bury(Reason::ForgeCheckRunUpdateFailed, class)
-            }
-        },
+    let uncertain = |class| match kind {
+        EffectKind::WorkflowDispatch => bury(kind, Reason::ForgeDispatchUncertain, class, true),
+        EffectKind::CheckRunCreate => again_or_bury(Reason::ForgeCheckRunCreateUncertain, class),
+        EffectKind::CheckRunUpdate => again_or_bury(Reason::ForgeCheckRunUpdateFailed, class),
+    };
+    match (kind, result) {
+        (EffectKind::WorkflowDispatch, SendResult::Dispatched(run)) => {
+            Settlement::Complete(Learned::Dispatched(run))
+        }
+        (EffectKind::CheckRunCreate, SendResult::CheckRunExists(run)) => {
+            Settlement::Complete(Learned::CheckRun(run))
+        }
+        (EffectKind::CheckRunUpdate, SendResult::CheckRunUpdated) => {
+            Settlement::Complete(Learned::Nothing)
+        }
+        (
+            _,
+            SendResult::Dispatched(_) | SendResult::CheckRunExists(_) | SendResult::CheckRunUpdated,
+        ) => uncertain(ErrorClass::Protocol),
+        (_, SendResult::Impossible(reason)) => bury(kind, reason, ErrorClass::State, in_doubt),
+        (_, SendResult::TokenRefused(class)) => again_or_bury(Reason::ForgeTokenRefused, class),
+        (_, SendResult::NotSent(class)) => again_or_bury(Reason::ForgeUnavailable, class),
+        (_, SendResult::RateLimited(_)) if never_again => uncertain(ErrorClass::RateLimited),
+        (_, SendResult::RateLimited(until))
+        | (EffectKind::CheckRunUpdate, SendResult::Uncertain(_, Some(until))) => {
+            Settlement::WaitUntil(until)
+        }
+        (_, SendResult::Refused(class)) => bury(kind, rejected(kind), class, in_doubt),
+        (_, SendResult::Uncertain(class, _)) => uncertain(class),
+    }
+}
+
+/// Returns the reason of a definite refusal.
+const fn rejected(kind: EffectKind) -> Reason {
+    match kind {
+        EffectKind::WorkflowDispatch => Reason::ForgeDispatchRejected,
+        EffectKind::CheckRunCreate => Reason::ForgeCheckRunCreateRejected,
+        EffectKind::CheckRunUpdate => Reason::ForgeCheckRunUpdateFailed,
     }
 }
 
@@ -311,8 +322,7 @@ fn bury(kind: EffectKind, reason: Reason, class: ErrorClass, in_doubt: bool) -> 
         }
         (EffectKind::CheckRunUpdate, _) => (reason, ReplayClass::Repeatable),
         (EffectKind::WorkflowDispatch | EffectKind::CheckRunCreate, false) => {
-            let refused = reason == Reason::ForgeDispatchRejected
-                || reason == Reason::ForgeCheckRunCreateRejected;
+            let refused = reason == rejected(kind);
             (reason, if refused { ReplayClass::Refused } else { ReplayClass::NotSent })
         }
     };
@@ -328,7 +338,7 @@ pub fn after_vanished(
     try_count: u32,
     policy: &RetryPolicy,
 ) -> Option<Settlement> {
-    let dispatch_in_doubt = kind == EffectKind::WorkflowDispatch && in_doubt;
-    (dispatch_in_doubt || try_count >= policy.attempts_max)
+    let never_again = kind == EffectKind::WorkflowDispatch && in_doubt;
+    (never_again || try_count >= policy.attempts_max)
         .then(|| bury(kind, Reason::CrashLoop, ErrorClass::Crash, in_doubt))
 }

@@ -10,7 +10,7 @@ pub struct Timestamp(i64);
 
 impl Timestamp {
     /// The greatest instant that can be shown.
-    pub const MAX: Self = Self(253_402_207_200_999_999);
+    pub const MAX: Self = Self(253_402_207_199_999_999);
     /// The least instant that can be shown.
     pub const MIN: Self = Self(-62_135_596_800_000_000);
 

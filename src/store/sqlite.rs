@@ -15,6 +15,7 @@ mod queue;
 mod releases;
 mod retention;
 mod row;
+mod settlement;
 mod writer;
 
 use std::path::PathBuf;

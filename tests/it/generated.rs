@@ -66,6 +66,6 @@ fn compare(directory: &str, expected: &Files) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a switch for developers, not a setting")]
-fn is_update() -> bool {
+pub(crate) fn is_update() -> bool {
     std::env::var_os("UPDATE").is_some()
 }

@@ -1,1 +1,246 @@
+//! The outcome tables: every combination of a decision's facts, as files a person reads, so that a
+//! change of policy is a diff. `UPDATE=1 cargo test --test it outcomes` writes them anew.
+//!
+//! The rows of the specification stand in `tests/data/specification`, typed by hand; no command writes
+//! there. Each must be a row of the generated table.
 
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use svc::domain::dead_letter::{
+    ErrorClass, ItemFacts, NotReplayable, Reason, ReplayClass, ReplayDecision, ReplayFacts,
+    ReplayOutcome, SameRequest, decide_replay,
+};
+use svc::domain::delivery::{InboxState, RepositoryRef};
+use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
+use svc::domain::id::AuditEventId;
+use svc::domain::job::{Change, Facts, Job, JobOutcome, JobStatus, decide};
+use svc::domain::outbox::{EffectKind, SendResult, Settlement, Tries, after_vanished, settle};
+use svc::domain::release::{ReleaseFacts, ReleaseStatus};
+use svc::domain::retry::RetryPolicy;
+use svc::domain::time::Timestamp;
+
+const NOW: Timestamp = Timestamp::from_micros(1_795_251_600_000_000);
+const POLICY: RetryPolicy = RetryPolicy {
+    attempts_max: 3,
+    delay_base: Duration::from_secs(5),
+    delay_max: Duration::from_secs(60),
+};
+
+#[test]
+fn inbox_projection() {
+    let mut table = String::new();
+    for status in JobStatus::ALL {
+        let state = InboxState::of_job(status).as_str();
+        writeln!(table, "job {} -> inbox {state}", status.as_str()).unwrap();
+    }
+    check("inbox_projection", &table);
+}
+
+#[test]
+fn replay() {
+    let audit = AuditEventId::from(uuid::Uuid::nil());
+    let operations = [
+        ("new", None),
+        ("same request", Some((SameRequest::Yes, audit))),
+        ("other request", Some((SameRequest::No, audit))),
+    ];
+    let mut items = vec![("absent or foreign".to_owned(), None)];
+    items.push(("not dead".to_owned(), Some(ItemFacts::NotDead)));
+    for class in ReplayClass::ALL {
+        items.push((format!("dead, {class}"), Some(ItemFacts::Dead(*class))));
+    }
+    let mut table = String::new();
+    for (key, operation) in operations {
+        for (what, item) in &items {
+            let outcome = match decide_replay(&ReplayFacts { operation, item: *item }) {
+                ReplayDecision::Replay => "replayed, audited",
+                ReplayDecision::Answer(ReplayOutcome::Replayed(_)) => "unreachable",
+                ReplayDecision::Answer(ReplayOutcome::AlreadyApplied(_)) => {
+                    "already_applied, same audit event"
+                }
+                ReplayDecision::Answer(ReplayOutcome::OperationConflict) => "operation_conflict",
+                ReplayDecision::Answer(ReplayOutcome::NotFound) => "not_found",
+                ReplayDecision::Answer(ReplayOutcome::NotReplayable(
+                    NotReplayable::NotDead | NotReplayable::Class(_),
+                )) => "not_replayable",
+            };
+            writeln!(table, "key {key}; item {what} -> {outcome}").unwrap();
+        }
+    }
+    check("replay", &table);
+}
+
+#[test]
+fn outbox_settlement() {
+    let until = NOW.plus(Duration::from_secs(90));
+    let class = ErrorClass::Unavailable;
+    let run = 1.try_into().unwrap();
+    let results = [
+        ("dispatched", SendResult::Dispatched(Some(run))),
+        ("dispatched, run unknown", SendResult::Dispatched(None)),
+        ("check run exists", SendResult::CheckRunExists(1.try_into().unwrap())),
+        ("check run updated", SendResult::CheckRunUpdated),
+        ("impossible", SendResult::Impossible(Reason::RepositoryUnknown)),
+        ("token refused", SendResult::TokenRefused(class)),
+        ("not sent", SendResult::NotSent(class)),
+        ("refused", SendResult::Refused(class)),
+        ("rate limited", SendResult::RateLimited(until)),
+        ("uncertain", SendResult::Uncertain(class, None)),
+        ("uncertain, asked to wait", SendResult::Uncertain(class, Some(until))),
+    ];
+    let mut table = String::new();
+    for kind in EffectKind::ALL {
+        for (what, result) in results {
+            for (doubt, in_doubt) in [("no doubt", false), ("in doubt", true)] {
+                for (which, count) in [("first", 1), ("last", 3)] {
+                    let tries = Tries { count, in_doubt, policy: &POLICY, jitter: 0.0 };
+                    let settled = shown(settle(kind, result, tries, NOW));
+                    let kind = kind.as_str();
+                    writeln!(table, "{kind}; {what}; {doubt}; {which} try -> {settled}").unwrap();
+                }
+            }
+        }
+    }
+    check("outbox_settlement", &table);
+}
+
+#[test]
+fn outbox_holder_vanished() {
+    let mut table = String::new();
+    for kind in EffectKind::ALL {
+        for (sent, in_doubt) in [("nothing had left", false), ("it may have left", true)] {
+            for (which, count) in [("first", 1), ("last", 3)] {
+                let then = after_vanished(kind, in_doubt, count, &POLICY)
+                    .map_or_else(|| "claimed again".to_owned(), shown);
+                let kind = kind.as_str();
+                writeln!(table, "{kind}; {sent}; {which} try -> {then}").unwrap();
+            }
+        }
+    }
+    check("outbox_holder_vanished", &table);
+}
+
+fn shown(settlement: Settlement) -> String {
+    match settlement {
+        Settlement::Complete(_) => "complete".to_owned(),
+        Settlement::RetryAt(at) => format!("try again in {} s", at.since(NOW).as_secs()),
+        Settlement::WaitUntil(at) => format!("wait {} s, not counted", at.since(NOW).as_secs()),
+        Settlement::Bury(reason, _, replay) => {
+            let safe = if replay.is_safe() { "safe" } else { "NOT safe" };
+            format!("dead letter {reason}, {replay}: {safe} to replay")
+        }
+    }
+}
+
+#[test]
+fn jobs() {
+    let head_sha = CommitSha::new(&"a".repeat(40)).unwrap();
+    let git_ref = GitRef::new("refs/tags/v1").unwrap();
+    let (own, other) = (7.try_into().unwrap(), 8.try_into().unwrap());
+    let check_run = 3.try_into().unwrap();
+    let rerequest = |app| Action::Rerequest { check_run, app, head_sha: head_sha.clone() };
+    let actions = [
+        ("unreadable", None),
+        ("release", Some(Action::Release { git_ref, head_sha: head_sha.clone() })),
+        ("rerequest of our app", Some(rerequest(own))),
+        ("rerequest of another app", Some(rerequest(other))),
+        ("look at a run", Some(Action::LookAtWorkflowRun { workflow_run: 5.try_into().unwrap() })),
+        ("installation", Some(installation_action())),
+        ("repository", Some(Action::Repository { state: RepositoryState::Deleted })),
+    ];
+    let mut table = String::new();
+    for (what, action) in &actions {
+        for repository in [true, false] {
+            for installation in [None].into_iter().chain(InstallationState::ALL.map(Some)) {
+                for (known, same_release, clicked_release) in releases() {
+                    let job = job(action.clone(), repository);
+                    let facts = Facts { installation, same_release, clicked_release, own_app: own };
+                    let with = if repository { "with" } else { "without" };
+                    let tenant = installation.map_or("unknown", InstallationState::as_str);
+                    let then = outcome(&decide(&job, &facts));
+                    writeln!(
+                        table,
+                        "{what}; {with} repository; tenant {tenant}; {known} -> {then}"
+                    )
+                    .unwrap();
+                }
+            }
+        }
+    }
+    check("jobs", &table);
+}
+
+fn installation_action() -> Action {
+    Action::Installation {
+        state: InstallationState::Active,
+        account: None,
+        added: Vec::new(),
+        removed: Vec::new(),
+    }
+}
+
+type Known = (String, Option<svc::domain::id::ReleaseRunId>, Option<ReleaseFacts>);
+
+/// What may be known of release runs.
+fn releases() -> Vec<Known> {
+    let release_run = svc::domain::id::ReleaseRunId::from(uuid::Uuid::nil());
+    let mut known = vec![("nothing released".to_owned(), None, None)];
+    known.push(("released before".to_owned(), Some(release_run), None));
+    for status in ReleaseStatus::ALL {
+        for (doubt, dispatch_in_doubt) in [("", false), (", dispatch in doubt", true)] {
+            let facts = ReleaseFacts {
+                release_run,
+                status,
+                current_attempt: uuid::Uuid::nil().into(),
+                attempt_number: 1,
+                current_check_run: 3.try_into().ok(),
+                dispatch_in_doubt,
+            };
+            known.push((format!("release {}{doubt}", status.as_str()), None, Some(facts)));
+        }
+    }
+    known
+}
+
+fn job(action: Option<Action>, repository: bool) -> Job {
+    Job {
+        id: uuid::Uuid::nil().into(),
+        installation: 1.try_into().unwrap(),
+        repository: repository.then(|| RepositoryRef {
+            id: 1.try_into().unwrap(),
+            full_name: "o/r".parse().unwrap(),
+        }),
+        action,
+        attempt: 1,
+    }
+}
+
+fn outcome(outcome: &JobOutcome) -> String {
+    match outcome {
+        JobOutcome::Apply(Change::StartRelease { .. }) => "start a release".to_owned(),
+        JobOutcome::Apply(Change::StartAttempt { .. }) => "start the next attempt".to_owned(),
+        JobOutcome::Apply(Change::HintWorkflowRun(_)) => "note a hint".to_owned(),
+        JobOutcome::Apply(Change::RecordInstallation { .. }) => "record the tenant".to_owned(),
+        JobOutcome::Apply(Change::RecordRepository { .. }) => "record the repository".to_owned(),
+        JobOutcome::Nothing(why) => format!("nothing to do: {why:?}"),
+        JobOutcome::Bury(reason, class) => format!("dead letter {reason}, {class}"),
+    }
+}
+
+/// Compares a generated table with its file, and with the rows of the specification when it has some.
+fn check(name: &str, table: &str) {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let path = data.join(format!("outcomes/{name}.txt"));
+    if crate::generated::is_update() {
+        fs::write(&path, table).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == table, "{name}: the outcomes changed; look at the diff after UPDATE=1");
+    let specified = fs::read_to_string(data.join(format!("specification/{name}.txt")));
+    for row in specified.unwrap_or_default().lines().filter(|row| !row.starts_with('#')) {
+        assert!(table.lines().any(|line| line == row), "{name}: the specification says: {row}");
+    }
+}

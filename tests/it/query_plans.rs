@@ -1,1 +1,130 @@
+//! No statement of the store walks a table. Every statement in the source is explained on an empty
+//! file of the newest schema; a plan that scans must be named here with its reason.
 
+use std::path::Path;
+
+use crate::support::World;
+use crate::support::world::open_raw;
+
+/// Plans that may scan, and why.
+const MAY_SCAN: &[(&str, &str)] = &[
+    ("schema_compatibility", "it has one row"),
+    ("sqlite_master", "asked once, at the start"),
+    ("CONSTANT ROW", "no table at all"),
+    ("(subquery", "counts at most 10,000 entries of an index"),
+];
+
+#[test]
+fn no_statement_walks_a_table() {
+    let world = World::new();
+    let connection = open_raw(&world.database());
+    let statements = statements();
+    assert!(statements.len() > 50, "the scan of the source finds the statements");
+    for (file, sql) in statements {
+        let mut explained = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap_or_else(|error| panic!("{file}: {sql}: {error}"));
+        let mut rows = explained.raw_query();
+        while let Some(row) = rows.next().unwrap() {
+            let detail: String = row.get("detail").unwrap();
+            let walks = detail.starts_with("SCAN ") && !detail.contains(" USING ");
+            let allowed = MAY_SCAN.iter().any(|(what, _)| detail.contains(what));
+            assert!(!walks || allowed, "{file}: {sql}\n  {detail}");
+            assert!(!detail.contains("TEMP B-TREE"), "{file}: {sql}\n  {detail}");
+        }
+    }
+}
+
+#[test]
+fn the_list_of_dead_letters_reads_its_index_alone() {
+    let world = World::new();
+    let connection = open_raw(&world.database());
+    let (_, sql) =
+        statements().into_iter().find(|(_, sql)| sql.contains("ORDER BY failed_at DESC")).unwrap();
+    let plan: String = connection
+        .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+        .unwrap()
+        .raw_query()
+        .next()
+        .unwrap()
+        .unwrap()
+        .get("detail")
+        .unwrap();
+    assert!(plan.contains("USING COVERING INDEX dead_letters_open"), "{plan}");
+}
+
+/// Returns every statement in the store's source, with its file; the few variable parts are filled in.
+fn statements() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/sqlite");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let source = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        for literal in literals(&source) {
+            let verb = literal.split(' ').next().unwrap_or_default();
+            if ["SELECT", "INSERT", "UPDATE", "DELETE"].contains(&verb) {
+                found.extend(fill_in(&literal).into_iter().map(|sql| (name.clone(), sql)));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the string literals of a source file; a backslash at the end of a line joins it to the next.
+fn literals(source: &str) -> Vec<String> {
+    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut literals = Vec::new();
+    for piece in code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .fold(String::new(), |text, line| match line.trim_end().strip_suffix('\\') {
+            Some(start) if text.ends_with('\u{1}') => {
+                text.replace('\u{1}', "") + start.trim_start() + "\u{1}"
+            }
+            Some(start) => text + start + "\u{1}",
+            None if text.ends_with('\u{1}') => text.replace('\u{1}', "") + line.trim_start() + "\n",
+            None => text + line + "\n",
+        })
+        .split('\n')
+    {
+        let mut parts = piece.split('"');
+        parts.next();
+        while let Some(inside) = parts.next() {
+            literals.push(inside.to_owned());
+            parts.next();
+        }
+    }
+    literals
+}
+
+fn fill_in(sql: &str) -> Vec<String> {
+    let columns = "failed_at, item_type, item_id, repository, reason_code, error_class, \
+        attempt_count, replay_class";
+    let sql = sql.replace("{COLUMNS}", columns);
+    if sql.contains("{column}") {
+        return ["workflow_run_id", "check_run_id"]
+            .map(|column| sql.replace("{column}", column))
+            .to_vec();
+    }
+    if sql.contains("{condition}") {
+        return [
+            ("control_plane_jobs", "status = 'available'"),
+            ("outbox", "status = 'available'"),
+            ("dead_letters", "resolution IS NULL"),
+        ]
+        .map(|(table, condition)| sql.replace("{table}", table).replace("{condition}", condition))
+        .to_vec();
+    }
+    if sql.contains("{key}") {
+        return [("release_runs", "current_attempt_id"), ("release_run_attempts", "attempt_id")]
+            .map(|(table, key)| sql.replace("{table}", table).replace("{key}", key))
+            .to_vec();
+    }
+    if sql.contains("{table}") {
+        return ["control_plane_jobs", "outbox"]
+            .map(|table| sql.replace("{table}", table))
+            .to_vec();
+    }
+    vec![sql]
+}

@@ -1,1 +1,276 @@
+//! The exam of the store: what any backend must do, through its verbs alone. `exercise` takes a way to
+//! open it, so that a second backend sits the same exam.
 
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc::domain::dead_letter::{
+    ErrorClass, ItemId, NotReplayable, OperationId, Reason, ReplayOutcome, ReplayRequest,
+};
+use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
+use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
+use svc::domain::id::InstallationId;
+use svc::domain::retry::RetryPolicy;
+use svc::store::{Error, JobRun, LeasePolicy, Store};
+
+use crate::support::ManualClock;
+use crate::support::world::{installation, open_store, plan};
+
+type Open = fn(&Path, &Arc<ManualClock>, u64) -> Store;
+
+const POLICY: LeasePolicy = LeasePolicy {
+    lease: Duration::from_secs(60),
+    retry: RetryPolicy {
+        attempts_max: 2,
+        delay_base: Duration::from_secs(1),
+        delay_max: Duration::from_secs(8),
+    },
+};
+
+#[test]
+fn sqlite() {
+    exercise(open_store);
+}
+
+fn exercise(open: Open) {
+    records_a_delivery_once(open);
+    claims_an_item_for_one_holder_at_a_time(open);
+    two_processes_share_one_file(open);
+    takes_back_what_was_not_finished(open);
+    counts_a_failed_try_and_gives_up_after_the_last(open);
+    survives_being_closed_and_opened(open);
+    keeps_the_scope_of_an_installation(open);
+    lists_installations_by_number(open);
+    sweeps_what_is_finished_and_old_and_nothing_else(open);
+    notes_ticks(open);
+    goes_on_when_the_clock_steps_back(open);
+    serves_many_callers_at_once(open);
+}
+
+struct Bench {
+    folder: tempfile::TempDir,
+    clock: Arc<ManualClock>,
+    store: Store,
+}
+
+fn bench(open: Open) -> Bench {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::new());
+    let store = open(&folder.path().join("svc.db"), &clock, 7);
+    Bench { folder, clock, store }
+}
+
+/// A delivery that asks for a release, or for suspending its installation when `number` is 0.
+fn delivery(id: &str, tenant: i64, number: u32) -> NewDelivery {
+    let action = if number == 0 {
+        Action::Installation {
+            state: InstallationState::Suspended,
+            account: None,
+            added: Vec::new(),
+            removed: Vec::new(),
+        }
+    } else {
+        Action::Release {
+            git_ref: GitRef::new(&format!("refs/tags/v{number}")).unwrap(),
+            head_sha: CommitSha::new(&"a".repeat(40)).unwrap(),
+        }
+    };
+    NewDelivery {
+        id: id.parse().unwrap(),
+        event: "push",
+        installation: Some(installation(tenant)),
+        repository: Some(RepositoryRef {
+            id: tenant.try_into().unwrap(),
+            full_name: "o/r".parse().unwrap(),
+        }),
+        body_sha256: [7; 32],
+        action: Some(action),
+    }
+}
+
+/// Makes one dead letter of an installation and returns it.
+fn dead_job(store: &Store, id: &str, tenant: i64) -> ItemId {
+    store.record_delivery(delivery(&format!("{id}-s"), tenant, 0)).unwrap();
+    store.record_delivery(delivery(id, tenant, 1)).unwrap();
+    for claim in store.claim_jobs(10, "bench", POLICY).unwrap() {
+        store.run_job(&claim, &plan()).unwrap();
+    }
+    let page = store.dead_letters(installation(tenant), None, 1).unwrap();
+    page.items[0].item
+}
+
+fn replay(store: &Store, tenant: InstallationId, item: ItemId, key: &str) -> ReplayOutcome {
+    let operation = OperationId::new(key).unwrap();
+    let actor = "ops".to_owned();
+    store.replay(ReplayRequest { installation: tenant, item, operation, actor }).unwrap()
+}
+
+fn records_a_delivery_once(open: Open) {
+    let bench = bench(open);
+    let first = bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
+    assert!(matches!(first, Recorded::Accepted(_)));
+    assert_eq!(bench.store.record_delivery(delivery("a", 1, 1)).unwrap(), Recorded::Duplicate);
+    let other = NewDelivery { body_sha256: [8; 32], ..delivery("a", 1, 2) };
+    assert_eq!(bench.store.record_delivery(other).unwrap(), Recorded::Conflict);
+    let nothing = NewDelivery { action: None, ..delivery("b", 1, 1) };
+    assert_eq!(bench.store.record_delivery(nothing).unwrap(), Recorded::Ignored);
+    let nobody = NewDelivery { installation: None, ..delivery("c", 1, 1) };
+    assert_eq!(bench.store.record_delivery(nobody).unwrap(), Recorded::Ignored);
+    assert_eq!(bench.store.claim_jobs(10, "x", POLICY).unwrap().len(), 1);
+}
+
+fn claims_an_item_for_one_holder_at_a_time(open: Open) {
+    let bench = bench(open);
+    for number in 1..=5 {
+        bench.store.record_delivery(delivery(&number.to_string(), 1, number)).unwrap();
+    }
+    let first = bench.store.claim_jobs(3, "a", POLICY).unwrap();
+    let second = bench.store.claim_jobs(3, "b", POLICY).unwrap();
+    assert_eq!((first.len(), second.len()), (3, 2));
+    assert!(bench.store.claim_jobs(3, "c", POLICY).unwrap().is_empty());
+    assert!(first.iter().all(|claim| claim.item.attempt == 1));
+}
+
+fn two_processes_share_one_file(open: Open) {
+    let bench = bench(open);
+    let other = open(&bench.folder.path().join("svc.db"), &bench.clock, 8);
+    bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
+    assert_eq!(other.record_delivery(delivery("a", 1, 1)).unwrap(), Recorded::Duplicate);
+    let claim = other.claim_jobs(1, "other", POLICY).unwrap().pop().unwrap();
+    assert!(bench.store.claim_jobs(1, "own", POLICY).unwrap().is_empty());
+    bench.clock.advance(POLICY.lease);
+    let taken = bench.store.claim_jobs(1, "own", POLICY).unwrap().pop().unwrap();
+    assert!(matches!(other.run_job(&claim, &plan()), Err(Error::LeaseLost)));
+    assert_eq!(bench.store.run_job(&taken, &plan()).unwrap(), JobRun::Applied);
+    assert!(matches!(bench.store.run_job(&taken, &plan()), Err(Error::LeaseLost)));
+}
+
+fn takes_back_what_was_not_finished(open: Open) {
+    let bench = bench(open);
+    bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
+    bench.store.claim_jobs(1, "a", POLICY).unwrap();
+    bench.clock.advance(POLICY.lease - Duration::from_micros(1));
+    assert!(bench.store.claim_jobs(1, "b", POLICY).unwrap().is_empty());
+    bench.clock.advance(Duration::from_micros(1));
+    let claim = bench.store.claim_jobs(1, "b", POLICY).unwrap().pop().unwrap();
+    assert_eq!((claim.item.attempt, claim.fence.token), (2, 2));
+}
+
+fn counts_a_failed_try_and_gives_up_after_the_last(open: Open) {
+    let bench = bench(open);
+    bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
+    for attempt in 1..=2 {
+        let claim = bench.store.claim_jobs(1, "a", POLICY).unwrap().pop().unwrap();
+        assert_eq!(claim.item.attempt, attempt);
+        bench.store.fail_job(&claim, Reason::JobFailed, ErrorClass::State, POLICY.retry).unwrap();
+        bench.clock.advance(Duration::from_secs(10));
+    }
+    let page = bench.store.dead_letters(installation(1), None, 10).unwrap();
+    assert_eq!(page.items.len(), 1);
+    assert_eq!(page.items[0].attempt_count, 2);
+    assert!(page.items[0].replay_class.is_safe());
+}
+
+fn survives_being_closed_and_opened(open: Open) {
+    let Bench { folder, clock, store } = bench(open);
+    let item = dead_job(&store, "a", 1);
+    let ReplayOutcome::Replayed(audit) = replay(&store, installation(1), item, "k") else {
+        panic!("a job is safe to replay");
+    };
+    store.close();
+    assert!(matches!(store.record_delivery(delivery("b", 1, 2)), Err(Error::Unavailable(_))));
+    drop(store);
+    let store = open(&folder.path().join("svc.db"), &clock, 9);
+    let again = replay(&store, installation(1), item, "k");
+    assert_eq!(again, ReplayOutcome::AlreadyApplied(audit));
+    assert_eq!(store.claim_jobs(10, "x", POLICY).unwrap().len(), 1);
+}
+
+fn keeps_the_scope_of_an_installation(open: Open) {
+    let bench = bench(open);
+    let (one, two) = (dead_job(&bench.store, "a", 1), dead_job(&bench.store, "b", 2));
+    let list = |tenant| bench.store.dead_letters(installation(tenant), None, 100).unwrap().items;
+    assert_eq!(list(1).len(), 1);
+    assert_eq!(list(3).len(), 0);
+    assert_eq!(bench.store.dead_letter(installation(2), one).unwrap(), None);
+    assert_eq!(replay(&bench.store, installation(2), one, "k"), ReplayOutcome::NotFound);
+    assert!(matches!(replay(&bench.store, installation(1), one, "k"), ReplayOutcome::Replayed(_)));
+    let other = replay(&bench.store, installation(2), two, "k");
+    assert_eq!(other, ReplayOutcome::OperationConflict);
+    let again = replay(&bench.store, installation(1), one, "k2");
+    assert_eq!(again, ReplayOutcome::NotReplayable(NotReplayable::NotDead));
+    assert_eq!(list(2).len(), 1);
+}
+
+fn lists_installations_by_number(open: Open) {
+    let bench = bench(open);
+    for tenant in [30, 10, 20] {
+        bench.store.record_delivery(delivery(&tenant.to_string(), tenant, 1)).unwrap();
+    }
+    let numbers = |after: Option<i64>, limit| -> Vec<i64> {
+        let page = bench.store.installations(after.map(installation), limit).unwrap();
+        page.iter().map(|installation| installation.id.get()).collect()
+    };
+    assert_eq!(numbers(None, 2), [10, 20]);
+    assert_eq!(numbers(Some(20), 2), [30]);
+}
+
+fn sweeps_what_is_finished_and_old_and_nothing_else(open: Open) {
+    let bench = bench(open);
+    let item = dead_job(&bench.store, "a", 1);
+    bench.store.record_delivery(delivery("done", 2, 1)).unwrap();
+    let claim = bench.store.claim_jobs(1, "x", POLICY).unwrap().pop().unwrap();
+    bench.store.run_job(&claim, &plan()).unwrap();
+    bench.store.record_delivery(delivery("waiting", 2, 2)).unwrap();
+    let age = Duration::from_secs(100);
+    assert_eq!(bench.store.sweep(age).unwrap().jobs, 0, "nothing is old yet");
+    bench.clock.advance(age + Duration::from_secs(1));
+    let swept = bench.store.sweep(age).unwrap();
+    // The suspension and the release that ran; the dead job and the waiting one stay.
+    assert_eq!((swept.jobs, swept.deliveries, swept.messages), (2, 2, 0));
+    assert_eq!(bench.store.sweep(age).unwrap().jobs, 0);
+    assert!(bench.store.dead_letter(installation(1), item).unwrap().is_some());
+    assert_eq!(bench.store.claim_jobs(10, "x", POLICY).unwrap().len(), 1);
+    assert!(bench.store.claim_message("x", POLICY).unwrap().is_some());
+}
+
+fn notes_ticks(open: Open) {
+    let bench = bench(open);
+    assert_eq!(bench.store.ticks("w").unwrap().last_poll_at, None);
+    bench.store.record_tick("w", false).unwrap();
+    let ticks = bench.store.ticks("w").unwrap();
+    assert!(ticks.last_poll_at.is_some() && ticks.last_success_at.is_none());
+    bench.store.record_tick("w", true).unwrap();
+    bench.clock.advance(Duration::from_secs(1));
+    bench.store.record_tick("w", false).unwrap();
+    let ticks = bench.store.ticks("w").unwrap();
+    assert!(ticks.last_success_at < ticks.last_poll_at);
+}
+
+fn goes_on_when_the_clock_steps_back(open: Open) {
+    let bench = bench(open);
+    let first = dead_job(&bench.store, "a", 1);
+    bench.clock.step_back(Duration::from_secs(3_600));
+    let claim_fails_nobody = bench.store.claim_jobs(10, "x", POLICY).unwrap();
+    assert!(claim_fails_nobody.is_empty());
+    bench.store.record_delivery(delivery("b", 1, 2)).unwrap();
+    let claim = bench.store.claim_jobs(1, "x", POLICY).unwrap().pop().unwrap();
+    bench.store.run_job(&claim, &plan()).unwrap();
+    let page = bench.store.dead_letters(installation(1), None, 10).unwrap();
+    assert_eq!(page.items.len(), 2);
+    assert_eq!(page.items[1].item, first, "the newest failure stands first though time went back");
+    assert!(page.items[0].failed_at > page.items[1].failed_at);
+}
+
+fn serves_many_callers_at_once(open: Open) {
+    let bench = bench(open);
+    let commits = bench.store.commits();
+    let pending: Vec<_> =
+        (1..=500).map(|n| bench.store.submit_delivery(delivery(&n.to_string(), 1, n))).collect();
+    let accepted = pending.into_iter().map(svc::store::Pending::wait);
+    assert!(accepted.into_iter().all(|recorded| matches!(recorded, Ok(Recorded::Accepted(_)))));
+    let groups = bench.store.commits() - commits;
+    assert!(groups < 250, "500 verbs took {groups} commits");
+    assert_eq!(bench.store.claim_jobs(1_000, "x", POLICY).unwrap().len(), 500);
+}

@@ -1,1 +1,207 @@
+//! The house rules as tests: the arrows between rooms, the crates a room may use, the size of files,
+//! their heads, and words that mean somebody was not done.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Leaves: anybody may use them, and they use only each other.
+const LEAVES: &[&str] =
+    &["clock", "config", "jwt", "logging", "metrics", "random", "secret", "thread", "wake"];
+
+/// The arrows: which rooms a room may use, besides the leaves and `domain`.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("domain", &[]),
+    ("store", &[]),
+    ("forge", &[]),
+    ("auth", &[]),
+    ("api", &[]),
+    ("app", &["auth", "forge", "store"]),
+    ("workers", &["forge", "store"]),
+    ("http", &["api", "app", "auth", "store"]),
+    ("daemon", &["app", "auth", "forge", "http", "store", "workers"]),
+    ("cli", &["api", "demo"]),
+    ("demo", &["api", "simulator"]),
+    ("simulator", &[]),
+    ("bin", &["cli", "daemon", "logging"]),
+];
+
+/// Rooms that use no leaf either: the rules are pure, and so is what is told between rooms.
+const PURE: &[&str] = &["domain", "api"];
+
+/// Crates that only some rooms may name.
+const CRATES: &[(&str, &[&str])] = &[
+    ("rusqlite", &["store"]),
+    ("rusqlite_migration", &["store"]),
+    ("r2d2", &["store"]),
+    ("r2d2_sqlite", &["store"]),
+    ("tiny_http", &["http"]),
+    ("hyper", &["http"]),
+    ("hyper_util", &["http"]),
+    ("tokio", &["http", "daemon"]),
+    ("httparse", &["http", "simulator"]),
+    ("ureq", &["forge", "cli", "demo"]),
+    ("clap", &["cli", "daemon", "bin"]),
+    ("jsonwebtoken", &["forge", "jwt", "simulator"]),
+    ("serde", &["api", "cli", "config", "demo", "forge", "http", "jwt", "simulator", "store"]),
+    (
+        "serde_json",
+        &["api", "cli", "demo", "forge", "http", "jwt", "logging", "simulator", "store"],
+    ),
+    ("env_logger", &["logging"]),
+    ("comfy_table", &["cli"]),
+    ("sd_notify", &["daemon"]),
+];
+
+/// The longest a file may be. A table may be long; a room may not.
+const LINES_MAX: usize = 380;
+
+#[test]
+fn arrows_go_where_the_architecture_says() {
+    for source in sources() {
+        for room in mentions(&source.code, "crate::") {
+            let room = room.as_str();
+            let known = LEAVES.contains(&room) || ARROWS.iter().any(|(name, _)| *name == room);
+            assert!(known, "{}: crate::{room} is in no table", source.name);
+            if room == source.room || (LEAVES.contains(&room) && !PURE.contains(&source.room())) {
+                continue;
+            }
+            let may_use_domain = room == "domain" && source.room() != "api";
+            let allowed = ARROWS.iter().find(|(name, _)| *name == source.room());
+            let drawn = allowed.is_some_and(|(_, to)| to.contains(&room));
+            let leaf = LEAVES.contains(&source.room()) && room == "domain";
+            assert!(
+                drawn || may_use_domain || leaf,
+                "{}: no arrow goes from {} to {room}",
+                source.name,
+                source.room
+            );
+        }
+    }
+}
+
+#[test]
+fn crates_stay_in_their_rooms() {
+    for source in sources() {
+        for (name, rooms) in CRATES {
+            let named = source.code.contains(&format!("{name}::"));
+            let path = format!("::{name}::");
+            let ours = source.code.replace(&path, "").contains(&format!("{name}::"));
+            assert!(
+                !named || !ours || rooms.contains(&source.room()),
+                "{}: {name} does not belong here",
+                source.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_arrow_is_one_visible_line() {
+    for source in sources() {
+        for hidden in ["super::super", "use crate::{", "use crate::*"] {
+            assert!(!source.code.contains(hidden), "{}: {hidden}", source.name);
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_and_ends() {
+    for source in sources() {
+        assert!(source.text.starts_with("//! "), "{} has no head", source.name);
+        let lines = source.text.lines().count();
+        assert!(lines <= LINES_MAX, "{} has {lines} lines", source.name);
+    }
+}
+
+#[test]
+fn nothing_is_left_over() {
+    let words = ["TODO", "FIXME", "XXX", "HACK", "for now", "todo!(", "unimplemented!(", "dbg!("];
+    for source in sources() {
+        for word in words {
+            assert!(!source.text.contains(word), "{}: {word}", source.name);
+        }
+        for (number, line) in source.text.lines().enumerate() {
+            assert_eq!(line, line.trim_end(), "{}:{}", source.name, number + 1);
+            assert!(!line.contains('\t'), "{}:{}", source.name, number + 1);
+        }
+    }
+}
+
+#[test]
+fn the_store_asks_nobody_but_the_clock_and_its_source_of_chance() {
+    for source in sources().iter().filter(|source| source.room() == "store") {
+        for word in ["datetime('now'", "CURRENT_TIMESTAMP", "random()", "randomblob", "julianday"] {
+            assert!(!source.code.contains(word), "{}: {word}", source.name);
+        }
+    }
+}
+
+#[test]
+fn the_forge_simulator_is_not_part_of_the_daemon() {
+    let daemon = fs::read(env!("CARGO_BIN_EXE_svcd")).unwrap();
+    let simulator = fs::read(env!("CARGO_BIN_EXE_svcctl")).unwrap();
+    let forge = svc::simulator::Simulator::start().unwrap();
+    let mark = forge.private_key_pem().lines().nth(1).unwrap().as_bytes();
+    let holds = |binary: &[u8]| binary.windows(mark.len()).any(|window| window == mark);
+    assert!(holds(&simulator), "the demonstration has the simulator's key");
+    assert!(!holds(&daemon));
+}
+
+struct Source {
+    /// Path below `src`.
+    name: String,
+    /// First part of the path, without `.rs`.
+    room: String,
+    text: String,
+    /// Without comments and unit tests.
+    code: String,
+}
+
+impl Source {
+    fn room(&self) -> &str {
+        &self.room
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut sources = Vec::new();
+    collect(&root, &root, &mut sources);
+    assert!(sources.len() > 50);
+    sources
+}
+
+fn collect(root: &Path, folder: &Path, sources: &mut Vec<Source>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path: PathBuf = entry.unwrap().path();
+        if path.is_dir() {
+            collect(root, &path, sources);
+            continue;
+        }
+        let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+        if name == "lib.rs" || name.ends_with("/tests.rs") {
+            continue;
+        }
+        let room = name.split(['/', '.']).next().unwrap().to_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let before_tests = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = before_tests
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or_default())
+            .collect::<Vec<_>>()
+            .join("\n");
+        sources.push(Source { name, room, text, code });
+    }
+}
+
+/// Every word that stands right after `prefix`, once each.
+fn mentions(code: &str, prefix: &str) -> Vec<String> {
+    let mut words: Vec<String> = code
+        .split(prefix)
+        .skip(1)
+        .map(|rest| rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect())
+        .collect();
+    words.sort();
+    words.dedup();
+    words
+}

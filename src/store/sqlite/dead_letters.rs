@@ -31,7 +31,7 @@ impl Store {
     ) -> Result<DeadLetterPage, Error> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM dead_letters \
+                "SELECT {COLUMNS} FROM dead_letters INDEXED BY dead_letters_open \
                  WHERE installation_id = :installation AND resolution IS NULL \
                     AND failed_at < :before ORDER BY failed_at DESC LIMIT :limit"
             ))?;
@@ -144,7 +144,9 @@ pub(super) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
         .prepare_cached(
             "UPDATE dead_letters SET resolution = 'superseded', resolved_at = :now \
              WHERE item_type = 'outbox' AND resolution IS NULL AND item_id IN \
-                (SELECT outbox_id FROM outbox WHERE attempt_id = :attempt AND status = 'dead_letter')",
+                (SELECT outbox_id FROM outbox WHERE attempt_id = :attempt \
+                    AND status IN ('held', 'available', 'leased', 'dead_letter') \
+                    AND status = 'dead_letter')",
         )?
         .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
     Ok(())

@@ -51,6 +51,7 @@ pub(super) fn of_check_run(
     let mut statement = tx.connection.prepare_cached(
         "SELECT r.release_run_id, r.status, r.current_attempt_id, r.check_run_id, a.attempt_number, \
             EXISTS (SELECT 1 FROM outbox o WHERE o.attempt_id = a.attempt_id \
+                AND o.status IN ('held', 'available', 'leased', 'dead_letter') \
                 AND o.kind = 'workflow_dispatch' AND o.status = 'dead_letter' \
                 AND o.send_began_at IS NOT NULL) AS in_doubt \
          FROM release_run_attempts a JOIN release_runs r \

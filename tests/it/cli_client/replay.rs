@@ -64,7 +64,6 @@ fn a_refused_replay_says_why_and_what_is_next() {
     for (class, words) in [
         ("dispatch_uncertain", "a workflow run may exist"),
         ("create_uncertain", "a check run may exist"),
-        ("superseded", "a newer attempt"),
         ("not_dead", "it is not dead"),
         ("of_tomorrow", "does not know the replay class"),
     ] {

@@ -10,31 +10,26 @@ use svc::workers::driver::Worker as _;
 use crate::support::World;
 use crate::support::world::{LONG, RETRY, commit, plan, webhooks};
 
-/// Where the process dies.
+/// The step after which the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
-    AfterDelivery,
-    AfterJobClaim,
-    AfterJob,
+    Delivery,
+    JobClaim,
+    JobDone,
     /// The n-th message: claimed.
-    AfterClaim(u32),
+    Claim(u32),
     /// The n-th message: marked as leaving.
-    AfterMark(u32),
+    Mark(u32),
     /// The n-th message: the forge did it.
-    AfterCall(u32),
+    Call(u32),
     /// The n-th message: recorded.
-    AfterSettle(u32),
+    Settle(u32),
 }
 
 fn every_cut() -> Vec<Cut> {
-    let mut cuts = vec![Cut::AfterDelivery, Cut::AfterJobClaim, Cut::AfterJob];
+    let mut cuts = vec![Cut::Delivery, Cut::JobClaim, Cut::JobDone];
     for n in 1..=3 {
-        cuts.extend([
-            Cut::AfterClaim(n),
-            Cut::AfterMark(n),
-            Cut::AfterCall(n),
-            Cut::AfterSettle(n),
-        ]);
+        cuts.extend([Cut::Claim(n), Cut::Mark(n), Cut::Call(n), Cut::Settle(n)]);
     }
     cuts
 }
@@ -55,35 +50,35 @@ fn a_crash_between_any_two_steps_loses_nothing_and_doubles_nothing() {
 
 /// Runs the main job step by step and stops where the process dies.
 fn run_until(world: &World, cut: Cut) {
-    if cut == Cut::AfterDelivery {
+    if cut == Cut::Delivery {
         return;
     }
     let policy = LeasePolicy { lease: LONG / 2, retry: RETRY };
     let claim: Claim<Job> = world.store.claim_jobs(1, "dying", policy).unwrap().pop().unwrap();
-    if cut == Cut::AfterJobClaim {
+    if cut == Cut::JobClaim {
         return;
     }
     world.store.run_job(&claim, &plan()).unwrap();
-    if cut == Cut::AfterJob {
+    if cut == Cut::JobDone {
         return;
     }
     for n in 1..=3 {
-        let last = matches!(cut, Cut::AfterClaim(m) | Cut::AfterMark(m) | Cut::AfterCall(m)
-            | Cut::AfterSettle(m) if m == n);
+        let last = matches!(cut, Cut::Claim(m) | Cut::Mark(m) | Cut::Call(m)
+            | Cut::Settle(m) if m == n);
         if !last {
             world.outbox().step();
             continue;
         }
         let claim: Claim<Message> = world.store.claim_message("dying", policy).unwrap().unwrap();
-        if cut == Cut::AfterClaim(n) {
+        if cut == Cut::Claim(n) {
             return;
         }
         world.store.begin_send(&claim, std::time::Duration::ZERO).unwrap();
-        if cut == Cut::AfterMark(n) {
+        if cut == Cut::Mark(n) {
             return;
         }
         let result = call(world, &claim.item);
-        if cut == Cut::AfterCall(n) {
+        if cut == Cut::Call(n) {
             return;
         }
         world.store.settle_message(&claim, result, false, RETRY).unwrap();
@@ -120,7 +115,7 @@ fn check(world: &World, cut: Cut) {
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 1, "{cut:?}");
     assert!(world.forge.most(EffectKind::WorkflowDispatch) <= 1, "{cut:?}");
     assert!(world.forge.most(EffectKind::CheckRunCreate) <= 1, "{cut:?}");
-    let in_doubt = matches!(cut, Cut::AfterMark(2) | Cut::AfterCall(2));
+    let in_doubt = matches!(cut, Cut::Mark(2) | Cut::Call(2));
     let letters = world.dead_letters(1);
     if in_doubt {
         assert_eq!(letters.len(), 1, "{cut:?}");

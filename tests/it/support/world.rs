@@ -9,19 +9,18 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc::app::{App, IntakeRules, Wakes};
 use svc::auth::operator::Operators;
-use svc::clock::Clock;
 use svc::config::OperatorConfig;
 use svc::domain::id::InstallationId;
 use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
-use svc::http::message::{Head, Request, Response, Service, Surface};
+use svc::http::message::{Head, Request, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::metrics::Metrics;
 use svc::random::Ids;
 use svc::simulator::{Webhook, Webhooks, sign};
 use svc::store::{NewRelease, Options, Store};
 use svc::wake::Wake;
-use svc::workers::driver::{Next, Worker};
+use svc::workers::driver::{Next, Worker as _};
 use svc::workers::{jobs::Jobs, outbox::Outbox};
 
 use crate::support::forge::FakeForge;
@@ -59,7 +58,7 @@ pub(crate) struct World {
 pub(crate) fn open_store(path: &Path, clock: &Arc<ManualClock>, seed: u64) -> Store {
     Store::open(Options {
         path: path.to_owned(),
-        clock: Arc::clone(clock) as Arc<dyn Clock>,
+        clock: Arc::<ManualClock>::clone(clock),
         ids: Ids::new(Box::new(SeededRandom(seed))),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
     })
@@ -107,7 +106,7 @@ impl World {
     ) -> Self {
         let app = Arc::new(App {
             store: store.clone(),
-            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            clock: Arc::<ManualClock>::clone(&clock),
             operators: Some(Operators::new(OperatorConfig {
                 token: TOKEN.into(),
                 actor: ACTOR.to_owned(),
@@ -155,7 +154,7 @@ impl World {
     pub(crate) fn outbox(&self) -> Outbox {
         Outbox {
             store: self.store.clone(),
-            forge: Arc::clone(&self.forge) as Arc<dyn svc::forge::Forge>,
+            forge: Arc::<FakeForge>::clone(&self.forge),
             owner: "outbox".to_owned(),
             retry: RETRY,
             wake: Wake::new(),
