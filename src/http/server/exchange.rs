@@ -8,6 +8,7 @@ use http::header::{CONNECTION, HOST, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::pool::Pool;
@@ -19,6 +20,14 @@ pub(super) struct Exchange {
     pub(super) pool: Pool,
     pub(super) body_timeout: Duration,
     pub(super) handler_timeout: Duration,
+    /// A permit for each byte of body that all connections together may hold.
+    pub(super) body_bytes: Arc<Semaphore>,
+}
+
+/// A whole request, and the bytes it holds until it is answered.
+struct Held {
+    request: Request,
+    _bytes: Option<OwnedSemaphorePermit>,
 }
 
 impl Exchange {
@@ -30,7 +39,7 @@ impl Exchange {
         request: http::Request<Incoming>,
     ) -> http::Response<Full<Bytes>> {
         match self.read(surface, peer, request).await {
-            Ok(request) => into_hyper(self.handle(request).await),
+            Ok(held) => into_hyper(self.handle(held.request).await),
             Err(refusal) => {
                 let mut response = into_hyper(*refusal);
                 // The body was not read to its end, so nothing after it can be trusted.
@@ -45,7 +54,7 @@ impl Exchange {
         surface: Surface,
         peer: IpAddr,
         request: http::Request<Incoming>,
-    ) -> Result<Request, Box<Response>> {
+    ) -> Result<Held, Box<Response>> {
         let (parts, body) = request.into_parts();
         let head = head(surface, peer, parts).ok_or_else(|| self.refuse(Refusal::BadRequest))?;
         let limit = self.service.admit(&head)?;
@@ -54,11 +63,32 @@ impl Exchange {
         if !length.is_ok_and(|length| length <= limit) {
             return Err(self.refuse(Refusal::PayloadTooLarge));
         }
-        match timeout(self.body_timeout, body.collect()).await {
-            Ok(Ok(body)) => Ok(Request { head, body: body.to_bytes().into() }),
-            Ok(Err(_broken)) => Err(self.refuse(Refusal::BadRequest)),
+        match timeout(self.body_timeout, self.collect(body)).await {
+            Ok(Ok((body, bytes))) => Ok(Held { request: Request { head, body }, _bytes: bytes }),
+            Ok(Err(refusal)) => Err(self.refuse(refusal)),
             Err(_elapsed) => Err(self.refuse(Refusal::Timeout)),
         }
+    }
+
+    /// Reads a body as it comes. What counts against all bodies together is what has arrived, not
+    /// what was declared, so that a peer pays for what it holds.
+    async fn collect(
+        &self,
+        mut body: Incoming,
+    ) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), Refusal> {
+        let (mut whole, mut held) = (Vec::new(), None::<OwnedSemaphorePermit>);
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.or(Err(Refusal::BadRequest))?.into_data() else { continue };
+            let count = u32::try_from(data.len()).or(Err(Refusal::PayloadTooLarge))?;
+            let bytes = Arc::clone(&self.body_bytes).try_acquire_many_owned(count);
+            let bytes = bytes.or(Err(Refusal::Overloaded))?;
+            match &mut held {
+                Some(held) => held.merge(bytes),
+                None => held = Some(bytes),
+            }
+            whole.extend_from_slice(&data);
+        }
+        Ok((whole, held))
     }
 
     async fn handle(&self, request: Request) -> Response {

@@ -40,6 +40,8 @@ pub struct TcpLimits {
     pub head_timeout: Duration,
     /// Time for a whole body.
     pub body_timeout: Duration,
+    /// Most bytes of bodies that all connections together hold at once.
+    pub body_bytes_max: usize,
     /// Longest time without the peer taking a byte of its answer.
     pub write_stall: Duration,
     /// Longest time a connection is kept without a request under way.
@@ -66,6 +68,7 @@ impl Default for TcpLimits {
             connections_per_peer_max: 64,
             head_timeout: Duration::from_secs(5),
             body_timeout: Duration::from_secs(15),
+            body_bytes_max: 128 << 20,
             write_stall: Duration::from_secs(10),
             idle: Duration::from_secs(60),
             head_bytes_max: 16 << 10,
@@ -111,6 +114,7 @@ pub fn start(
             pool,
             body_timeout: limits.body_timeout,
             handler_timeout: limits.handler_timeout,
+            body_bytes: Arc::new(Semaphore::new(limits.body_bytes_max)),
         },
         stopping,
         limits,

@@ -219,3 +219,20 @@ fn leaves_a_stuck_handler_behind() {
     assert!(clock.monotonic() < PATIENCE);
     held.gate.stop();
 }
+
+#[test]
+fn bodies_share_a_bound_and_count_what_has_arrived() {
+    let limits = TcpLimits { body_bytes_max: 8, handler_threads: 1, ..tcp_limits() };
+    let (server, address, held) = start_tcp(limits);
+    let mut first = connect(address);
+    let waiting =
+        "POST /wait HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5\r\n\r\nfirst";
+    first.write_all(waiting.as_bytes()).unwrap();
+    held.entered.recv_timeout(PATIENCE).unwrap();
+    assert_status(&talk(connect(address), &post("4", "more")), "503");
+    held.gate.stop();
+    assert!(read_until(&mut first, "waited").ends_with("waited"));
+    let small = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nmore";
+    assert!(talk(connect(address), small).ends_with("more"));
+    server.stop(PATIENCE);
+}
