@@ -1,5 +1,7 @@
-//! The manual pages and completions in the repository are those of the commands as they are.
-//! `UPDATE=1 cargo test --test it generated` writes them anew.
+//! The manual pages, completions and sample environment file in the repository are those of the
+//! commands and settings as they are. `UPDATE=1 cargo test --test it generated` writes them anew.
+
+mod daemon;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +10,7 @@ use std::path::{Path, PathBuf};
 use clap_complete::Shell;
 use clap_complete::aot::Generator as _;
 use svc::cli;
+use svc::config::{Config, Source};
 
 /// A date of its own, so that the pages do not change by themselves.
 const DATE: &str = "2026-11-21";
@@ -20,7 +23,9 @@ fn manual_pages_are_fresh() {
     let mut root = cli::command().disable_help_subcommand(true);
     root.build();
     add_page(&root, &mut pages);
-    compare("man", &pages);
+    pages.insert("man/svcd.8".into(), daemon::page(DATE));
+    compare(&pages);
+    nothing_else("man", &pages);
 }
 
 #[test]
@@ -31,7 +36,20 @@ fn completions_are_fresh() {
         clap_complete::generate(shell, &mut cli::command(), "svcctl", &mut script);
         scripts.insert(Path::new("completions").join(shell.file_name("svcctl")), script);
     }
-    compare("completions", &scripts);
+    compare(&scripts);
+    nothing_else("completions", &scripts);
+}
+
+#[test]
+fn the_sample_environment_file_is_fresh_and_valid() {
+    let sample = daemon::sample();
+    let lines = sample.lines().filter_map(|line| line.strip_prefix("#SVC_"));
+    let pairs = lines.filter_map(|line| line.split_once('='));
+    let plain = pairs.filter(|(_, value)| !value.starts_with("/etc/"));
+    let set = plain.map(|(name, value)| (format!("SVC_{name}"), value.to_owned()));
+    let loaded = Config::load(Source::of(set));
+    assert!(loaded.is_ok(), "{:?}", loaded.unwrap_err());
+    compare(&Files::from([("packaging/svcd.env".into(), sample.into_bytes())]));
 }
 
 fn add_page(command: &clap::Command, pages: &mut Files) {
@@ -44,24 +62,23 @@ fn add_page(command: &clap::Command, pages: &mut Files) {
     }
 }
 
-/// Compares a directory with what it must hold: nothing else, nothing less. Files of other
-/// programs are left alone.
-fn compare(directory: &str, expected: &Files) {
+/// Compares files with what they must hold.
+fn compare(expected: &Files) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    if is_update() {
-        for (path, content) in expected {
+    for (path, content) in expected {
+        if is_update() {
             fs::write(root.join(path), content).unwrap();
         }
-    }
-    for (path, content) in expected {
         let found = fs::read(root.join(path)).unwrap_or_default();
         assert!(found == *content, "{} is not fresh; run with UPDATE=1", path.display());
     }
-    for entry in fs::read_dir(root.join(directory)).unwrap() {
-        let name = entry.unwrap().file_name();
-        let ours = name.to_string_lossy().contains("svcctl");
-        let path = Path::new(directory).join(&name);
-        assert!(!ours || expected.contains_key(&path), "{} is left over", path.display());
+}
+
+/// Refuses files of a directory that nothing writes any more.
+fn nothing_else(directory: &str, expected: &Files) {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(directory)).unwrap() {
+        let path = Path::new(directory).join(entry.unwrap().file_name());
+        assert!(expected.contains_key(&path), "{} is left over", path.display());
     }
 }
 

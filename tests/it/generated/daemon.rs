@@ -1,0 +1,190 @@
+//! The daemon's manual page and its sample environment file: the command line and the table of
+//! settings, and what stands in neither.
+
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, italic, roman};
+use svc::config::settings::{SETTINGS, Setting};
+use svc::daemon::arguments;
+
+/// Longest line of the sample, in bytes.
+const WIDTH: usize = 90;
+
+const ENVIRONMENT: &str = "Every setting is an environment variable. Under systemd they stand in \
+    /etc/svc/svcd.env. All of them are checked at the start, and everything that is wrong is said \
+    at once. A variable that begins with SVC_ and is none of these is an error. SERVICE_ is \
+    accepted in the place of SVC_.";
+
+const SECRETS: &str = "A setting marked secret may also be given as a file, whose path is the \
+    value of the same name with _FILE appended, or as a systemd credential of the same name \
+    (LoadCredential=NAME:PATH). A file that others can read or change is refused. One newline at \
+    its end is dropped. Secrets are never shown.";
+
+const SURFACES: &[(&str, &str)] = &[
+    (
+        "control",
+        "The Unix socket SVC_CONTROL_SOCKET, for operators on this machine: operator API, health, \
+         metrics. Whoever may open it can stop the daemon; a restart recovers everything. The \
+         operator API wants the bearer token here too.",
+    ),
+    (
+        "operator",
+        "SVC_OPERATOR_LISTEN, off by default: the same over TCP. The Host header must be a loopback \
+         name or one of SVC_OPERATOR_HOSTS.",
+    ),
+    (
+        "public",
+        "SVC_PUBLIC_LISTEN, behind a TLS proxy: webhooks at POST /webhooks/forge, each with a \
+         signature that holds, and health.",
+    ),
+];
+
+const SIGNALS: &[(&str, &str)] = &[
+    (
+        "SIGTERM, SIGINT",
+        "Stop in order, within SVC_STOP_SECONDS: readiness fails, nothing new is accepted, what is \
+         under way ends. What does not end by then is done again by the next start.",
+    ),
+    (
+        "SIGXFSZ",
+        "Ignored: a file that grew too large is an error of that write and does not end the daemon.",
+    ),
+];
+
+const EXITS: &[(&str, &str)] = &[
+    ("0", "It was asked to stop, and stopped."),
+    ("1", "It could not start: the store, an address or the control socket cannot be used."),
+    ("2", "The command line is wrong."),
+    (
+        "74",
+        "The disk failed while it ran. Nobody was answered whose data may not be on disk; start it \
+         again.",
+    ),
+    ("78", "The configuration is wrong. Starting again does not help."),
+];
+
+const FILES: &[(&str, &str)] = &[
+    ("/etc/svc/svcd.env", "Settings, one NAME=value a line."),
+    (
+        "/etc/svc/operator.token",
+        "The operator token, where svcctl(1) looks for it: mode 0640, group svc-operators.",
+    ),
+    (
+        "/var/lib/svc/svc.db",
+        "The database, with svc.db-wal and svc.db-shm beside it. Never copy it while the daemon \
+         runs, except with a tool of SQLite.",
+    ),
+    (
+        "/run/svc/svcd.sock",
+        "The control socket. A lock file and a private folder stand beside it.",
+    ),
+];
+
+/// Returns svcd(8).
+pub(super) fn page(date: &str) -> Vec<u8> {
+    let version = env!("CARGO_PKG_VERSION");
+    let mut command = arguments::command().disable_help_subcommand(true);
+    command.build();
+    let source = format!("svcd {version}");
+    let man = Man::new(command.clone()).section("8").date(date).source(source).manual("svc");
+    let mut page = Vec::new();
+    man.render_title(&mut page).unwrap();
+    man.render_name_section(&mut page).unwrap();
+    man.render_synopsis_section(&mut page).unwrap();
+    man.render_description_section(&mut page).unwrap();
+    let mut commands = Roff::new();
+    commands.control("SH", ["COMMANDS"]);
+    for subcommand in command.get_subcommands() {
+        let about = subcommand.get_about().unwrap().to_string();
+        entry(&mut commands, subcommand.get_name(), "", &about);
+    }
+    commands.to_writer(&mut page).unwrap();
+    man.render_options_section(&mut page).unwrap();
+    rest().to_writer(&mut page).unwrap();
+    // Every part begins with the same two lines of set-up; a page needs them once.
+    let text = String::from_utf8(page).unwrap();
+    let setup: String = text.split_inclusive('\n').take(2).collect();
+    (setup.clone() + &text.replace(&setup, "")).into_bytes()
+}
+
+fn rest() -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["ENVIRONMENT"]).text([roman(ENVIRONMENT)]);
+    roff.control("PP", []).text([roman(SECRETS)]);
+    for setting in SETTINGS {
+        let note = match (setting.secret, setting.default) {
+            (true, _) => " (secret)".to_owned(),
+            (false, "") => String::new(),
+            (false, default) => format!(" [default: {default}]"),
+        };
+        entry(&mut roff, setting.name, &note, setting.meaning);
+    }
+    for (heading, entries) in
+        [("SURFACES", SURFACES), ("SIGNALS", SIGNALS), ("EXIT STATUS", EXITS), ("FILES", FILES)]
+    {
+        roff.control("SH", [heading]);
+        for (name, meaning) in entries {
+            entry(&mut roff, name, "", meaning);
+        }
+    }
+    roff.control("SH", ["SEE ALSO"]);
+    roff.text([
+        bold("svcctl"),
+        roman("(1), "),
+        bold("systemd.exec"),
+        roman("(5), section "),
+        italic("CREDENTIALS"),
+    ]);
+    roff
+}
+
+fn entry(roff: &mut Roff, name: &str, note: &str, meaning: &str) {
+    roff.control("TP", []).text([bold(name), roman(note)]).text([roman(meaning)]);
+}
+
+/// Returns the commented sample environment file.
+pub(super) fn sample() -> String {
+    let mut text = String::new();
+    let head = "Settings of svcd, read by its systemd unit. svcd(8) says more, and `svcd \
+                check-config` says what is wrong. Every line is commented out and shows the default, \
+                or an example where there is none.";
+    paragraph(&mut text, head);
+    text.push('\n');
+    paragraph(&mut text, SECRETS);
+    for Setting { name, default, secret, meaning } in SETTINGS {
+        text.push('\n');
+        paragraph(&mut text, meaning);
+        let line = match (secret, *default) {
+            (true, _) => format!("#{name}_FILE={}\n", secret_file(name)),
+            (false, default) => format!("#{name}={default}\n"),
+        };
+        text.push_str(&line);
+    }
+    text
+}
+
+/// Returns where packages and the manual suppose a secret.
+fn secret_file(name: &str) -> &'static str {
+    match name {
+        "SVC_OPERATOR_API_TOKEN" => "/etc/svc/operator.token",
+        "SVC_WEBHOOK_SECRET" => "/etc/svc/webhook.secret",
+        "SVC_WEBHOOK_SECRET_PREVIOUS" => "/etc/svc/webhook.secret.previous",
+        "SVC_FORGE_PRIVATE_KEY" => "/etc/svc/forge.pem",
+        other => panic!("say where the file of {other} stands"),
+    }
+}
+
+/// Appends a comment, broken between words.
+fn paragraph(text: &mut String, words: &str) {
+    let mut line = String::from("#");
+    for word in words.split_whitespace() {
+        if line.len() + 1 + word.len() > WIDTH {
+            text.push_str(&line);
+            text.push('\n');
+            line = String::from("#");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    text.push_str(&line);
+    text.push('\n');
+}
