@@ -11,6 +11,7 @@ mod forge_client;
 mod generated;
 mod http_server;
 mod main_job;
+mod openapi;
 mod operator_api;
 mod outcomes;
 mod query_plans;

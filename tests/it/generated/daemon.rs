@@ -73,10 +73,7 @@ const FILES: &[(&str, &str)] = &[
         "The database, with svc.db-wal and svc.db-shm beside it. Never copy it while the daemon \
          runs, except with a tool of SQLite.",
     ),
-    (
-        "/run/svc/svcd.sock",
-        "The control socket. A lock file and a private folder stand beside it.",
-    ),
+    ("/run/svc/svcd.sock", "The control socket. A lock file and a private folder stand beside it."),
 ];
 
 /// Returns svcd(8).

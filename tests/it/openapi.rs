@@ -1,0 +1,301 @@
+//! `docs/openapi.json` is written by hand and held to the code: the same routes on the same surfaces,
+//! the same field names, the same stable words, and examples that are what they are examples of.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use svc::api;
+use svc::domain::dead_letter::{ErrorClass, ItemType, Reason, ReplayClass};
+use svc::domain::event::InstallationState;
+use svc::http::routes;
+
+/// The only place of outcomes, read as text because nobody else needs them as a list.
+const PROBLEMS: &str = include_str!("../../src/http/error.rs");
+
+fn document() -> Value {
+    serde_json::from_str(include_str!("../../docs/openapi.json")).unwrap()
+}
+
+fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
+    let paths = document["paths"].as_object().unwrap();
+    paths.iter().flat_map(|(path, methods)| {
+        methods
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(move |(method, operation)| (path, method, operation))
+    })
+}
+
+fn strings(list: &Value) -> BTreeSet<&str> {
+    list.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_document_has_the_routes_of_the_table_and_no_others() {
+    let document = document();
+    let written: BTreeSet<_> = operations(&document)
+        .map(|(path, method, operation)| {
+            let surfaces = strings(&operation["x-surfaces"]);
+            (path.clone(), method.to_uppercase(), surfaces)
+        })
+        .collect();
+    let served: BTreeSet<_> = routes::listing()
+        .map(|(surfaces, method, path)| {
+            let surfaces = surfaces.iter().map(|surface| surface.as_str()).collect();
+            (path.to_owned(), method.to_string(), surfaces)
+        })
+        .collect();
+    assert_eq!(written, served);
+}
+
+#[test]
+fn operators_need_the_token_and_nobody_else_does() {
+    for (path, _, operation) in operations(&document()) {
+        let expected = match path.as_str() {
+            path if path.starts_with("/api/v1/operator/") => json!([{ "operatorToken": [] }]),
+            "/webhooks/forge" => json!([{ "forgeSignature": [] }]),
+            _ => json!([]),
+        };
+        assert_eq!(operation["security"], expected, "{path}");
+    }
+}
+
+#[test]
+fn path_parameters_are_those_of_the_path() {
+    let document = document();
+    for (path, _, operation) in operations(&document) {
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let named: Vec<_> = parameters
+            .map(|parameter| resolved(&document, parameter))
+            .filter(|parameter| parameter["in"] == "path")
+            .map(|parameter| parameter["name"].as_str().unwrap())
+            .collect();
+        let variables =
+            path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+        assert_eq!(named, variables.collect::<Vec<_>>(), "{path}");
+    }
+}
+
+#[test]
+fn schemas_have_the_fields_of_the_api() {
+    let checks = Fields { document: document(), seen: BTreeSet::new() };
+    let text = || Some("2026-11-21T09:30:00.000000Z".to_owned());
+    let dead_letter = |repository| api::DeadLetter {
+        item_type: Cow::Borrowed("job"),
+        item_id: "0198c0de-0000-7000-8000-000000000001".to_owned(),
+        repository,
+        reason_code: Cow::Borrowed("job_failed"),
+        error_class: Cow::Borrowed("state"),
+        attempt_count: 1,
+        failed_at: "2026-11-21T09:30:00.000000Z".to_owned(),
+        replay_safe: true,
+    };
+    let detail = |repository| api::DeadLetterDetail {
+        dead_letter: dead_letter(repository),
+        replay_class: Cow::Borrowed("job_transaction"),
+    };
+    let page = |next_before| api::DeadLetterPage { items: vec![dead_letter(None)], next_before };
+    let installation = |account| api::Installation {
+        installation_id: "1".to_owned(),
+        account,
+        state: Cow::Borrowed("active"),
+    };
+    let installations =
+        |next_after| api::InstallationPage { items: vec![installation(None)], next_after };
+    let replayed = api::Replayed {
+        outcome: Cow::Borrowed("replayed"),
+        audit_event_id: "0198c0de-0000-7000-8000-0000000000a1".to_owned(),
+    };
+    let intake = api::Intake { outcome: Cow::Borrowed("ignored") };
+    let problem = |detail, replay_class| api::Problem {
+        kind: "urn:svc:problem:not_replayable".to_owned(),
+        title: Cow::Borrowed("The item must not be replayed"),
+        status: 409,
+        outcome: Cow::Borrowed("not_replayable"),
+        detail,
+        replay_class,
+    };
+    checks
+        .hold("DeadLetter", &dead_letter(text()), &dead_letter(None))
+        .hold("DeadLetterDetail", &detail(text()), &detail(None))
+        .hold("DeadLetterPage", &page(text()), &page(None))
+        .hold("Installation", &installation(text()), &installation(None))
+        .hold("InstallationPage", &installations(text()), &installations(None))
+        .hold("Replayed", &replayed, &replayed)
+        .hold("Readiness", &readiness(text()), &readiness(None))
+        .hold("Intake", &intake, &intake)
+        .hold("Problem", &problem(text(), Some("not_dead".into())), &problem(None, None))
+        // It has no type: its handler is one line.
+        .hold("Liveness", &json!({ "status": "live" }), &json!({ "status": "live" }))
+        .were_all();
+}
+
+fn readiness(time: Option<String>) -> api::Readiness {
+    api::Readiness {
+        status: Cow::Borrowed("ready"),
+        reconciliation_configuration_valid: true,
+        last_workflow_reconciliation_poll_at: time.clone(),
+        last_successful_workflow_reconciliation_at: time.clone(),
+        last_check_run_reconciliation_poll_at: time.clone(),
+        last_successful_check_run_reconciliation_at: time.clone(),
+        last_lifecycle_reconciliation_poll_at: time.clone(),
+        last_successful_lifecycle_reconciliation_at: time,
+        store: Cow::Borrowed("ok"),
+        schema_version: 1,
+        draining: false,
+    }
+}
+
+#[test]
+fn stable_words_are_those_of_the_code() {
+    let document = document();
+    let words = |schema: &str, field: &str, keyword: &str| -> BTreeSet<String> {
+        let schema = flattened(&document, &document["components"]["schemas"][schema]);
+        strings(&schema["properties"][field][keyword]).into_iter().map(str::to_owned).collect()
+    };
+    let set = |words: &mut dyn Iterator<Item = &'static str>| -> BTreeSet<String> {
+        words.map(str::to_owned).collect()
+    };
+    let open = "x-extensible-enum";
+    let reasons = set(&mut Reason::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("DeadLetter", "reasonCode", open), reasons);
+    let classes = set(&mut ErrorClass::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("DeadLetter", "errorClass", open), classes);
+    let replay = set(&mut ReplayClass::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("DeadLetterDetail", "replayClass", open), replay);
+    let types = set(&mut ItemType::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("DeadLetter", "itemType", "enum"), types);
+    let states = set(&mut InstallationState::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("Installation", "state", "enum"), states);
+    let unsafe_classes = ReplayClass::ALL.iter().filter(|class| !class.is_safe());
+    let refused =
+        set(&mut unsafe_classes.map(|class| class.as_str()).chain(std::iter::once("not_dead")));
+    assert_eq!(words("Problem", "replayClass", "enum"), refused);
+}
+
+#[test]
+fn the_closed_set_of_outcomes_is_that_of_the_code() {
+    // Each is declared as `("word", StatusCode::NAME, "Title")`, on one line or on four.
+    let code = PROBLEMS.split_whitespace().collect::<Vec<_>>().join(" ").replace("( ", "(");
+    let declared: BTreeSet<&str> = code
+        .split("(\"")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('"'))
+        .filter(|(_, rest)| rest.starts_with(", StatusCode::"))
+        .map(|(word, _)| word)
+        .collect();
+    let document = document();
+    let problem = &document["components"]["schemas"]["Problem"]["properties"];
+    assert_eq!(strings(&problem["outcome"]["enum"]), declared);
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_example_is_one() {
+    let document = document();
+    let mut count = 0;
+    walk(&document, &mut |node| {
+        if node.contains_key("$ref") {
+            resolved(&document, &Value::Object(node.clone()));
+        }
+        if let (Some(schema), Some(example)) = (node.get("schema"), node.get("example")) {
+            check(&document, schema, example);
+            count += 1;
+        }
+    });
+    assert!(count > 15, "only {count} examples were found");
+}
+
+/// Compares schemas with values.
+struct Fields {
+    document: Value,
+    seen: BTreeSet<String>,
+}
+
+impl Fields {
+    /// Holds a schema to a value with everything set, and one with as little as there can be.
+    fn hold<T: Serialize>(mut self, name: &str, full: &T, bare: &T) -> Self {
+        let [full, bare] = [full, bare].map(|value| serde_json::to_value(value).unwrap());
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect();
+        let named = &self.document["components"]["schemas"][name];
+        let schema = flattened(&self.document, named);
+        let fields: BTreeSet<String> = keys(&full);
+        assert_eq!(fields, keys(&schema["properties"]), "fields of {name}");
+        let always: BTreeSet<String> = keys(&bare);
+        let required = strings(&schema["required"]).into_iter().map(str::to_owned).collect();
+        assert_eq!(always, required, "required fields of {name}");
+        check(&self.document, named, &full);
+        check(&self.document, named, &bare);
+        self.seen.insert(name.to_owned());
+        self
+    }
+
+    /// Refuses schemas that were held to nothing.
+    fn were_all(&self) {
+        let schemas = self.document["components"]["schemas"].as_object().unwrap();
+        assert_eq!(self.seen, schemas.keys().cloned().collect());
+    }
+}
+
+/// Follows a reference, if it is one.
+fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    let Some(reference) = value.get("$ref") else { return value };
+    let pointer = reference.as_str().unwrap().strip_prefix('#').unwrap();
+    document.pointer(pointer).unwrap_or_else(|| panic!("{pointer} leads nowhere"))
+}
+
+/// Returns a schema with the parts of its `allOf` in one.
+fn flattened(document: &Value, schema: &Value) -> Value {
+    let schema = resolved(document, schema);
+    let Some(parts) = schema.get("allOf") else { return schema.clone() };
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for part in parts.as_array().unwrap() {
+        let part = flattened(document, part);
+        properties.extend(part["properties"].as_object().unwrap().clone());
+        required.extend(part["required"].as_array().unwrap().clone());
+    }
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+/// Checks a value as far as our schemas go: type, words, fields, items. An unknown field fails.
+fn check(document: &Value, schema: &Value, value: &Value) {
+    let schema = flattened(document, schema);
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let kinds = &schema["type"];
+    assert!(kinds == kind || kinds.as_array().is_some_and(|all| all.contains(&json!(kind))));
+    let words = schema["enum"].as_array().or_else(|| schema["x-extensible-enum"].as_array());
+    assert!(words.is_none_or(|words| words.contains(value)), "{value} is none of {words:?}");
+    for item in value.as_array().into_iter().flatten() {
+        check(document, &schema["items"], item);
+    }
+    let Some(fields) = value.as_object() else { return };
+    for (name, field) in fields {
+        let schema = schema["properties"].get(name);
+        check(document, schema.unwrap_or_else(|| panic!("{name} is not in the schema")), field);
+    }
+    for name in strings(&schema["required"]) {
+        assert!(fields.contains_key(name), "{name} is missing");
+    }
+}
+
+/// Visits every object.
+fn walk(value: &Value, visit: &mut dyn FnMut(&Map<String, Value>)) {
+    match value {
+        Value::Object(fields) => {
+            visit(fields);
+            fields.values().for_each(|field| walk(field, visit));
+        }
+        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
+        _ => {}
+    }
+}
