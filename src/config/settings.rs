@@ -139,7 +139,11 @@ pub const SETTINGS: &[Setting] = &[
     plain("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "60", "Recheck interval, in seconds."),
     plain("SVC_LOG_FORMAT", "text", "text or json, one event a line on standard error."),
     plain("SVC_LOG_LEVEL", "info", "error, warn, info, debug or trace."),
-    plain("SVC_STOP_SECONDS", "10", "Longest time a stop takes, in seconds, 1 to 120."),
+    plain(
+        "SVC_STOP_SECONDS",
+        "20",
+        "Longest time a stop takes, in seconds, 1 to 120. A call to the forge takes up to 15; one that is cut off is in doubt.",
+    ),
 ];
 
 /// Variables with our prefix that the command line reads, not the daemon.

@@ -189,6 +189,8 @@ pub enum SendResult {
     TokenRefused(ErrorClass),
     /// Nothing was sent.
     NotSent(ErrorClass),
+    /// Nothing was sent: this process is asked to stop.
+    Stopping,
     /// The forge definitely refused: no effect.
     Refused(ErrorClass),
     /// The forge definitely refused and named an instant to wait for: no effect.
@@ -209,6 +211,7 @@ impl SendResult {
             | Self::Impossible(_)
             | Self::TokenRefused(_)
             | Self::NotSent(_)
+            | Self::Stopping
             | Self::Refused(_)
             | Self::Uncertain(_, None) => None,
         }
@@ -222,7 +225,7 @@ pub enum Settlement {
     Complete(Learned),
     /// Try again from then on.
     RetryAt(Timestamp),
-    /// Try again from then on; this try does not count, because the forge asked to wait.
+    /// Try again from then on; this try does not count: the forge asked to wait, or we stop.
     WaitUntil(Timestamp),
     /// Give up.
     Bury(Reason, ErrorClass, ReplayClass),
@@ -291,7 +294,10 @@ pub fn settle(
         (_, SendResult::Impossible(reason)) => bury(kind, reason, ErrorClass::State, in_doubt),
         (_, SendResult::TokenRefused(class)) => again_or_bury(Reason::ForgeTokenRefused, class),
         (_, SendResult::NotSent(class)) => again_or_bury(Reason::ForgeUnavailable, class),
-        (_, SendResult::RateLimited(_)) if never_again => uncertain(ErrorClass::RateLimited),
+        (_, SendResult::RateLimited(_) | SendResult::Stopping) if never_again => {
+            uncertain(ErrorClass::State)
+        }
+        (_, SendResult::Stopping) => Settlement::WaitUntil(now),
         (_, SendResult::RateLimited(until))
         | (EffectKind::CheckRunUpdate, SendResult::Uncertain(_, Some(until))) => {
             Settlement::WaitUntil(until)

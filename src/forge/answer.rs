@@ -112,9 +112,10 @@ impl Answer {
 /// Returns the class of a failure; nothing when it is none.
 pub(super) const fn class_of(result: SendResult) -> Option<ErrorClass> {
     match result {
-        SendResult::Dispatched(_) | SendResult::CheckRunExists(_) | SendResult::CheckRunUpdated => {
-            None
-        }
+        SendResult::Dispatched(_)
+        | SendResult::CheckRunExists(_)
+        | SendResult::CheckRunUpdated
+        | SendResult::Stopping => None,
         SendResult::Impossible(_) => Some(ErrorClass::State),
         SendResult::RateLimited(_) => Some(ErrorClass::RateLimited),
         SendResult::TokenRefused(class)

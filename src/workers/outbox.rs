@@ -92,6 +92,9 @@ impl Outbox {
             Ok(session) => session,
             Err(refused) => return unsent(refused),
         };
+        if self.wake.is_stopped() {
+            return unsent(SendResult::Stopping);
+        }
         match effect {
             Effect::WorkflowDispatch { workflow, tag, nonce } => {
                 self.store.begin_send(claim, CALL_MAX)?;
@@ -162,7 +165,7 @@ impl Outbox {
                 "retry"
             }
             Settlement::WaitUntil(instant) => {
-                log::warn!(event = "outbox.paused", outbox_id = id, kind = kind, until = instant.to_string().as_str(); "the forge asked an installation to wait");
+                log::warn!(event = "outbox.paused", outbox_id = id, kind = kind, until = instant.to_string().as_str(); "a side effect waits, because the forge or a stop asked for it");
                 "paused"
             }
             Settlement::Bury(reason, class, replay) => {

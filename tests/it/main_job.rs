@@ -5,6 +5,7 @@ mod crash;
 use std::time::Duration;
 
 use svc::domain::outbox::EffectKind;
+use svc::workers::driver::Worker as _;
 
 use crate::support::World;
 use crate::support::forge::Plan;
@@ -298,4 +299,17 @@ fn a_poison_job_is_tried_given_up_and_stops_nobody() {
     let letters = world.dead_letters(1);
     assert_eq!(letters[0]["reasonCode"], "job_failed");
     assert_eq!(letters[0]["attemptCount"], 3);
+}
+
+#[test]
+fn a_stop_before_anything_left_costs_no_try() {
+    let mut world = World::new();
+    push(&mut world, 1);
+    world.jobs().step();
+    let mut outbox = world.outbox();
+    outbox.wake.stop();
+    outbox.step();
+    assert_eq!(world.forge.count(EffectKind::CheckRunCreate, None), 0);
+    let waiting = "SELECT status || ' ' || attempt_count FROM outbox ORDER BY id LIMIT 1";
+    assert_eq!(world.ask::<String>(waiting), "available 0");
 }
