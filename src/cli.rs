@@ -1,7 +1,7 @@
 //! The command line of operators: the tree of commands and its dispatch.
 //!
 //! `svcctl` is an HTTP client of the daemon and nothing more; it never opens the database. Each
-//! command is one file with one `Args` and one `run`. What every command needs is in [`Global`].
+//! command is one file with one `Args` and one `run`. What every command needs is in `Global`.
 //! Answers go to standard output in one of three formats, everything else to standard error, and
 //! the exit code alone says how it went.
 

@@ -1,6 +1,6 @@
 //! The table of routes: surface, method, path, who may call it, how large a body may be, handler.
 //!
-//! Authentication comes before everything else about a request: below [`OPERATOR_PREFIX`] an
+//! Authentication comes before everything else about a request: below `OPERATOR_PREFIX` an
 //! unauthenticated caller gets the same answer for every path, method and body.
 
 use std::sync::Arc;
