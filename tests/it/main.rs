@@ -7,6 +7,7 @@
 )]
 
 mod cli_client;
+mod daemon;
 mod forge_client;
 mod generated;
 mod http_server;

@@ -1,0 +1,52 @@
+//! The real `svcd`, as a supervisor, the forge and an operator meet it: a process with a folder, a
+//! socket and ports of its own, and a simulated forge. Whatever can be seen without ending or
+//! starting a process is better tested elsewhere.
+
+mod ask;
+mod database;
+mod letters;
+mod process;
+mod site;
+
+mod cannot_start;
+mod canary;
+mod concurrent;
+mod disk;
+mod intake;
+mod intake_bodies;
+mod kill;
+mod lifecycle;
+mod operator_list;
+mod operator_refusals;
+mod operator_replay;
+mod svcctl;
+
+use std::time::Duration;
+
+use svc::clock::{Clock as _, SystemClock};
+use svc::wake::Wake;
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+const SECRET: &str = "a webhook secret of the tests";
+const INSTALLATION: i64 = 4_711;
+const STRANGER: i64 = 4_712;
+
+/// Nothing that is waited for takes longer, or it does not happen.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Looks again and again until there is something to see.
+fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let clock = SystemClock::new();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(clock.monotonic() < PATIENCE, "waited in vain for {what}");
+        assert!(Wake::new().pause(Duration::from_millis(10)));
+    }
+}
+
+/// Returns a commit that differs with `number`.
+fn commit(number: usize) -> String {
+    format!("{:040x}", number + 0xabc0)
+}

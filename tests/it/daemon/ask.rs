@@ -1,0 +1,187 @@
+//! One raw request to one door, and the whole answer: bytes as a peer writes them.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{PATIENCE, TOKEN};
+
+/// Where a request goes.
+#[derive(Clone, Debug)]
+pub(super) enum Door {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(super) struct Ask {
+    method: String,
+    target: String,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Vec<u8>,
+}
+
+/// A whole answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// Names in lower case, without `date`.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Ask {
+    pub(super) fn new(method: &str, target: &str) -> Self {
+        let (method, target) = (method.to_owned(), target.to_owned());
+        Self { method, target, headers: Vec::new(), body: Vec::new() }
+    }
+
+    pub(super) fn get(target: &str) -> Self {
+        Self::new("GET", target)
+    }
+
+    pub(super) fn post(target: &str) -> Self {
+        Self::new("POST", target)
+    }
+
+    pub(super) fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.push((name.to_owned(), value.as_ref().to_vec()));
+        self
+    }
+
+    pub(super) fn body(mut self, body: impl AsRef<[u8]>) -> Self {
+        self.body = body.as_ref().to_vec();
+        self
+    }
+
+    /// As the operator.
+    pub(super) fn bearer(self) -> Self {
+        self.header("Authorization", format!("Bearer {TOKEN}"))
+    }
+
+    pub(super) fn key(self, key: &str) -> Self {
+        self.header("Idempotency-Key", key)
+    }
+
+    pub(super) fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes =
+            format!("{} {} HTTP/1.1\r\nConnection: close\r\n", self.method, self.target)
+                .into_bytes();
+        let has = |wanted: &str| self.headers.iter().any(|(name, _)| name == wanted);
+        if !has("Host") {
+            bytes.extend_from_slice(b"Host: localhost\r\n");
+        }
+        if !has("Content-Length") && (self.method == "POST" || !self.body.is_empty()) {
+            bytes.extend(format!("Content-Length: {}\r\n", self.body.len()).into_bytes());
+        }
+        for (name, value) in &self.headers {
+            bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+}
+
+impl Door {
+    /// Returns the answer; there must be one.
+    pub(super) fn ask(&self, ask: &Ask) -> Answer {
+        self.try_ask(ask).unwrap_or_else(|error| panic!("{ask:?}: {error}"))
+    }
+
+    /// Returns the answer, unless the connection ended before it was whole.
+    pub(super) fn try_ask(&self, ask: &Ask) -> io::Result<Answer> {
+        let bytes = ask.to_bytes();
+        match self {
+            Self::Tcp(address) => {
+                let stream = TcpStream::connect(address)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                exchange(stream, &bytes, |stream| stream.shutdown(Shutdown::Write))
+            }
+            Self::Unix(path) => {
+                let stream = UnixStream::connect(path)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                exchange(stream, &bytes, |_| Ok(()))
+            }
+        }
+    }
+}
+
+fn exchange<S: Read + Write>(
+    mut stream: S,
+    request: &[u8],
+    finish: impl Fn(&S) -> io::Result<()>,
+) -> io::Result<Answer> {
+    // A server that has seen enough answers and closes; its answer is what counts.
+    let written = stream.write_all(request);
+    let mut bytes = Vec::new();
+    let read = stream.read_to_end(&mut bytes);
+    drop(finish(&stream));
+    match Answer::read(&bytes) {
+        Some(answer) => Ok(answer),
+        None => Err(written.and(read).err().unwrap_or(io::ErrorKind::UnexpectedEof.into())),
+    }
+}
+
+impl Answer {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut lines = [httparse::EMPTY_HEADER; 32];
+        let mut head = httparse::Response::new(&mut lines);
+        let httparse::Status::Complete(length) = head.parse(bytes).ok()? else { return None };
+        let status = head.code?;
+        let headers: Vec<(String, String)> = head
+            .headers
+            .iter()
+            .map(|line| {
+                (line.name.to_lowercase(), String::from_utf8_lossy(line.value).into_owned())
+            })
+            .filter(|(name, _)| name != "date")
+            .collect();
+        let answer = Self { status, headers, body: bytes.get(length..)?.to_vec() };
+        let whole: usize = answer.header("content-length").parse().ok()?;
+        (answer.body.len() == whole || answer.body.is_empty()).then_some(answer)
+    }
+
+    /// Returns a header, empty when there is none.
+    pub(super) fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Returns a text member of the body, empty when there is none.
+    pub(super) fn member(&self, name: &str) -> String {
+        self.json()[name].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Checks a problem: status, outcome, shape, and that it repeats nothing of `sent`.
+    pub(super) fn assert_problem(&self, status: u16, outcome: &str, sent: &str) {
+        assert_eq!(self.status, status, "{sent}: {self:?}");
+        assert_eq!(self.header("content-type"), "application/problem+json", "{sent}");
+        let body = self.json();
+        assert_eq!(body["outcome"], outcome, "{sent}: {body}");
+        assert_eq!(body["status"], status, "{sent}: {body}");
+        assert_eq!(body["type"], format!("urn:svc:problem:{outcome}"), "{sent}: {body}");
+        assert!(body["title"].is_string(), "{sent}: {body}");
+        let known = ["type", "title", "status", "outcome", "detail", "replayClass"];
+        for name in body.as_object().unwrap().keys() {
+            assert!(known.contains(&name.as_str()), "{sent}: {body}");
+        }
+    }
+}

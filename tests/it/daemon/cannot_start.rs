@@ -1,0 +1,197 @@
+//! What keeps `svcd` from starting: it says why, in words an operator can act on, and changes nothing.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use super::database;
+use super::site::{Ended, Site};
+
+/// Runs it; it must refuse with these words, and leave the file as it is.
+fn assert_refused(site: &Site, words: &[&str]) -> Ended {
+    let before = site.bytes();
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let last = ended.stderr.lines().last().unwrap();
+    assert!(last.starts_with("svcd: cannot open the store: "), "{last}");
+    for word in words {
+        assert!(last.contains(word), "{word}: {last}");
+    }
+    assert!(site.bytes() == before, "the file was changed");
+    assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+    ended
+}
+
+/// Returns a site with a database that was used and closed.
+fn used() -> Site {
+    let site = Site::new();
+    let mut daemon = site.start();
+    super::letters::push(&daemon, &site.webhooks, 1);
+    assert_eq!(daemon.end(Signal::TERM).code(), Some(0));
+    site
+}
+
+#[test]
+fn a_wrong_configuration_is_told_whole_and_without_secrets() {
+    let mut site = Site::new();
+    for (name, value) in [
+        ("SVC_POLL_MS", "soon"),
+        ("SVC_PUBLIC_LISTEN", "nowhere"),
+        ("SVC_LOG_FORMAT", "xml"),
+        ("SVC_TYPO", "a-value-of-a-typo"),
+        ("SVC_OPERATOR_ACTOR_ID", "a b"),
+        ("SVC_FORGE_PRIVATE_KEY", "a-second-private-key"),
+        ("SVC_RETENTION_DAYS", "1"),
+    ] {
+        site.set(name, value);
+    }
+    site.secret("SVC_OPERATOR_API_TOKEN", "a-token-too-short");
+    for arguments in [&[][..], &["check-config"]] {
+        let ended = site.run(arguments);
+        assert_eq!(ended.code, Some(78), "{ended:?}");
+        for name in [
+            "SVC_POLL_MS",
+            "SVC_PUBLIC_LISTEN",
+            "SVC_LOG_FORMAT",
+            "SVC_TYPO",
+            "SVC_OPERATOR_ACTOR_ID",
+            "SVC_FORGE_PRIVATE_KEY",
+            "SVC_RETENTION_DAYS",
+            "SVC_OPERATOR_API_TOKEN",
+        ] {
+            assert!(ended.stderr.contains(&format!("  {name}: ")), "{name}: {}", ended.stderr);
+        }
+        assert!(ended.stderr.contains("8 problem(s)"), "{}", ended.stderr);
+        for secret in ["too-short", "second-private", "of-a-typo"] {
+            assert!(!ended.stderr.contains(secret), "{}", ended.stderr);
+        }
+        assert!(!site.database().exists());
+    }
+}
+
+#[test]
+fn a_forge_address_with_a_password_is_not_repeated() {
+    let mut site = Site::new();
+    site.set("SVC_FORGE_API_URL", "https://someone:a-password@forge.example/api");
+    let ended = site.run(&[]);
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.stderr.contains("a-password"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let mut site = Site::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    site.set("SVC_PUBLIC_LISTEN", &address);
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains(&format!("cannot listen on {address}")), "{}", ended.stderr);
+    assert!(!site.socket().exists());
+}
+
+#[test]
+fn garbage_and_truncated_files_are_left_alone() {
+    let garbage = Site::new();
+    fs::write(garbage.database(), b"these are not the pages you are looking for".repeat(99))
+        .unwrap();
+    assert_refused(&garbage, &["is damaged", "restore a backup"]);
+
+    let short = Site::new();
+    fs::write(short.database(), b"SQLite format 3\0").unwrap();
+    assert_refused(&short, &["is damaged"]);
+
+    for part in [2, 3] {
+        let truncated = used();
+        let bytes = truncated.bytes();
+        fs::write(truncated.database(), &bytes[..bytes.len() / part]).unwrap();
+        assert_refused(&truncated, &["is damaged"]);
+    }
+}
+
+#[test]
+fn an_overwritten_page_is_found_when_a_log_was_left() {
+    let site = used();
+    let mut bytes = site.bytes();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 4096].fill(0x5a);
+    fs::write(site.database(), &bytes).unwrap();
+    fs::write(site.path("svc.db-wal"), b"not a log").unwrap();
+    assert_refused(&site, &["is damaged"]);
+}
+
+#[test]
+fn a_database_of_another_program_is_left_alone() {
+    for version in [0, 7] {
+        let site = Site::new();
+        let database = database::open(&site.database());
+        database
+            .execute_batch(&format!("CREATE TABLE theirs (a); PRAGMA user_version = {version}"))
+            .unwrap();
+        drop(database);
+        assert_refused(&site, &["database of another program"]);
+    }
+}
+
+#[test]
+fn a_newer_schema_is_refused_unless_it_admits_this_binary() {
+    let site = used();
+    let database = database::open(&site.database());
+    database
+        .execute_batch(
+            "PRAGMA user_version = 21; \
+             UPDATE schema_compatibility SET oldest_reader_step = 21, oldest_writer_step = 21; \
+             PRAGMA wal_checkpoint(TRUNCATE)",
+        )
+        .unwrap();
+    drop(database);
+    assert_refused(&site, &["has schema 21", "knows 20", "restore a backup of schema 20"]);
+
+    let database = database::open(&site.database());
+    database.execute_batch("UPDATE schema_compatibility SET oldest_reader_step = 20").unwrap();
+    drop(database);
+    assert_refused(&site, &["has schema 21"]);
+
+    let database = database::open(&site.database());
+    database.execute_batch("UPDATE schema_compatibility SET oldest_writer_step = 20").unwrap();
+    drop(database);
+    let mut daemon = site.start();
+    super::letters::push(&daemon, &site.webhooks, 2);
+    assert_eq!(daemon.end(Signal::TERM).code(), Some(0));
+    let database = database::open(&site.database());
+    assert_eq!(database::number(&database, "PRAGMA user_version", &[]), 21);
+}
+
+#[test]
+fn something_else_than_a_file_is_refused() {
+    let folder = Site::new();
+    fs::create_dir(folder.database()).unwrap();
+    let ended = folder.run(&[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("is not a plain file"), "{}", ended.stderr);
+    assert!(folder.database().is_dir());
+
+    let link = used();
+    fs::rename(link.database(), link.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(link.path("elsewhere"), link.database()).unwrap();
+    assert_refused(&link, &["is not a plain file"]);
+
+    let mut nowhere = Site::new();
+    let path = nowhere.path("no/such/folder/svc.db");
+    nowhere.set("SVC_DATABASE", path.to_str().unwrap());
+    let ended = nowhere.run(&[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("No such file or directory"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_database_that_cannot_be_written_is_refused() {
+    // Permissions do not stop the superuser, so the whole folder is made read-only by a mount.
+    let site = used();
+    let Some(mut command) = super::disk::read_only(&site) else { return };
+    let output = command.output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.lines().last().unwrap().starts_with("svcd: cannot "), "{errors}");
+    assert!(errors.contains("Read-only file system"), "{errors}");
+}

@@ -1,0 +1,141 @@
+//! A disk that is really full, or may not be written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::ask::Ask;
+use super::database;
+use super::process::Daemon;
+use super::site::{Site, svcd};
+use super::{commit, wait_for};
+
+/// Returns a shell that runs `script` in a mount namespace of its own and becomes `svcd` there;
+/// nothing, with a word about it, where the machine allows no mounts.
+fn mounted(site: &Site, script: &str) -> Option<Command> {
+    let probe = Command::new("unshare")
+        .args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !probe.is_ok_and(|status| status.success()) {
+        say("skipped: this machine does not let us mount anything");
+        return None;
+    }
+    let mut command = site.command("/usr/bin/unshare");
+    command
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .args(["-m", "sh", "-ec", &format!("{script}; exec {}", svcd())]);
+    Some(command)
+}
+
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Returns a command that runs `svcd` where the site's folder cannot be written.
+pub(super) fn read_only(site: &Site) -> Option<Command> {
+    let folder = site.path("");
+    let folder = folder.display();
+    mounted(site, &format!("mount --bind {folder} {folder}; mount -o remount,bind,ro {folder}"))
+}
+
+/// A daemon whose database stands on a disk of 1 MiB.
+struct Small {
+    daemon: Daemon,
+    /// The disk, as this process reaches it.
+    disk: PathBuf,
+}
+
+impl Small {
+    fn start(site: &mut Site) -> Option<Self> {
+        let disk = site.path("disk");
+        fs::create_dir(&disk).unwrap();
+        site.set("SVC_DATABASE", disk.join("svc.db").to_str().unwrap());
+        let mount = format!("mount -t tmpfs -o size=1m tmpfs {}", disk.display());
+        let daemon = Daemon::start(&mut mounted(site, &mount)?, site.socket()).unwrap();
+        let root = format!("/proc/{}/root", daemon.pid().as_raw_nonzero());
+        let disk = Path::new(&root).join(disk.strip_prefix("/").unwrap());
+        Some(Self { daemon, disk })
+    }
+
+    /// Takes every byte that is left.
+    fn fill(&self) {
+        for (number, size) in [(0, 65_536), (1, 4_096), (2, 1)] {
+            let mut path = 0;
+            while fs::write(self.disk.join(format!("fill-{number}-{path}")), vec![1; size]).is_ok()
+            {
+                path += 1;
+                assert!(path < 10_000);
+                if size == 1 && path > 20 {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn empty(&self) {
+        for entry in fs::read_dir(&self.disk).unwrap() {
+            let path = entry.unwrap().path();
+            if path.file_name().unwrap().to_str().unwrap().starts_with("fill") {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_answer_and_passes() {
+    let mut site = Site::new();
+    site.set("SVC_RETRY_ATTEMPTS", "50");
+    let Some(mut small) = Small::start(&mut site) else { return };
+    let deliver = |daemon: &Daemon, number: usize| {
+        let push = site.webhooks.push_tag(&format!("v{number}"), &commit(number));
+        daemon.deliver(&format!("push-{number}"), &push)
+    };
+    assert_eq!(deliver(&small.daemon, 0).status, 202);
+    wait_for("the first dispatch", || site.forge.workflow_runs().pop());
+    small.fill();
+    let mut accepted = vec![0];
+    let refused = (1..400)
+        .find_map(|number| {
+            let answer = deliver(&small.daemon, number);
+            if answer.status == 202 {
+                accepted.push(number);
+                return None;
+            }
+            Some((number, answer))
+        })
+        .expect("the disk never became full");
+    refused.1.assert_problem(503, "unavailable", "a webhook on a full disk");
+    assert_eq!(refused.1.header("retry-after"), "5");
+    let ready = small.daemon.control.ask(&Ask::get("/health/ready"));
+    assert_eq!(ready.status, 503, "{ready:?}");
+    assert_eq!(ready.member("store"), "disk_full");
+    assert_eq!(small.daemon.control.ask(&Ask::get("/health/live")).status, 200);
+    assert!(small.daemon.is_running());
+
+    small.empty();
+    wait_for("readiness", || {
+        let ready = small.daemon.control.ask(&Ask::get("/health/ready"));
+        (ready.status == 200).then_some(())
+    });
+    assert_eq!(deliver(&small.daemon, refused.0).status, 202, "the same delivery again");
+    accepted.push(refused.0);
+    wait_for("every acknowledged release", || {
+        (site.forge.workflow_runs().len() >= accepted.len()).then_some(())
+    });
+    let copy = site.path("copy.db");
+    drop(fs::remove_file(&copy));
+    // The namespace, and the disk with it, goes away with the process: look at a copy of the pages.
+    rustix::process::kill_process(small.daemon.pid(), rustix::process::Signal::STOP).unwrap();
+    fs::copy(small.disk.join("svc.db"), &copy).unwrap();
+    fs::copy(small.disk.join("svc.db-wal"), site.path("copy.db-wal")).unwrap();
+    let database = database::open(&copy);
+    database::assert_sound(&database);
+    let rows = database::number(&database, "SELECT count(*) FROM webhook_inbox", &[]);
+    assert_eq!(rows, i64::try_from(accepted.len()).unwrap());
+    let runs = site.forge.workflow_runs();
+    assert_eq!(runs.len(), accepted.len(), "one dispatch each");
+}

@@ -1,0 +1,119 @@
+//! A daemon's life: it comes up, answers, and ends when asked to, alone or among others.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use svc::clock::{Clock as _, SystemClock};
+use svc::thread;
+
+use super::ask::Ask;
+use super::database;
+use super::letters;
+use super::process::Daemon;
+use super::site::Site;
+
+fn assert_ready(daemon: &Daemon) {
+    let doors = daemon.operator_doors();
+    for door in [&daemon.public, &doors[0], &doors[1]] {
+        let answer = door.ask(&Ask::get("/health/ready"));
+        assert_eq!((answer.status, answer.member("status")), (200, "ready".to_owned()));
+    }
+}
+
+#[test]
+fn it_is_ready_at_once_and_either_signal_ends_it() {
+    let site = Site::new();
+    for signal in [Signal::TERM, Signal::INT] {
+        let clock = SystemClock::new();
+        let mut daemon = site.start();
+        assert!(clock.monotonic() < Duration::from_secs(2), "{:?}", clock.monotonic());
+        assert_ready(&daemon);
+        let clock = SystemClock::new();
+        assert_eq!(daemon.end(signal).code(), Some(0), "{}", daemon.log());
+        assert!(clock.monotonic() < Duration::from_secs(6), "{:?}", clock.monotonic());
+        assert!(!site.socket().exists());
+        assert!(daemon.log().contains("daemon.stopped"));
+        database::assert_sound(&database::open(&site.database()));
+    }
+}
+
+#[test]
+fn a_stop_with_work_under_way_is_clean_and_the_work_is_done_later() {
+    let site = Site::new();
+    let mut daemon = site.start();
+    for number in 0..10 {
+        letters::push(&daemon, &site.webhooks, number);
+    }
+    assert_eq!(daemon.end(Signal::TERM).code(), Some(0), "{}", daemon.log());
+    let daemon = site.start();
+    super::wait_for("every release to be dispatched", || {
+        let list = letters::letters(&daemon, super::INSTALLATION);
+        (site.forge.workflow_runs().len() + list.len() >= 10).then_some(())
+    });
+    assert!(site.forge.workflow_runs().len() <= 10);
+}
+
+#[test]
+fn a_second_daemon_does_not_take_the_socket() {
+    let mut site = Site::new();
+    let daemon = site.start();
+    let other = site.path("other.db");
+    site.set("SVC_DATABASE", other.to_str().unwrap());
+    let ended = site.run(&[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let last = ended.stderr.lines().last().unwrap();
+    let lock = format!("another svcd holds {}.lock", site.socket().display());
+    assert_eq!(last, format!("svcd: cannot serve the control socket: {lock}"));
+    assert_ready(&daemon);
+}
+
+#[test]
+fn a_daemon_that_was_killed_leaves_its_socket_to_the_next_one() {
+    let site = Site::new();
+    for _ in 0..3 {
+        let mut daemon = site.start();
+        assert_ready(&daemon);
+        daemon.kill();
+        assert!(site.socket().exists());
+    }
+}
+
+#[test]
+fn files_are_for_their_owner() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let site = Site::new();
+    let daemon = site.start();
+    letters::push(&daemon, &site.webhooks, 1);
+    for (name, mode) in [("svc.db", 0o600), ("svc.db-wal", 0o600), ("svcd.sock", 0o660)] {
+        let found = std::fs::metadata(site.path(name)).unwrap().permissions().mode();
+        assert_eq!(found & 0o777, mode, "{name}");
+    }
+}
+
+#[test]
+fn twenty_first_starts_at_once_all_come_up() {
+    let home = Site::new();
+    let (sender, started) = channel();
+    for number in 0..20 {
+        let mut command = home.command(super::site::svcd());
+        let socket = home.path(&format!("{number}.sock"));
+        command.env("SVC_CONTROL_SOCKET", &socket).env("SVC_LOG_LEVEL", "info");
+        let sender = sender.clone();
+        thread::spawn("first-start", move || {
+            drop(sender.send(Daemon::start(&mut command, socket)));
+        })
+        .unwrap();
+    }
+    drop(sender);
+    let mut daemons: Vec<Daemon> = started.iter().map(Result::unwrap).collect();
+    assert_eq!(daemons.len(), 20);
+    daemons.iter().for_each(assert_ready);
+    let (first, last) = (&daemons[0], &daemons[19]);
+    let push = home.webhooks.push_tag("v1", &super::commit(1));
+    assert_eq!(first.deliver("one-delivery", &push).status, 202);
+    assert_eq!(last.deliver("one-delivery", &push).status, 200);
+    super::wait_for("a workflow run", || home.forge.workflow_runs().pop());
+    daemons.iter_mut().for_each(Daemon::kill);
+    database::assert_sound(&database::open(&home.database()));
+}

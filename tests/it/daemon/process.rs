@@ -1,0 +1,134 @@
+//! A running `svcd`: its doors, its log, and the ways to end it.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use svc::simulator::{Webhook, sign};
+use svc::thread;
+
+use super::ask::{Answer, Ask, Door};
+use super::{PATIENCE, SECRET, wait_for};
+
+/// A running daemon. Killed when dropped.
+pub(super) struct Daemon {
+    child: Child,
+    log: Arc<Mutex<String>>,
+    /// Webhooks.
+    pub(super) public: Door,
+    /// The operator's TCP address, when it has one.
+    pub(super) operator: Option<Door>,
+    /// The control socket.
+    pub(super) control: Door,
+}
+
+impl Daemon {
+    /// Starts a daemon and waits until it is ready; otherwise returns its whole log.
+    pub(super) fn start(command: &mut Command, socket: PathBuf) -> Result<Self, String> {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let log = Arc::new(Mutex::new(String::new()));
+        let lines = follow(child.stderr.take().unwrap(), Arc::clone(&log));
+        let (mut public, mut operator) = (None, None);
+        while let Ok(line) = lines.recv_timeout(PATIENCE) {
+            let text = |name: &str| line[name].as_str().unwrap_or_default();
+            let door = || text("address").parse::<SocketAddr>().map(Door::Tcp).ok();
+            match (text("event"), text("surface")) {
+                ("daemon.listening", "public") => public = door(),
+                ("daemon.listening", "operator") => operator = door(),
+                ("daemon.ready", _) => {
+                    let public = public.unwrap();
+                    return Ok(Self { child, log, public, operator, control: Door::Unix(socket) });
+                }
+                _ => {}
+            }
+        }
+        drop(child.kill());
+        drop(child.wait());
+        Err(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    pub(super) fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap()
+    }
+
+    /// Returns everything it logged so far.
+    pub(super) fn log(&self) -> String {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Ends it without warning.
+    pub(super) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end; returns how it did.
+    pub(super) fn end(&mut self, signal: Signal) -> ExitStatus {
+        kill_process(self.pid(), signal).unwrap();
+        wait_for("the end of svcd", || self.child.try_wait().unwrap())
+    }
+
+    /// Both doors of operators.
+    pub(super) fn operator_doors(&self) -> [Door; 2] {
+        [self.control.clone(), self.operator.clone().unwrap()]
+    }
+
+    /// Delivers a webhook as the forge does.
+    pub(super) fn deliver(&self, id: &str, webhook: &Webhook) -> Answer {
+        self.public.ask(&delivery(id, webhook))
+    }
+
+    pub(super) fn metrics(&self) -> String {
+        self.control.ask(&Ask::get("/metrics")).text()
+    }
+
+    /// Returns the value of a series; zero when it is not there.
+    pub(super) fn metric(&self, series: &str) -> u64 {
+        let text = self.metrics();
+        let line = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        line.map_or(0, |value| value.parse().unwrap())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Returns the request that delivers a webhook as the forge does.
+pub(super) fn delivery(id: &str, webhook: &Webhook) -> Ask {
+    Ask::post("/webhooks/forge")
+        .header("Content-Type", "application/json")
+        .header("X-GitHub-Event", webhook.event)
+        .header("X-GitHub-Delivery", id)
+        .header("X-Hub-Signature-256", sign(SECRET, &webhook.body))
+        .body(&webhook.body)
+}
+
+fn follow(stderr: ChildStderr, log: Arc<Mutex<String>>) -> Receiver<Value> {
+    let (sender, lines) = channel();
+    thread::spawn("test-log", move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            let mut text = log.lock().unwrap_or_else(PoisonError::into_inner);
+            text.push_str(&line);
+            text.push('\n');
+            drop(text);
+            // Nobody listens any more once the daemon is ready.
+            drop(serde_json::from_str(&line).map(|line| sender.send(line)));
+        }
+    })
+    .unwrap();
+    lines
+}
