@@ -92,6 +92,8 @@ pub(super) fn open_readers(path: &Path) -> Result<r2d2::Pool<SqliteConnectionMan
 #[expect(clippy::disallowed_methods, reason = "this is the room that opens the database")]
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, OpenError> {
     let connection = Connection::open_with_flags(path, flags).map_err(OpenError::Database)?;
+    // Before the first setting: switching the journal would already change a stranger's file.
+    migrate::check_owner(&connection, path)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     for (pragma, wanted, answer) in PRAGMAS {
         connection.pragma_update_and_check(None, pragma, wanted, |_| Ok(())).or_else(|error| {

@@ -47,19 +47,25 @@ pub const NEWEST_STEP: i64 = 20;
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;
 
-/// Brings the file up to the newest step. The caller holds the start-up lock.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
-    let found = pragma(connection, "user_version")?;
-    if found == 0 {
+/// Refuses another program's database. Only reads, so that it may come before any setting.
+pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let pragma = |name| pragma(connection, path, name);
+    if pragma("user_version")? == 0 {
         let objects: i64 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(|error| unreadable(path, error))?;
         if objects > 0 {
             return Err(OpenError::Foreign(path.to_owned()));
         }
-    } else if pragma(connection, "application_id")? != APPLICATION_ID {
+    } else if pragma("application_id")? != APPLICATION_ID {
         return Err(OpenError::Foreign(path.to_owned()));
     }
+    Ok(())
+}
+
+/// Brings the file up to the newest step. The caller holds the start-up lock, and the file is ours.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+    let found = pragma(connection, path, "user_version")?;
     if found > NEWEST_STEP {
         return if admits(connection).map_err(OpenError::Database)? {
             Ok(())
@@ -90,8 +96,10 @@ fn admits(connection: &Connection) -> rusqlite::Result<bool> {
     )
 }
 
-fn pragma(connection: &Connection, name: &str) -> Result<i64, OpenError> {
-    connection.pragma_query_value(None, name, |row| row.get(0)).map_err(OpenError::Database)
+fn pragma(connection: &Connection, path: &Path, name: &str) -> Result<i64, OpenError> {
+    connection
+        .pragma_query_value(None, name, |row| row.get(0))
+        .map_err(|error| unreadable(path, error))
 }
 
 #[cfg(test)]
