@@ -10,6 +10,7 @@ use secrecy::ExposeSecret as _;
 use crate::config::source::{Problem, Source};
 use crate::config::{ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig, WorkConfig};
 use crate::domain::retry::RetryPolicy;
+use crate::forge::client::{self, ClientError};
 
 pub(super) const ADDRESS: &str = "an address and a port such as 127.0.0.1:7080";
 
@@ -114,16 +115,26 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
     for (name, missing) in
         [("SVC_WEBHOOK_SECRET", secret.is_none()), ("SVC_FORGE_PRIVATE_KEY", private_key.is_none())]
     {
-        if missing {
+        // One that is there and cannot be read has a problem of its own.
+        if missing && !source.has_problem(name) {
             source.problem(name, "it is missing, and the forge needs it");
         }
+    }
+    let api_url = source.text("SVC_FORGE_API_URL");
+    for problem in client::problems(&api_url, private_key.as_ref(), root_certificate.as_deref()) {
+        let name = match problem {
+            ClientError::BaseUrl => "SVC_FORGE_API_URL",
+            ClientError::PrivateKey => "SVC_FORGE_PRIVATE_KEY",
+            ClientError::RootCertificate => "SVC_FORGE_ROOT_CERTIFICATE_FILE",
+        };
+        source.problem(name, problem.to_string());
     }
     Some(ForgeConfig {
         webhook_secrets: std::iter::once(secret?).chain(previous).collect(),
         webhook_body_bytes: usize::try_from(body_bytes?).unwrap_or(usize::MAX),
         app_id: app_id?,
         private_key: private_key?,
-        api_url: source.text("SVC_FORGE_API_URL"),
+        api_url,
         api_version: api_version?,
         root_certificate,
         release_tag_pattern: pattern?,

@@ -59,6 +59,13 @@ impl Source {
         self.problems.push(Problem { name: name.to_owned(), what: what.into() });
     }
 
+    /// Says whether a problem with a variable, or with the file it may be given as, was noted.
+    pub(super) fn has_problem(&self, name: &str) -> bool {
+        let of_it =
+            |other: &str| other.strip_prefix(name).is_some_and(|rest| matches!(rest, "" | "_FILE"));
+        self.problems.iter().any(|problem| of_it(&problem.name))
+    }
+
     /// Returns how many problems were noted.
     pub(super) fn problem_count(&self) -> usize {
         self.problems.len()

@@ -14,7 +14,7 @@ use super::answer::{Answer, class_of, log_failure};
 use super::session::RepositorySession;
 use super::token::{AppKey, Token};
 use super::wire::{Request, Wire};
-use super::{Forge, Permission, Session};
+use super::{Forge, Permission, Session, token, wire};
 use crate::clock::Clock;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
@@ -87,6 +87,19 @@ pub enum ClientError {
     /// There is no readable certificate.
     #[error("the root certificate is not a PEM certificate")]
     RootCertificate,
+}
+
+/// Returns everything that would keep a client from being made of these settings; none of it repeats
+/// a setting.
+#[must_use]
+pub fn problems(
+    base_url: &str,
+    private_key: Option<&SecretString>,
+    root_certificate: Option<&[u8]>,
+) -> Vec<ClientError> {
+    let key = private_key.and_then(|pem| token::read_key(pem).err());
+    let root = root_certificate.and_then(|pem| wire::read_roots(pem).err());
+    wire::read_base(base_url).err().into_iter().chain(key).chain(root).collect()
 }
 
 /// A client of the real API.

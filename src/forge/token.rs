@@ -30,14 +30,8 @@ pub(super) struct AppKey {
 }
 
 impl AppKey {
-    /// Reads an RSA key of at least 2048 bits, PEM, PKCS#1 or PKCS#8, and signs once with it.
     pub(super) fn new(app: AppId, pem: &SecretString) -> Result<Self, ClientError> {
-        crate::jwt::install();
-        let key = EncodingKey::from_rsa_pem(pem.expose_secret().as_bytes())
-            .or(Err(ClientError::PrivateKey))?;
-        let key = Self { app, key };
-        key.sign(Timestamp::from_micros(0)).ok_or(ClientError::PrivateKey)?;
-        Ok(key)
+        Ok(Self { app, key: read_key(pem)? })
     }
 
     /// Returns a credential of the app. Never nothing for a key that signed once.
@@ -51,6 +45,15 @@ impl AppKey {
         let signed = encode(&Header::new(Algorithm::RS256), &claims, &self.key).ok()?;
         Some(SecretString::from(signed))
     }
+}
+
+/// Reads an RSA key of at least 2048 bits, PEM, PKCS#1 or PKCS#8, and signs once with it.
+pub(super) fn read_key(pem: &SecretString) -> Result<EncodingKey, ClientError> {
+    crate::jwt::install();
+    let key = EncodingKey::from_rsa_pem(pem.expose_secret().as_bytes())
+        .or(Err(ClientError::PrivateKey))?;
+    encode(&Header::new(Algorithm::RS256), &json!({}), &key).or(Err(ClientError::PrivateKey))?;
+    Ok(key)
 }
 
 /// A token of one repository.

@@ -50,8 +50,7 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) fn new(settings: &Settings) -> Result<Self, ClientError> {
-        let base = settings.base_url.trim_end_matches('/').to_owned();
-        let is_https = check_base(&base).ok_or(ClientError::BaseUrl)?;
+        let (base, is_https) = read_base(&settings.base_url)?;
         let mut tls = TlsConfig::builder();
         if let Some(pem) = &settings.root_certificate {
             tls = tls.root_certs(read_roots(pem)?);
@@ -143,6 +142,13 @@ fn silence(error: &ureq::Error) -> Silence {
     if matches!(error, ureq::Error::ConnectionFailed) { Silence::NotSent } else { Silence::Lost }
 }
 
+/// Returns the base without a `/` at its end, and whether it is https.
+pub(super) fn read_base(base_url: &str) -> Result<(String, bool), ClientError> {
+    let base = base_url.trim_end_matches('/').to_owned();
+    let is_https = check_base(&base).ok_or(ClientError::BaseUrl)?;
+    Ok((base, is_https))
+}
+
 /// Returns whether the base is https; nothing when it cannot be a base. Plain http is for tests and
 /// demonstrations on this machine.
 fn check_base(base: &str) -> Option<bool> {
@@ -158,7 +164,7 @@ fn check_base(base: &str) -> Option<bool> {
     }
 }
 
-fn read_roots(pem: &[u8]) -> Result<RootCerts, ClientError> {
+pub(super) fn read_roots(pem: &[u8]) -> Result<RootCerts, ClientError> {
     let mut roots = Vec::new();
     for item in parse_pem(pem) {
         if let PemItem::Certificate(certificate) = item.or(Err(ClientError::RootCertificate))? {

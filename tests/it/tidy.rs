@@ -22,6 +22,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["api", "demo"]),
     ("demo", &["api", "simulator"]),
     ("simulator", &[]),
+    // Whether an address, a key and a certificate can be used is known only by who uses them.
+    ("config", &["forge"]),
     ("bin", &["cli", "daemon", "logging"]),
 ];
 
