@@ -8,8 +8,8 @@ mod letters;
 mod process;
 mod site;
 
-mod cannot_start;
 mod canary;
+mod cannot_start;
 mod concurrent;
 mod disk;
 mod intake;

@@ -70,12 +70,32 @@ fn a_wrong_configuration_is_told_whole_and_without_secrets() {
 }
 
 #[test]
-fn a_forge_address_with_a_password_is_not_repeated() {
+fn a_check_finds_what_a_start_would_find() {
     let mut site = Site::new();
-    site.set("SVC_FORGE_API_URL", "https://someone:a-password@forge.example/api");
-    let ended = site.run(&[]);
-    assert_ne!(ended.code, Some(0), "{ended:?}");
-    assert!(!ended.stderr.contains("a-password"), "{}", ended.stderr);
+    let certificate = site.path("root.pem");
+    fs::write(&certificate, "a-marked-certificate").unwrap();
+    site.secret("SVC_FORGE_PRIVATE_KEY", "a-marked-private-key");
+    site.set("SVC_FORGE_ROOT_CERTIFICATE_FILE", certificate.to_str().unwrap());
+    for url in [
+        "https://someone:a-marked-password@forge.example/api",
+        "https://forge.example/api?token=a-marked-token",
+        "http://forge.example/marked",
+        "marked",
+    ] {
+        site.set("SVC_FORGE_API_URL", url);
+        for arguments in [&[][..], &["check-config"]] {
+            let ended = site.run(arguments);
+            assert_eq!(ended.code, Some(78), "{ended:?}");
+            for name in
+                ["SVC_FORGE_API_URL", "SVC_FORGE_PRIVATE_KEY", "SVC_FORGE_ROOT_CERTIFICATE_FILE"]
+            {
+                assert!(ended.stderr.contains(&format!("  {name}: ")), "{ended:?}");
+            }
+            assert!(ended.stderr.contains("3 problem(s)"), "{ended:?}");
+            assert!(!ended.stderr.contains("marked"), "{ended:?}");
+            assert!(!site.database().exists());
+        }
+    }
 }
 
 #[test]

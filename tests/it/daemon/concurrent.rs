@@ -26,9 +26,8 @@ fn sixteen_requests_with_one_key_are_one_replay() {
         let item = letters::refused(&site, &daemon, number);
         let doors = daemon.operator_doors();
         let key = format!("key-{number}");
-        let asks = (0..16).map(|asker| {
-            (doors[asker % 2].clone(), replay(INSTALLATION, "outbox", &item, &key))
-        });
+        let asks = (0..16)
+            .map(|asker| (doors[asker % 2].clone(), replay(INSTALLATION, "outbox", &item, &key)));
         let answers = at_once(asks.collect());
         let event = answers[0].member("auditEventId");
         assert!(answers.iter().all(|answer| answer.status == 200), "{answers:?}");
@@ -81,7 +80,8 @@ fn a_race_of_one_delivery_is_one_job_and_one_dispatch() {
         let answers = at_once((0..16).map(ask).collect());
         let accepted = answers.iter().filter(|answer| answer.status == 202).count();
         assert_eq!(accepted, 1, "{answers:?}");
-        let again = |answer: &&Answer| answer.status == 200 && answer.member("outcome") == "duplicate";
+        let again =
+            |answer: &&Answer| answer.status == 200 && answer.member("outcome") == "duplicate";
         assert_eq!(answers.iter().filter(again).count(), 15, "{answers:?}");
     }
     wait_for("ten dispatches", || (site.forge.workflow_runs().len() >= 10).then_some(()));

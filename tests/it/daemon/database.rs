@@ -18,11 +18,9 @@ pub(super) fn number(database: &Connection, query: &str, parameters: &[&dyn ToSq
 
 /// Checks every page and every reference.
 pub(super) fn assert_sound(database: &Connection) {
-    let found: String =
-        database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    let found: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(found, "ok");
-    let broken =
-        number(database, "SELECT count(*) FROM pragma_foreign_key_check", &[]);
+    let broken = number(database, "SELECT count(*) FROM pragma_foreign_key_check", &[]);
     assert_eq!(broken, 0, "foreign keys");
 }
 

@@ -23,9 +23,12 @@ fn mounted(site: &Site, script: &str) -> Option<Command> {
         return None;
     }
     let mut command = site.command("/usr/bin/unshare");
-    command
-        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-        .args(["-m", "sh", "-ec", &format!("{script}; exec {}", svcd())]);
+    command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").args([
+        "-m",
+        "sh",
+        "-ec",
+        &format!("{script}; exec {}", svcd()),
+    ]);
     Some(command)
 }
 

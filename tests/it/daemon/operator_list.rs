@@ -1,9 +1,9 @@
 //! The list of dead letters: its shape, its pages, and the queries it does not understand.
 
+use super::INSTALLATION;
 use super::ask::Ask;
 use super::letters::{self, list_path};
 use super::site::Site;
-use super::INSTALLATION;
 
 #[test]
 fn a_query_is_understood_or_refused() {
@@ -63,7 +63,8 @@ fn a_query_is_understood_or_refused() {
             "before=2026-01-01T00:00:00%2B01:00",
             "before=2026-01-01T00%3A00%3A00Z&limit=7",
         ] {
-            let answer = door.ask(&Ask::get(&format!("{}?{query}", list_path(INSTALLATION))).bearer());
+            let answer =
+                door.ask(&Ask::get(&format!("{}?{query}", list_path(INSTALLATION))).bearer());
             assert_eq!(answer.status, 200, "{query}: {answer:?}");
             assert_eq!(answer.text(), r#"{"items":[],"nextBefore":null}"#, "{query}");
         }

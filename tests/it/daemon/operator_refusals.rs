@@ -160,8 +160,12 @@ fn a_key_is_needed_once_and_whole() {
         let outside = door.ask(&ask().header("Idempotency-Key", "caf\u{e9}-marked"));
         assert_eq!(outside.status, 400, "{outside:?}");
         assert!(!outside.text().contains("marked"));
-        door.ask(&Ask::post(&format!("{}?key=1", replay_path(INSTALLATION, "outbox", &item))).bearer().key("q"))
-            .assert_problem(400, "invalid_request", "query");
+        door.ask(
+            &Ask::post(&format!("{}?key=1", replay_path(INSTALLATION, "outbox", &item)))
+                .bearer()
+                .key("q"),
+        )
+        .assert_problem(400, "invalid_request", "query");
     }
     assert_eq!(letters::letters(&daemon, INSTALLATION).len(), 1, "nothing was replayed");
     let answer = daemon.control.ask(&ask().key(&longest));
@@ -199,7 +203,8 @@ fn methods_and_bodies_a_path_does_not_have() {
         assert_eq!((head.status, head.body.len()), (200, 0));
         let large = Ask::post(&replay_path).bearer().key("key").body(vec![b'x'; 4_097]);
         door.ask(&large).assert_problem(413, "payload_too_large", "a large body");
-        let declared = Ask::post(&replay_path).bearer().key("key").header("Content-Length", "99999999999");
+        let declared =
+            Ask::post(&replay_path).bearer().key("key").header("Content-Length", "99999999999");
         door.ask(&declared).assert_problem(413, "payload_too_large", "a large declared body");
         let any = Ask::get(&list_path).bearer().header("Content-Length", "1").body("x");
         door.ask(&any).assert_problem(413, "payload_too_large", "a body without a meaning");

@@ -176,7 +176,8 @@ fn foreign_is_absent_byte_for_byte() {
         for installation in ["0", "-1", "+4711", "04711", "4711.0", "9223372036854775808", "x", ""]
         {
             let path = format!("/api/v1/operator/installations/{installation}/dead-letters");
-            let answer = door.ask(&Ask::post(&format!("{path}/outbox/{own}/replay")).bearer().key("k"));
+            let answer =
+                door.ask(&Ask::post(&format!("{path}/outbox/{own}/replay")).bearer().key("k"));
             assert_eq!(answer, absent, "{installation}");
             door.ask(&Ask::get(&path).bearer()).assert_problem(404, "not_found", installation);
         }

@@ -30,8 +30,12 @@ pub(super) struct Daemon {
 impl Daemon {
     /// Starts a daemon and waits until it is ready; otherwise returns its whole log.
     pub(super) fn start(command: &mut Command, socket: PathBuf) -> Result<Self, String> {
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let lines = follow(child.stderr.take().unwrap(), Arc::clone(&log));
         let (mut public, mut operator) = (None, None);

@@ -157,9 +157,5 @@ fn webhooks_of_strangers() -> Webhooks {
 fn finish(command: &mut Command) -> Ended {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Ended {
-        code: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
+    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
