@@ -1,6 +1,12 @@
 //! The real `svcd`, as a supervisor, the forge and an operator meet it: a process with a folder, a
 //! socket and ports of its own, and a simulated forge. Whatever can be seen without ending or
 //! starting a process is better tested elsewhere.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "a helper of a test fails like the test it helps"
+)]
 
 mod ask;
 mod database;
@@ -20,6 +26,7 @@ mod operator_list;
 mod operator_refusals;
 mod operator_replay;
 mod svcctl;
+mod tenants;
 
 use std::time::Duration;
 

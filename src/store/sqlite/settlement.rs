@@ -121,7 +121,9 @@ fn bury(
 ) -> Result<(), Error> {
     let mut statement = tx.connection.prepare_cached(
         "SELECT o.outbox_id, o.installation_id, p.full_name, o.attempt_count FROM outbox o \
-         LEFT JOIN repositories p USING (repository_id) WHERE o.id = :id",
+         LEFT JOIN repositories p ON p.repository_id = o.repository_id \
+            AND p.installation_id = o.installation_id \
+         WHERE o.id = :id",
     )?;
     let mut rows = statement.query(named_params! { ":id": fence.row })?;
     let row = rows.next()?.ok_or(Error::Row("outbox_id"))?;
