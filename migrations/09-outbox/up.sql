@@ -8,7 +8,7 @@ CREATE TABLE outbox (
     release_run_id    TEXT NOT NULL REFERENCES release_runs (release_run_id),
     attempt_id        TEXT NOT NULL REFERENCES release_run_attempts (attempt_id),
     kind              TEXT NOT NULL CHECK (kind IN ('workflow_dispatch', 'check_run_create', 'check_run_update')),
-    payload           TEXT NOT NULL,                   -- what to send; never shown
+    payload           TEXT NOT NULL,                   -- what to send; never shown, empty once nothing will be sent
     status            TEXT NOT NULL CHECK (status IN
         ('held', 'available', 'leased', 'completed', 'dead_letter', 'superseded')),  -- held: an earlier effect of the attempt is unfinished
     attempt_count     INTEGER NOT NULL DEFAULT 0,      -- counted at the claim, so that a crash counts too

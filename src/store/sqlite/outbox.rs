@@ -125,8 +125,8 @@ pub(super) fn advance(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
 pub(super) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
-            "UPDATE outbox SET status = 'superseded', lease_owner = NULL, claim_id = NULL, \
-                lease_expires_at = NULL, finished_at = :now, updated_at = :now \
+            "UPDATE outbox SET status = 'superseded', payload = '', lease_owner = NULL, \
+                claim_id = NULL, lease_expires_at = NULL, finished_at = :now, updated_at = :now \
              WHERE attempt_id = :attempt AND status IN ('held', 'available', 'leased', 'dead_letter')",
         )?
         .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;

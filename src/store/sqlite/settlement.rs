@@ -98,6 +98,7 @@ fn finish(tx: &Tx<'_>, fence: Fence, status: OutboxStatus, in_doubt: bool) -> Re
         .prepare_cached(
             "UPDATE outbox SET status = :status, \
                 send_began_at = iif(:in_doubt, coalesce(send_began_at, :now), NULL), \
+                payload = iif(:status = 'dead_letter', payload, ''), \
                 lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, updated_at = :now, \
                 finished_at = :now \
              WHERE id = :id AND claim_id = :claim",
