@@ -74,7 +74,7 @@ fn a_race_of_one_delivery_is_one_job_and_one_dispatch() {
         let ask = |asker: usize| {
             // The same id, whatever its case.
             let id = format!("Race-{round}");
-            let id = if asker % 2 == 0 { id } else { id.to_uppercase() };
+            let id = if asker.is_multiple_of(2) { id } else { id.to_uppercase() };
             (daemon.public.clone(), delivery(&id, &webhook))
         };
         let answers = at_once((0..16).map(ask).collect());
