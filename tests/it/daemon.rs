@@ -27,6 +27,7 @@ mod operator_refusals;
 mod operator_replay;
 mod svcctl;
 mod tenants;
+mod transcripts;
 
 use std::time::Duration;
 

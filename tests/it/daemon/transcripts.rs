@@ -1,0 +1,137 @@
+//! The pages in `tests/data/cli`: prose with commands and what they say, run against a real daemon.
+//! `UPDATE=1 cargo test --test it transcripts` writes what was said.
+//!
+//! A page may name the dead letters that were made for it: `$REFUSED`, `$UNCERTAIN` and `$JOB`. Other
+//! ids, times and ages are written as `[id]`, `[time]` and `[age]`; columns are two spaces apart.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::letters;
+use super::process::Daemon;
+use super::site::Site;
+
+#[test]
+fn every_page_is_what_is_said() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cli");
+    let mut pages: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.sort();
+    assert!(pages.len() >= 4);
+    for page in pages {
+        let written = std::fs::read_to_string(&page).unwrap();
+        let said = replay_page(&written);
+        if crate::generated::is_update() {
+            std::fs::write(&page, &said).unwrap();
+        } else {
+            assert!(written == said, "{} says now:\n{said}", page.display());
+        }
+    }
+}
+
+/// Returns the page with what its commands say now.
+fn replay_page(page: &str) -> String {
+    let stage = Stage::new();
+    let mut said = String::new();
+    let (mut in_transcript, mut first) = (false, true);
+    for line in page.lines() {
+        match (in_transcript, line) {
+            (false, "```console") => (in_transcript, first) = (true, true),
+            (true, "```") => in_transcript = false,
+            (true, _) => {
+                if let Some(command) = line.strip_prefix("$ ") {
+                    said.push_str(if first { "" } else { "\n" });
+                    said.push_str(&[line, "\n", &stage.run(command)].concat());
+                    first = false;
+                }
+                continue;
+            }
+            (false, _) => {}
+        }
+        said.push_str(line);
+        said.push('\n');
+    }
+    said
+}
+
+/// A daemon with one dead letter of each kind.
+struct Stage {
+    site: Site,
+    _daemon: Daemon,
+    names: BTreeMap<&'static str, String>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let site = Site::new();
+        let daemon = site.start();
+        let names = BTreeMap::from([
+            ("$REFUSED", letters::refused(&site, &daemon, 1)),
+            ("$UNCERTAIN", letters::uncertain(&site, &daemon, 2)),
+            ("$JOB", letters::job(&site, &daemon, 3)),
+        ]);
+        Self { site, _daemon: daemon, names }
+    }
+
+    /// Runs a command and returns what it said, and how it ended.
+    fn run(&self, command: &str) -> String {
+        let mut words = command.strip_prefix("svcctl ").unwrap().to_owned();
+        for (name, id) in &self.names {
+            words = words.replace(name, id);
+        }
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let url = format!("unix:{}", self.site.socket().display());
+        let ended = self.site.svcctl(&url, &words);
+        let mut said = format!("{}{}", ended.stderr, ended.stdout);
+        for (name, id) in &self.names {
+            said = said.replace(id.as_str(), name);
+        }
+        let folder = self.site.socket();
+        let folder = folder.parent().unwrap().to_string_lossy().into_owned();
+        said = said.replace(&folder, "[folder]");
+        let mut lines: Vec<String> = said.lines().map(plain).collect();
+        if ended.code != Some(0) {
+            lines.push(format!("[exit {}]", ended.code.unwrap()));
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+/// Writes what differs from run to run as what it is.
+fn plain(line: &str) -> String {
+    let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+    let columns: Vec<String> =
+        line.split("  ").map(str::trim).filter(|column| !column.is_empty()).map(cell).collect();
+    format!("{indent}{}", columns.join("  "))
+}
+
+fn cell(text: &str) -> String {
+    let mut joined = String::new();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-:.".contains(c);
+    for piece in text.split_inclusive(|c| !is_part(c)) {
+        let word = piece.trim_end_matches(|c| !is_part(c));
+        let rest = piece.get(word.len()..).unwrap_or_default();
+        joined.push_str(match word {
+            id if is_id(id) => "[id]",
+            time if is_time(time) => "[time]",
+            other => other,
+        });
+        joined.push_str(rest);
+    }
+    for seconds in (0..=60).rev() {
+        joined = joined.replace(&format!("{seconds}s ago"), "[age]");
+    }
+    joined
+}
+
+fn is_id(word: &str) -> bool {
+    word.len() == 36
+        && word.bytes().enumerate().all(|(place, b)| match place {
+            8 | 13 | 18 | 23 => b == b'-',
+            _ => b.is_ascii_hexdigit(),
+        })
+}
+
+fn is_time(word: &str) -> bool {
+    svc::domain::time::Timestamp::parse_rounding_up(word).is_some()
+}
