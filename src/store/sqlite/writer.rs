@@ -205,7 +205,9 @@ impl Loop {
         while let Some(mut waiting) = self.shared.queue.take(GROUP_MAX) {
             while !waiting.is_empty() {
                 let mut group = Vec::with_capacity(waiting.len());
+                let changes = self.connection.total_changes();
                 let outcome = self.commit(&mut waiting, &mut group);
+                self.judge(&outcome, self.connection.total_changes() > changes);
                 if let Err(fatal @ Error::Fatal(_)) = outcome {
                     (self.on_fatal)(&fatal);
                     self.shared.queue.close();
@@ -218,20 +220,23 @@ impl Loop {
         drop(self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
     }
 
-    fn answer(&self, group: Vec<Box<dyn Command>>, outcome: Result<(), Error>) {
-        let outcome = outcome.map_err(|error| match error {
-            Error::Unavailable(reason) => reason,
-            Error::LeaseLost
-            | Error::Panicked
-            | Error::Fatal(_)
-            | Error::Statement(_)
-            | Error::Row(_) => Unavailable::Resources,
-        });
-        let place = outcome
-            .err()
-            .and_then(|reason| Unavailable::ALL.iter().position(|other| *other == reason));
-        let failing = place.map_or(0, |place| u8::try_from(place + 1).unwrap_or(u8::MAX));
+    /// Keeps how the last write went. A group that changed nothing needed no disk, so its success
+    /// says nothing about one that failed.
+    fn judge(&self, outcome: &Result<(), Error>, wrote: bool) {
+        let failing = match outcome {
+            Ok(()) if !wrote => return,
+            Ok(()) => 0,
+            Err(error) => {
+                let reason = reason(error);
+                let place = Unavailable::ALL.iter().position(|other| *other == reason);
+                place.map_or(0, |place| u8::try_from(place + 1).unwrap_or(u8::MAX))
+            }
+        };
         self.shared.failing.store(failing, Ordering::Relaxed);
+    }
+
+    fn answer(&self, group: Vec<Box<dyn Command>>, outcome: Result<(), Error>) {
+        let outcome = outcome.map_err(|error| reason(&error));
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         for command in group {
             command.answer(outcome);
@@ -302,5 +307,17 @@ impl Loop {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns why a group did not commit, as its callers hear it.
+const fn reason(error: &Error) -> Unavailable {
+    match error {
+        Error::Unavailable(reason) => *reason,
+        Error::LeaseLost
+        | Error::Panicked
+        | Error::Fatal(_)
+        | Error::Statement(_)
+        | Error::Row(_) => Unavailable::Resources,
     }
 }
