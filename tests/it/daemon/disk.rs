@@ -9,7 +9,7 @@ use svc::wake::Wake;
 
 use super::ask::Ask;
 use super::database;
-use super::process::Daemon;
+use super::process::{Daemon, delivery};
 use super::site::{Site, svcd};
 use super::{commit, wait_for};
 
@@ -148,4 +148,34 @@ fn a_full_disk_is_an_answer_and_passes() {
     assert_eq!(rows, i64::try_from(accepted.len()).unwrap());
     let runs = site.forge.workflow_runs();
     assert_eq!(runs.len(), accepted.len(), "one dispatch each");
+}
+
+#[test]
+fn a_limit_on_files_ends_the_process_without_a_false_word() {
+    let mut site = Site::new();
+    site.set("SVC_LOG_LEVEL", "info");
+    // SQLite calls this an I/O error, of which nobody knows what was written.
+    let mut command = site.command("/usr/bin/prlimit");
+    command.args(["--fsize=1500000", svcd()]);
+    let mut daemon = Daemon::start(&mut command, site.socket()).unwrap();
+    let mut acknowledged = Vec::new();
+    let padding = "p".repeat(100);
+    for number in 0..5_000 {
+        let push = site.webhooks.push_tag(&format!("v{number}-{padding}"), &commit(number));
+        let Ok(answer) = daemon.public.try_ask(&delivery(&format!("push-{number}"), &push)) else {
+            break;
+        };
+        if answer.status == 202 {
+            acknowledged.push(number);
+        }
+    }
+    assert_eq!(daemon.ended().code(), Some(74), "{}", daemon.log());
+    assert!(daemon.log().contains("store.disk_failed"));
+    drop(daemon);
+    let daemon = site.start();
+    for number in &acknowledged {
+        let push = site.webhooks.push_tag(&format!("v{number}-{padding}"), &commit(*number));
+        let answer = daemon.deliver(&format!("push-{number}"), &push);
+        assert_eq!((answer.status, answer.member("outcome")), (200, "duplicate".to_owned()));
+    }
 }

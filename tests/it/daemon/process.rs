@@ -79,6 +79,11 @@ impl Daemon {
     /// Asks it to end; returns how it did.
     pub(super) fn end(&mut self, signal: Signal) -> ExitStatus {
         kill_process(self.pid(), signal).unwrap();
+        self.ended()
+    }
+
+    /// Waits for its end; returns how it did.
+    pub(super) fn ended(&mut self) -> ExitStatus {
         wait_for("the end of svcd", || self.child.try_wait().unwrap())
     }
 
