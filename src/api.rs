@@ -80,6 +80,13 @@ pub struct Installation {
     pub state: Cow<'static, str>,
 }
 
+/// That the service answers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Liveness {
+    /// `live`.
+    pub status: Cow<'static, str>,
+}
+
 /// Whether the service may be used, and why not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

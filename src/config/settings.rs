@@ -53,7 +53,7 @@ pub const SETTINGS: &[Setting] = &[
     plain(
         "SVC_TRUSTED_PROXIES",
         "127.0.0.0/8,::1/128",
-        "Networks whose connections carry many clients: they have no cap of their own. Separated by commas.",
+        "Networks of proxies in front of us, separated by commas: their X-Forwarded-For is believed, and they have no cap of their own.",
     ),
     secret(
         "SVC_OPERATOR_API_TOKEN",

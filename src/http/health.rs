@@ -11,7 +11,7 @@ use crate::http::message::{Request, Response};
 use crate::http::routes::json;
 
 pub(super) fn live(_: &App, _: &Request) -> Response {
-    json(StatusCode::OK, &serde_json::json!({ "status": "live" }))
+    json(StatusCode::OK, &api::Liveness { status: Cow::Borrowed("live") })
 }
 
 pub(super) fn ready(app: &App, _: &Request) -> Response {

@@ -42,7 +42,7 @@ pub struct Head {
     pub query: Option<String>,
     /// Headers as sent, exactly one `Host` among them.
     pub headers: HeaderMap,
-    /// Who is connected; nothing on the Unix socket.
+    /// Whose request it is, behind trusted proxies too; nothing on the Unix socket.
     pub peer: Option<IpAddr>,
 }
 

@@ -53,7 +53,8 @@ fn the_sample_environment_file_is_fresh_and_valid() {
 }
 
 fn add_page(command: &clap::Command, pages: &mut Files) {
-    let man = clap_mangen::Man::new(command.clone()).date(DATE).manual("svc");
+    let source = concat!("svcctl ", env!("CARGO_PKG_VERSION"));
+    let man = clap_mangen::Man::new(command.clone()).date(DATE).source(source).manual("svc");
     let mut page = Vec::new();
     man.render(&mut page).unwrap();
     pages.insert(Path::new("man").join(man.get_filename()), page);

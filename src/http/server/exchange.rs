@@ -11,6 +11,7 @@ use hyper::body::{Body as _, Bytes, Incoming};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::peers::{Peers, Place};
 use super::pool::Pool;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
 
@@ -18,16 +19,18 @@ use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
 pub(super) struct Exchange {
     pub(super) service: Arc<dyn Service>,
     pub(super) pool: Pool,
+    pub(super) peers: Arc<Peers>,
     pub(super) body_timeout: Duration,
     pub(super) handler_timeout: Duration,
     /// A permit for each byte of body that all connections together may hold.
     pub(super) body_bytes: Arc<Semaphore>,
 }
 
-/// A whole request, and the bytes it holds until it is answered.
+/// A whole request, and what it holds until it is answered: its bytes, and its client's place.
 struct Held {
     request: Request,
     _bytes: Option<OwnedSemaphorePermit>,
+    _place: Option<Place>,
 }
 
 impl Exchange {
@@ -56,7 +59,15 @@ impl Exchange {
         request: http::Request<Incoming>,
     ) -> Result<Held, Box<Response>> {
         let (parts, body) = request.into_parts();
-        let head = head(surface, peer, parts).ok_or_else(|| self.refuse(Refusal::BadRequest))?;
+        let client = self.peers.client(peer, &parts.headers);
+        let head = head(surface, client, parts).ok_or_else(|| self.refuse(Refusal::BadRequest))?;
+        // A direct peer is counted by its connections.
+        let place = if client == peer {
+            None
+        } else {
+            let place = self.peers.take(client);
+            Some(place.ok_or_else(|| self.refuse(Refusal::Overloaded))?)
+        };
         let limit = self.service.admit(&head)?;
         // Without a transfer encoding the length is declared, and hyper reads no more than that.
         let length = usize::try_from(body.size_hint().lower());
@@ -64,7 +75,9 @@ impl Exchange {
             return Err(self.refuse(Refusal::PayloadTooLarge));
         }
         match timeout(self.body_timeout, self.collect(body)).await {
-            Ok(Ok((body, bytes))) => Ok(Held { request: Request { head, body }, _bytes: bytes }),
+            Ok(Ok((body, bytes))) => {
+                Ok(Held { request: Request { head, body }, _bytes: bytes, _place: place })
+            }
             Ok(Err(refusal)) => Err(self.refuse(refusal)),
             Err(_elapsed) => Err(self.refuse(Refusal::Timeout)),
         }

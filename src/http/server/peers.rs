@@ -1,14 +1,19 @@
-//! How many connections each address holds, so that one peer cannot take them all.
+//! Who the peers are, and how much each of them holds, so that none can take everything: connections
+//! of a direct peer, requests under way of a client behind a trusted proxy.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
+
+/// The addresses a request passed, each proxy adding the one it saw at the right.
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 type Counts = Arc<Mutex<HashMap<IpAddr, u16>>>;
 
-/// The connections of each peer. Behind a trusted proxy are many people, so it has no cap.
+/// What each peer holds. Behind a trusted proxy are many people, so it has no cap.
 #[derive(Debug)]
 pub(super) struct Peers {
     max: u16,
@@ -16,7 +21,7 @@ pub(super) struct Peers {
     counts: Counts,
 }
 
-/// One counted connection; given back when dropped. A trusted proxy's is not counted.
+/// One that was counted; given back when dropped. A trusted proxy's is not counted.
 #[derive(Debug)]
 pub(super) struct Place(Option<(Counts, IpAddr)>);
 
@@ -26,9 +31,32 @@ impl Peers {
         Self { max, trusted, counts: Counts::default() }
     }
 
-    /// Counts one more connection, unless the peer has as many as it may.
+    /// Returns whose request it is: the rightmost address that is no trusted proxy. What stands to
+    /// its left was written by somebody nobody vouches for; without a trusted peer, all of it was.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        if !self.trusts(peer) {
+            return peer;
+        }
+        let values: Vec<&str> =
+            headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();
+        let mut client = peer;
+        for hop in values.iter().rev().flat_map(|value| value.rsplit(',')) {
+            let Ok(hop) = hop.trim().parse::<IpAddr>() else { break };
+            client = hop.to_canonical();
+            if !self.trusts(client) {
+                break;
+            }
+        }
+        client
+    }
+
+    fn trusts(&self, peer: IpAddr) -> bool {
+        self.trusted.iter().any(|network| network.contains(&peer))
+    }
+
+    /// Counts one more connection or request, unless the peer has as many as it may.
     pub(super) fn take(&self, peer: IpAddr) -> Option<Place> {
-        if self.trusted.iter().any(|network| network.contains(&peer)) {
+        if self.trusts(peer) {
             return Some(Place(None));
         }
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,5 +100,24 @@ mod tests {
         drop(place);
         assert!(peers.counts.lock().unwrap().is_empty());
         assert!(peers.take(stranger).is_some());
+    }
+
+    #[test]
+    fn a_client_is_the_rightmost_address_nobody_vouches_for() {
+        let peers = Peers::new(1, vec!["10.0.0.0/8".parse().unwrap()]);
+        let client = |peer: &str, values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(FORWARDED_FOR, value.parse().unwrap());
+            }
+            peers.client(peer.parse().unwrap(), &headers).to_string()
+        };
+        assert_eq!(client("192.0.2.1", &["192.0.2.9"]), "192.0.2.1", "a stranger says nothing");
+        assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
+        assert_eq!(client("10.0.0.1", &["192.0.2.9"]), "192.0.2.9");
+        assert_eq!(client("10.0.0.1", &["1.1.1.1, 192.0.2.9, 10.0.0.2"]), "192.0.2.9");
+        assert_eq!(client("10.0.0.1", &["1.1.1.1", "192.0.2.9,10.0.0.2"]), "192.0.2.9");
+        assert_eq!(client("10.0.0.1", &["1.1.1.1, nonsense, 10.0.0.2"]), "10.0.0.2");
+        assert_eq!(client("10.0.0.1", &["::ffff:192.0.2.9"]), "192.0.2.9");
     }
 }

@@ -34,7 +34,8 @@ const ACCEPT_REST: Duration = Duration::from_millis(50);
 pub struct TcpLimits {
     /// Most connections at once over all listeners; further ones are closed at once.
     pub connections_max: u16,
-    /// Most connections at once from one address that is no trusted proxy.
+    /// Most connections at once from one address that is no trusted proxy, and most requests at once
+    /// of one client behind one.
     pub connections_per_peer_max: u16,
     /// Time for a whole head, from its first byte, or from the start of the connection.
     pub head_timeout: Duration,
@@ -56,7 +57,8 @@ pub struct TcpLimits {
     pub queue_max: usize,
     /// Time for a handler, its wait in the queue included.
     pub handler_timeout: Duration,
-    /// Networks of proxies; no cap on the connections of each.
+    /// Networks of proxies: no cap on the connections of each, and what they say of their clients is
+    /// believed.
     pub trusted_proxies: Vec<IpNet>,
 }
 
@@ -106,12 +108,15 @@ pub fn start(
         listeners.into_iter().map(Door::open).collect::<io::Result<Vec<_>>>()?
     };
     let (stop, stopping) = watch::channel(None);
+    let peers =
+        Arc::new(Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone()));
     let hall = Arc::new(Hall {
         connections: Arc::new(Semaphore::new(limits.connections_max.into())),
-        peers: Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone()),
+        peers: Arc::clone(&peers),
         exchange: Exchange {
             service,
             pool,
+            peers,
             body_timeout: limits.body_timeout,
             handler_timeout: limits.handler_timeout,
             body_bytes: Arc::new(Semaphore::new(limits.body_bytes_max)),
@@ -154,7 +159,7 @@ impl Door {
 /// What all connections share.
 struct Hall {
     connections: Arc<Semaphore>,
-    peers: Peers,
+    peers: Arc<Peers>,
     exchange: Exchange,
     stopping: watch::Receiver<Option<Duration>>,
     limits: TcpLimits,
