@@ -263,6 +263,8 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(config.operator.unwrap().actor, "ops:release-1");
+        let missing = load(&[("SERVICE_OPERATOR_API_TOKEN_FILE", "/no/such/file")]).unwrap_err();
+        assert!(missing.concat().contains("/no/such/file"), "{missing:?}");
         let problems =
             load(&[("SERVICE_POLL_MS", "20"), ("SVC_POLL_MS", "30")]).unwrap_err().concat();
         assert!(problems.contains("SERVICE_POLL_MS is set to another value"), "{problems}");

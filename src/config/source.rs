@@ -108,7 +108,7 @@ impl Source {
     pub(super) fn secret(&mut self, name: &'static str) -> Option<SecretString> {
         let value = self.given(name).filter(|value| !value.is_empty());
         let file_name = format!("{name}_FILE");
-        let file = self.variables.get(&file_name).filter(|path| !path.is_empty()).cloned();
+        let file = self.given(&file_name).filter(|path| !path.is_empty());
         match (value, file) {
             (Some(_), Some(_)) => {
                 self.problem(name, format!("{file_name} is set too; set one of them"));
@@ -154,7 +154,7 @@ impl Source {
     }
 
     /// Returns what was set under `SVC_X` or `SERVICE_X`; both set to different values is a problem.
-    fn given(&mut self, name: &'static str) -> Option<String> {
+    fn given(&mut self, name: &str) -> Option<String> {
         let alias = name.replacen("SVC_", "SERVICE_", 1);
         let own = self.variables.get(name).cloned();
         let other = self.variables.get(&alias).cloned();
