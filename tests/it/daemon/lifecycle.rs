@@ -1,13 +1,15 @@
 //! A daemon's life: it comes up, answers, and ends when asked to, alone or among others.
 
+use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use svc::clock::{Clock as _, SystemClock};
+use svc::simulator::{Call, Fault};
 use svc::thread;
 
-use super::ask::Ask;
+use super::ask::{Ask, Door};
 use super::database;
 use super::letters;
 use super::process::Daemon;
@@ -116,4 +118,52 @@ fn twenty_first_starts_at_once_all_come_up() {
     super::wait_for("a workflow run", || home.forge.workflow_runs().pop());
     daemons.iter_mut().for_each(Daemon::kill);
     database::assert_sound(&database::open(&home.database()));
+}
+
+#[test]
+fn a_forge_that_hangs_does_not_hold_up_a_stop() {
+    let mut site = Site::new();
+    site.set("SVC_STOP_SECONDS", "1");
+    site.forge.plan(Call::Dispatch, Fault::Slow(Duration::from_secs(60)));
+    let mut daemon = site.start();
+    letters::push(&daemon, &site.webhooks, 1);
+    super::wait_for("the dispatch", || (site.forge.requests(Call::Dispatch) > 0).then_some(()));
+    let clock = SystemClock::new();
+    assert_eq!(daemon.end(Signal::TERM).code(), Some(0), "{}", daemon.log());
+    assert!(clock.monotonic() < Duration::from_secs(3), "{:?}", clock.monotonic());
+    assert!(daemon.log().contains("daemon.worker_left"));
+    database::assert_sound(&database::open(&site.database()));
+}
+
+#[test]
+fn reconciliation_settings_nobody_understands_leave_it_running_and_not_ready() {
+    let mut site = Site::new();
+    site.set("SVC_RECONCILIATION_DEADLINE_SECONDS", "soon");
+    let daemon = site.start();
+    for door in [&daemon.public, &daemon.control] {
+        let ready = door.ask(&Ask::get("/health/ready"));
+        assert_eq!((ready.status, ready.member("status")), (503, "not_ready".to_owned()));
+        assert_eq!(ready.json()["reconciliationConfigurationValid"], false);
+        let head = door.ask(&Ask::new("HEAD", "/health/ready"));
+        assert_eq!((head.status, head.body.len()), (503, 0));
+    }
+    letters::push(&daemon, &site.webhooks, 1);
+    super::wait_for("a workflow run", || site.forge.workflow_runs().pop());
+}
+
+#[test]
+fn a_log_nobody_reads_any_more_does_not_end_it() {
+    let site = Site::new();
+    let mut command = site.command(super::site::svcd());
+    let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+    drop(child.stderr.take());
+    let door = Door::Unix(site.socket());
+    super::wait_for("the control socket", || door.try_ask(&Ask::get("/health/live")).ok());
+    for _ in 0..20 {
+        assert_eq!(door.ask(&Ask::get("/api/v1/operator/installations").bearer()).status, 200);
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
+    let ended = super::wait_for("its end", || child.try_wait().unwrap());
+    assert_eq!(ended.code(), Some(0));
 }
