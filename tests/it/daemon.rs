@@ -22,6 +22,7 @@ mod intake;
 mod intake_bodies;
 mod kill;
 mod lifecycle;
+mod neighbours;
 mod operator_list;
 mod operator_refusals;
 mod operator_replay;

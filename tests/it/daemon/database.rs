@@ -1,12 +1,12 @@
-//! A look into the file of a daemon that does not run.
+//! A look into the file of a daemon, from another process.
 
 use std::path::Path;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, ToSql};
 
-/// Opens the database of a stopped daemon.
-#[expect(clippy::disallowed_methods, reason = "the daemon that owns the file is stopped")]
+/// Opens the database of a stopped daemon, or as another process at the file.
+#[expect(clippy::disallowed_methods, reason = "this process is not the daemon that owns the file")]
 pub(super) fn open(path: &Path) -> Connection {
     Connection::open(path).unwrap()
 }
