@@ -189,8 +189,9 @@ pub enum SendResult {
     TokenRefused(ErrorClass),
     /// Nothing was sent.
     NotSent(ErrorClass),
-    /// Nothing was sent: this process is asked to stop.
-    Stopping,
+    /// Nothing was sent, for a reason of our own: this process stops, or the store could not note
+    /// that the effect is about to leave.
+    Postponed,
     /// The forge definitely refused: no effect.
     Refused(ErrorClass),
     /// The forge definitely refused and named an instant to wait for: no effect.
@@ -211,7 +212,7 @@ impl SendResult {
             | Self::Impossible(_)
             | Self::TokenRefused(_)
             | Self::NotSent(_)
-            | Self::Stopping
+            | Self::Postponed
             | Self::Refused(_)
             | Self::Uncertain(_, None) => None,
         }
@@ -225,7 +226,7 @@ pub enum Settlement {
     Complete(Learned),
     /// Try again from then on.
     RetryAt(Timestamp),
-    /// Try again from then on; this try does not count: the forge asked to wait, or we stop.
+    /// Try again from then on; this try does not count: the forge, or we, asked to wait.
     WaitUntil(Timestamp),
     /// Give up.
     Bury(Reason, ErrorClass, ReplayClass),
@@ -294,10 +295,10 @@ pub fn settle(
         (_, SendResult::Impossible(reason)) => bury(kind, reason, ErrorClass::State, in_doubt),
         (_, SendResult::TokenRefused(class)) => again_or_bury(Reason::ForgeTokenRefused, class),
         (_, SendResult::NotSent(class)) => again_or_bury(Reason::ForgeUnavailable, class),
-        (_, SendResult::RateLimited(_) | SendResult::Stopping) if never_again => {
+        (_, SendResult::RateLimited(_) | SendResult::Postponed) if never_again => {
             uncertain(ErrorClass::State)
         }
-        (_, SendResult::Stopping) => Settlement::WaitUntil(now),
+        (_, SendResult::Postponed) => Settlement::WaitUntil(now),
         (_, SendResult::RateLimited(until))
         | (EffectKind::CheckRunUpdate, SendResult::Uncertain(_, Some(until))) => {
             Settlement::WaitUntil(until)

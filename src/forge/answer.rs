@@ -115,7 +115,7 @@ pub(super) const fn class_of(result: SendResult) -> Option<ErrorClass> {
         SendResult::Dispatched(_)
         | SendResult::CheckRunExists(_)
         | SendResult::CheckRunUpdated
-        | SendResult::Stopping => None,
+        | SendResult::Postponed => None,
         SendResult::Impossible(_) => Some(ErrorClass::State),
         SendResult::RateLimited(_) => Some(ErrorClass::RateLimited),
         SendResult::TokenRefused(class)

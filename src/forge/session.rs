@@ -59,7 +59,7 @@ impl<'a> RepositorySession<'a> {
             // It had no effect, and whether it is refused is not settled when there is no time
             // left.
             if !client.stop.pause(wait) {
-                return Err(SendResult::Stopping);
+                return Err(SendResult::Postponed);
             }
         }
     }

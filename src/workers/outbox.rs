@@ -64,8 +64,12 @@ impl Worker for Outbox {
         };
         match self.send(&claim) {
             Ok(sent) => self.settle(&claim, &sent),
-            // Nothing was sent. The lease runs out by itself, or another holder has it.
-            Err(error) => self.store_failed("begin_send", &error),
+            Err(error @ store::Error::LeaseLost) => self.store_failed("begin_send", &error),
+            Err(error) => {
+                self.store_failed("begin_send", &error);
+                let in_doubt = claim.item.sent_before;
+                self.settle(&claim, &Sent { result: SendResult::Postponed, in_doubt });
+            }
         }
         Next::Now
     }
@@ -93,7 +97,7 @@ impl Outbox {
             Err(refused) => return unsent(refused),
         };
         if self.wake.is_stopped() {
-            return unsent(SendResult::Stopping);
+            return unsent(SendResult::Postponed);
         }
         match effect {
             Effect::WorkflowDispatch { workflow, tag, nonce } => {
@@ -165,7 +169,7 @@ impl Outbox {
                 "retry"
             }
             Settlement::WaitUntil(instant) => {
-                log::warn!(event = "outbox.paused", outbox_id = id, kind = kind, until = instant.to_string().as_str(); "a side effect waits, because the forge or a stop asked for it");
+                log::warn!(event = "outbox.paused", outbox_id = id, kind = kind, until = instant.to_string().as_str(); "a side effect waits");
                 "paused"
             }
             Settlement::Bury(reason, class, replay) => {

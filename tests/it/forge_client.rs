@@ -265,7 +265,7 @@ fn the_end_cuts_the_wait_for_a_fresh_token_short_and_settles_nothing() {
     let client = Client::new(settings, clock, stop.clone()).expect("the settings are good");
     simulator.plan(Call::Dispatch, Fault::Status(404));
     stop.stop();
-    assert_eq!(open_dispatch(&client), SendResult::Stopping);
+    assert_eq!(open_dispatch(&client), SendResult::Postponed);
     assert_eq!(simulator.requests(Call::Dispatch), 1);
 }
 

@@ -86,7 +86,7 @@ fn outbox_settlement() {
         ("impossible", SendResult::Impossible(Reason::RepositoryUnknown)),
         ("token refused", SendResult::TokenRefused(class)),
         ("not sent", SendResult::NotSent(class)),
-        ("stopping", SendResult::Stopping),
+        ("postponed", SendResult::Postponed),
         ("refused", SendResult::Refused(class)),
         ("rate limited", SendResult::RateLimited(until)),
         ("uncertain", SendResult::Uncertain(class, None)),

@@ -1,0 +1,65 @@
+//! A store that is unavailable in the middle of an effect: nothing may leave that it could not note,
+//! and nothing waits for a lease to run out once it is back.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc::domain::delivery::RepositoryRef;
+use svc::domain::id::InstallationId;
+use svc::domain::outbox::{EffectKind, SendResult};
+use svc::forge::{Forge, Permission, Session};
+use svc::wake::Wake;
+use svc::workers::driver::Worker as _;
+
+use crate::support::World;
+use crate::support::forge::FakeForge;
+use crate::support::world::{commit, open_raw, webhooks};
+
+/// A forge that takes the store away for a moment whenever it is asked for a session.
+struct Disturber {
+    forge: Arc<FakeForge>,
+    database: PathBuf,
+}
+
+impl Disturber {
+    fn admit_writers_from(&self, step: i64) {
+        open_raw(&self.database)
+            .execute("UPDATE schema_compatibility SET oldest_writer_step = ?1", [step])
+            .unwrap();
+    }
+}
+
+impl Forge for Disturber {
+    fn open(
+        &self,
+        installation: InstallationId,
+        repository: &RepositoryRef,
+        permission: Permission,
+    ) -> Result<Box<dyn Session + '_>, SendResult> {
+        self.admit_writers_from(21);
+        let again = Self { forge: Arc::clone(&self.forge), database: self.database.clone() };
+        svc::thread::spawn("disturber", move || {
+            assert!(Wake::new().pause(Duration::from_millis(100)));
+            again.admit_writers_from(20);
+        })
+        .unwrap();
+        self.forge.open(installation, repository, permission)
+    }
+}
+
+#[test]
+fn an_effect_the_store_could_not_note_does_not_leave_and_waits_for_no_lease() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.jobs().step();
+    let mut outbox = world.outbox();
+    outbox.forge =
+        Arc::new(Disturber { forge: Arc::clone(&world.forge), database: world.database() });
+    outbox.step();
+    assert_eq!(world.forge.count(EffectKind::CheckRunCreate, None), 0);
+    let waiting = "SELECT status || ' ' || attempt_count FROM outbox ORDER BY id LIMIT 1";
+    assert_eq!(world.ask::<String>(waiting), "available 0");
+    world.settle();
+    assert_eq!(world.forge.count(EffectKind::WorkflowDispatch, None), 1);
+}
