@@ -7,3 +7,5 @@ CREATE TABLE operator_operations (
     audit_event_id   TEXT NOT NULL REFERENCES audit_events (audit_event_id),
     created_at       INTEGER NOT NULL                  -- microseconds UTC
 ) STRICT, WITHOUT ROWID;
+CREATE TRIGGER operator_operations_are_not_changed BEFORE UPDATE ON operator_operations BEGIN SELECT RAISE(ABORT, 'operations are final'); END;
+CREATE TRIGGER operator_operations_are_not_deleted BEFORE DELETE ON operator_operations BEGIN SELECT RAISE(ABORT, 'operations are final'); END;

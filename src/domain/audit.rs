@@ -2,6 +2,3 @@
 
 /// A replay changed state. Binds installation, actor, operation, item type and item.
 pub const DEAD_LETTER_REPLAYED: &str = "control_plane.dead_letter_replayed";
-
-/// Actor of what the daemon does by itself.
-pub const ACTOR_DAEMON: &str = "svcd";

@@ -32,8 +32,8 @@ pub enum Action {
     },
     /// An installation came, went, was suspended, or may reach other repositories than before.
     Installation {
-        /// What it is now.
-        state: InstallationState,
+        /// What it is now; nothing when the delivery does not say.
+        state: Option<InstallationState>,
         /// Login of its owner, when named.
         account: Option<AccountName>,
         /// Repositories it may reach from now on; at most [`REPOSITORIES_MAX`].

@@ -90,8 +90,8 @@ pub enum Change {
     HintWorkflowRun(WorkflowRunId),
     /// Remember what an installation is.
     RecordInstallation {
-        /// Its state.
-        state: InstallationState,
+        /// Its state; nothing leaves it as it is.
+        state: Option<InstallationState>,
         /// Login of its owner, when named.
         account: Option<AccountName>,
         /// Repositories it may reach.
@@ -126,7 +126,7 @@ pub enum NothingToDo {
     ReleasedBefore,
     /// The check run is not the current one of a release run of ours.
     NotOurCheckRun,
-    /// The release run has not ended, and its dispatch is not in doubt.
+    /// The release run has not ended, and its dispatch is not dead.
     StillRunning,
 }
 
@@ -182,7 +182,7 @@ fn start(job: &Job, action: &Action, facts: &Facts) -> JobOutcome {
         }
         (Action::Rerequest { app, .. }, Some(_)) => match facts.clicked_release {
             Some(release) if *app == facts.own_app => {
-                if release.status.is_terminal() || release.dispatch_in_doubt {
+                if release.status.is_terminal() || release.dispatch_dead {
                     JobOutcome::Apply(Change::StartAttempt { release })
                 } else {
                     JobOutcome::Nothing(NothingToDo::StillRunning)

@@ -300,9 +300,10 @@ pub fn settle(
         }
         (_, SendResult::Postponed) => Settlement::WaitUntil(now),
         (_, SendResult::RateLimited(until))
-        | (EffectKind::CheckRunUpdate, SendResult::Uncertain(_, Some(until))) => {
-            Settlement::WaitUntil(until)
-        }
+        | (
+            EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate,
+            SendResult::Uncertain(_, Some(until)),
+        ) => Settlement::WaitUntil(until),
         (_, SendResult::Refused(class)) => bury(kind, rejected(kind), class, in_doubt),
         (_, SendResult::Uncertain(class, _)) => uncertain(class),
     }

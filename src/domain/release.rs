@@ -1,14 +1,14 @@
 //! A release run and its attempts: one commit under one tag, gated by a workflow at the forge.
 //! Nothing in this room makes a release succeed: that needs its signed result.
 
-use crate::domain::id::{AttemptId, CheckRunId, ReleaseRunId};
+use crate::domain::id::{AttemptId, ReleaseRunId};
 
 /// Status of a release run, and of each attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleaseStatus {
     /// Recorded; nothing was sent yet.
     Queued,
-    /// The dispatch is on its way, or its fate is not known.
+    /// The dispatch is on its way, was refused, or its fate is not known.
     Dispatching,
     /// The forge accepted the dispatch.
     Running,
@@ -73,8 +73,6 @@ pub struct ReleaseFacts {
     pub current_attempt: AttemptId,
     /// The number of that attempt, from 1.
     pub attempt_number: u32,
-    /// The check run of that attempt, once known.
-    pub current_check_run: Option<CheckRunId>,
-    /// The dispatch of that attempt is in doubt: the forge may or may not have started a run.
-    pub dispatch_in_doubt: bool,
+    /// The dispatch of that attempt is a dead letter: refused, never sent, or in doubt.
+    pub dispatch_dead: bool,
 }

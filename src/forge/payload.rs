@@ -125,9 +125,11 @@ fn installation_change(
     account: Field<'_>,
 ) -> Result<Option<Action>, Unusable> {
     let state = match word {
-        "created" | "unsuspend" | "new_permissions_accepted" => InstallationState::Active,
-        "suspend" => InstallationState::Suspended,
-        "deleted" => InstallationState::Deleted,
+        "created" | "unsuspend" => Some(InstallationState::Active),
+        "suspend" => Some(InstallationState::Suspended),
+        "deleted" => Some(InstallationState::Deleted),
+        // It may happen to a suspended one as well.
+        "new_permissions_accepted" => None,
         _ => return Ok(None),
     };
     let [repositories] = payload.fields(["repositories"])?;
@@ -145,7 +147,7 @@ fn reach_change(
     }
     let [added, removed] = payload.fields(["repositories_added", "repositories_removed"])?;
     Ok(Some(Action::Installation {
-        state: InstallationState::Active,
+        state: None,
         account: account.account()?,
         added: added.repositories()?,
         removed: removed.repositories()?,

@@ -33,6 +33,7 @@ use crate::store::sqlite::writer::{Tx, Writer};
 
 pub use installations::Installation;
 pub use jobs::{JobRun, NewRelease};
+pub use outbox::NextMessage;
 pub use retention::{Backlog, Swept, Ticks};
 pub use writer::{Health, Pending};
 

@@ -91,20 +91,21 @@ impl Jobs {
         self.metrics.count(JOBS, &[("outcome", outcome)]);
     }
 
-    /// A store that is unavailable says nothing about the job: its lease runs out by itself, or it
-    /// is given back. Anything else counts against the job.
+    /// A store that is unavailable says nothing about the job: it is given back uncounted, or its
+    /// lease runs out. Anything else counts against the job.
     fn give_back(&self, claim: &Claim<Job>, error: &store::Error) {
         self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
-        let class = match error {
-            store::Error::Panicked => ErrorClass::Crash,
-            store::Error::Unavailable(_)
-            | store::Error::LeaseLost
+        let fail =
+            |class| self.store.fail_job(claim, Reason::JobFailed, class, self.retry).map(|_| ());
+        let given_back = match error {
+            store::Error::Unavailable(_) => self.store.postpone_job(claim),
+            store::Error::Panicked => fail(ErrorClass::Crash),
+            store::Error::LeaseLost
             | store::Error::Fatal(_)
             | store::Error::Statement(_)
-            | store::Error::Row(_) => ErrorClass::State,
+            | store::Error::Row(_) => fail(ErrorClass::State),
         };
-        let given_back = self.store.fail_job(claim, Reason::JobFailed, class, self.retry);
-        let then = given_back.as_ref().map_or_else(store::Error::class, |_| "given_back");
+        let then = given_back.as_ref().map_or_else(store::Error::class, |()| "given_back");
         log::warn!(event = "job.failed", job_id = claim.item.id.to_string().as_str(), class = error.class(), attempt = claim.item.attempt, then = then; "a job could not be applied");
     }
 }

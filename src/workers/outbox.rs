@@ -13,7 +13,7 @@ use crate::domain::outbox::{Effect, EffectKind, Message, SendResult, Settlement}
 use crate::domain::retry::RetryPolicy;
 use crate::forge::{Dispatch, Forge, Found, NewCheckRun, Permission, Session};
 use crate::metrics::{EFFECTS, Metrics, STORE_FAILURES};
-use crate::store::{self, LeasePolicy, Store};
+use crate::store::{self, LeasePolicy, NextMessage, Store};
 use crate::wake::Wake;
 use crate::workers::driver::{Next, Worker};
 
@@ -55,8 +55,9 @@ impl Worker for Outbox {
     fn step(&mut self) -> Next {
         let policy = LeasePolicy { lease: LEASE, retry: self.retry };
         let claim = match self.store.claim_message(&self.owner, policy) {
-            Ok(Some(claim)) => claim,
-            Ok(None) => return Next::Wait,
+            Ok(NextMessage::Claimed(claim)) => claim,
+            Ok(NextMessage::LookAgain) => return Next::Now,
+            Ok(NextMessage::NothingDue) => return Next::Wait,
             Err(error) => {
                 self.store_failed("claim", &error);
                 return Next::Wait;

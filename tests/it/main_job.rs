@@ -314,3 +314,53 @@ fn a_stop_before_anything_left_costs_no_try() {
     let waiting = "SELECT status || ' ' || attempt_count FROM outbox ORDER BY id LIMIT 1";
     assert_eq!(world.ask::<String>(waiting), "available 0");
 }
+
+#[test]
+fn a_long_queue_of_a_paused_installation_holds_up_nobody() {
+    let mut world = World::new();
+    let until = svc::clock::Clock::now(world.clock.as_ref()).plus(Duration::from_secs(600));
+    world.forge.plan(EffectKind::CheckRunCreate, Plan::RateLimited(until));
+    for number in 1..=300 {
+        push(&mut world, number);
+    }
+    world.deliver(&webhooks(2).push_tag("v1", &commit(999)));
+    world.settle();
+    assert_eq!(world.forge.count(EffectKind::WorkflowDispatch, None), 1, "the other one's");
+}
+
+#[test]
+fn other_repositories_or_permissions_do_not_end_a_suspension() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).installation("suspend"));
+    world.deliver(&webhooks(1).installation("new_permissions_accepted"));
+    world.settle();
+    assert_eq!(world.ask::<String>("SELECT state FROM installations"), "suspended");
+}
+
+#[test]
+fn a_rerequest_is_the_way_on_from_a_dispatch_that_is_refused_for_good() {
+    let mut world = World::new();
+    world.forge.plan(EffectKind::WorkflowDispatch, Plan::Refused);
+    push(&mut world, 1);
+    world.settle();
+    assert_eq!(world.dead_letters(1).len(), 1);
+    let check_run = world.forge.last_check_run().get();
+    world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
+    world.settle();
+    assert!(world.dead_letters(1).is_empty());
+    assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running");
+    assert_eq!(world.forge.most(EffectKind::WorkflowDispatch), 1);
+}
+
+#[test]
+fn a_job_whose_repository_does_not_read_dies_and_the_others_go_on() {
+    let mut world = World::new();
+    push(&mut world, 1);
+    push(&mut world, 2);
+    let raw = crate::support::world::open_raw(&world.database());
+    raw.execute("UPDATE webhook_inbox SET repository = 'not a name' WHERE inbox_id = 1", [])
+        .unwrap();
+    world.settle();
+    assert_eq!(world.dead_letters(1)[0]["reasonCode"], "actions_unreadable");
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 1);
+}

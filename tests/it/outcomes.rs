@@ -176,7 +176,7 @@ fn jobs() {
 
 fn installation_action() -> Action {
     Action::Installation {
-        state: InstallationState::Active,
+        state: Some(InstallationState::Active),
         account: None,
         added: Vec::new(),
         removed: Vec::new(),
@@ -191,14 +191,13 @@ fn releases() -> Vec<Known> {
     let mut known = vec![("nothing released".to_owned(), None, None)];
     known.push(("released before".to_owned(), Some(release_run), None));
     for status in ReleaseStatus::ALL {
-        for (doubt, dispatch_in_doubt) in [("", false), (", dispatch in doubt", true)] {
+        for (doubt, dispatch_dead) in [("", false), (", dispatch dead", true)] {
             let facts = ReleaseFacts {
                 release_run,
                 status,
                 current_attempt: uuid::Uuid::nil().into(),
                 attempt_number: 1,
-                current_check_run: 3.try_into().ok(),
-                dispatch_in_doubt,
+                dispatch_dead,
             };
             known.push((format!("release {}{doubt}", status.as_str()), None, Some(facts)));
         }

@@ -127,11 +127,11 @@ fn installations_come_go_and_reach_other_repositories() {
         {"id": 3}, null, 4, "x", {"id": 2, "full_name": "octo-org/b", "name": "b"},
     ]);
     for (word, state) in [
-        ("created", InstallationState::Active),
-        ("unsuspend", InstallationState::Active),
-        ("new_permissions_accepted", InstallationState::Active),
-        ("suspend", InstallationState::Suspended),
-        ("deleted", InstallationState::Deleted),
+        ("created", Some(InstallationState::Active)),
+        ("unsuspend", Some(InstallationState::Active)),
+        ("new_permissions_accepted", None),
+        ("suspend", Some(InstallationState::Suspended)),
+        ("deleted", Some(InstallationState::Deleted)),
     ] {
         let payload = json!({"action": word, "repositories": list});
         let both = [a.clone(), b.clone()];
@@ -143,7 +143,7 @@ fn installations_come_go_and_reach_other_repositories() {
         "action": "removed", "repositories_added": [], "repositories_removed": list,
         "repositories": [{"id": 9, "full_name": "octo-org/not-read"}],
     });
-    let wanted = change(InstallationState::Active, &[], &[a, b]);
+    let wanted = change(None, &[], &[a, b]);
     assert_eq!(action("installation_repositories", reach), wanted);
 }
 

@@ -23,7 +23,7 @@ enum Stored {
         workflow_run_id: i64,
     },
     Installation {
-        state: String,
+        state: Option<String>,
         account: Option<String>,
         added: Vec<(i64, String)>,
         removed: Vec<(i64, String)>,
@@ -49,7 +49,7 @@ pub(super) fn encode(action: &Action) -> String {
             Stored::LookAtWorkflowRun { workflow_run_id: workflow_run.get() }
         }
         Action::Installation { state, account, added, removed } => Stored::Installation {
-            state: state.as_str().to_owned(),
+            state: state.map(|state| state.as_str().to_owned()),
             account: account.as_ref().map(|name| name.as_str().to_owned()),
             added: encode_repositories(added),
             removed: encode_repositories(removed),
@@ -76,7 +76,10 @@ pub(super) fn decode(json: &str) -> Option<Action> {
             Action::LookAtWorkflowRun { workflow_run: workflow_run_id.try_into().ok()? }
         }
         Stored::Installation { state, account, added, removed } => Action::Installation {
-            state: row::installation_state(&state)?,
+            state: match state {
+                Some(word) => Some(row::installation_state(&word)?),
+                None => None,
+            },
             account: match account {
                 Some(name) => Some(AccountName::new(&name)?),
                 None => None,
@@ -123,7 +126,7 @@ mod tests {
             },
             Action::LookAtWorkflowRun { workflow_run: 3.try_into().unwrap() },
         ];
-        for state in InstallationState::ALL {
+        for state in [None].into_iter().chain(InstallationState::ALL.map(Some)) {
             actions.push(Action::Installation {
                 state,
                 account: AccountName::new("octo"),

@@ -152,7 +152,7 @@ pub(super) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     Ok(())
 }
 
-fn resolve(tx: &Tx<'_>, item: ItemId, resolution: &str) -> Result<(), Error> {
+pub(super) fn resolve(tx: &Tx<'_>, item: ItemId, resolution: &str) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
             "UPDATE dead_letters SET resolution = :resolution, resolved_at = :now \

@@ -77,27 +77,27 @@ pub(super) fn state(
     word.map(|word| row::installation_state(&word).ok_or(Error::Row("state"))).transpose()
 }
 
-/// Records what an installation was at `seen_at`.
+/// Records what an installation was at `seen_at`. One that was never heard of is active.
 pub(super) fn record(
     tx: &Tx<'_>,
     installation: InstallationId,
-    state: InstallationState,
+    state: Option<InstallationState>,
     account: Option<&AccountName>,
     seen_at: Timestamp,
 ) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
             "INSERT INTO installations (installation_id, account, state, updated_at) \
-             VALUES (:id, :account, :state, :seen_at) \
+             VALUES (:id, :account, coalesce(:state, 'active'), iif(:state IS NULL, 0, :seen_at)) \
              ON CONFLICT (installation_id) DO UPDATE SET \
-                account = coalesce(excluded.account, account), state = excluded.state, \
-                updated_at = excluded.updated_at \
-             WHERE updated_at <= excluded.updated_at",
+                account = coalesce(excluded.account, account), state = coalesce(:state, state), \
+                updated_at = iif(:state IS NULL, updated_at, excluded.updated_at) \
+             WHERE :state IS NULL OR updated_at <= excluded.updated_at",
         )?
         .execute(named_params! {
             ":id": installation.get(),
             ":account": account.map(AccountName::as_str),
-            ":state": state.as_str(),
+            ":state": state.map(InstallationState::as_str),
             ":seen_at": seen_at.micros(),
         })?;
     Ok(())

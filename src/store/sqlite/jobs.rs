@@ -87,6 +87,15 @@ impl Store {
         self.submit(Lane::Urgent, move |tx| run(tx, fence, &job, &plan))
     }
 
+    /// Gives a claimed job back as if it had not been claimed: nothing was learned about it.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when the claim is no longer ours.
+    pub fn postpone_job(&self, claim: &Claim<Job>) -> Result<(), Error> {
+        let fence = claim.fence;
+        self.write(move |tx| give_back(tx, fence, tx.now, 1))
+    }
+
     /// Gives a claimed job back after its run failed: to be tried again, or to be given up.
     ///
     /// # Errors
@@ -103,7 +112,7 @@ impl Store {
             let jitter = tx.ids.fraction();
             match job::after_failure(reason, class, attempt, &policy, tx.now, jitter) {
                 AfterFailure::RetryAt(instant) => {
-                    give_back(tx, fence, instant)?;
+                    give_back(tx, fence, instant, 0)?;
                     Ok(JobFailed::RetryAt(instant))
                 }
                 AfterFailure::Bury(reason, class) => {
@@ -131,7 +140,7 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<()
         if attempts >= policy.attempts_max {
             bury(tx, fence, Reason::CrashLoop, ErrorClass::Crash)?;
         } else {
-            give_back(tx, fence, tx.now)?;
+            give_back(tx, fence, tx.now, 0)?;
         }
     }
     Ok(())
@@ -183,7 +192,8 @@ fn claim_one(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<C
     let job = Job {
         id: row::id(row, "job_id")?,
         installation: row::number(row, "installation_id")?,
-        repository: row::repository(row)?,
+        // One that does not read is as good as none: this job ends, the others go on.
+        repository: row::repository(row).unwrap_or_default(),
         action: actions.as_deref().and_then(action::decode),
         attempt: row.get("attempt_count")?,
     };
@@ -282,11 +292,17 @@ fn held(tx: &Tx<'_>, fence: Fence) -> Result<Timestamp, Error> {
         .ok_or(Error::LeaseLost)
 }
 
-fn give_back(tx: &Tx<'_>, fence: Fence, available_at: Timestamp) -> Result<(), Error> {
+fn give_back(
+    tx: &Tx<'_>,
+    fence: Fence,
+    available_at: Timestamp,
+    uncounted: u32,
+) -> Result<(), Error> {
     let changed = tx
         .connection
         .prepare_cached(
             "UPDATE control_plane_jobs SET status = 'available', available_at = :available, \
+                attempt_count = attempt_count - :uncounted, \
                 lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, updated_at = :now \
              WHERE id = :id AND claim_id = :claim AND status = 'leased'",
         )?
@@ -294,6 +310,7 @@ fn give_back(tx: &Tx<'_>, fence: Fence, available_at: Timestamp) -> Result<(), E
             ":id": fence.row,
             ":claim": fence.claim_id,
             ":available": available_at.micros(),
+            ":uncounted": uncounted,
             ":now": tx.now.micros(),
         })?;
     if changed == 0 {

@@ -14,8 +14,26 @@ use crate::store::sqlite::releases::Target;
 use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{LeasePolicy, Store, effect, releases, row, settlement};
 
-/// Rows one claim looks at, at most; the next claim goes on from there.
-const CLAIM_LOOKS_MAX: u32 = 64;
+/// Rows one claim looks at, at most, so that it does not hold up its group.
+const CLAIM_LOOKS_MAX: u32 = 128;
+
+/// What looking for a message came to.
+#[derive(Debug)]
+pub enum NextMessage {
+    /// This one is ours.
+    Claimed(Claim<Message>),
+    /// So many wait for a pause to end that the look was cut short; there may be others behind.
+    LookAgain,
+    /// There is none.
+    NothingDue,
+}
+
+/// What is due.
+enum Due {
+    Message(i64),
+    OnlyPaused,
+    Nothing,
+}
 
 impl Store {
     /// Claims the next due message. One whose holder vanished is due again, or given up; those of a
@@ -23,17 +41,14 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was claimed.
-    pub fn claim_message(
-        &self,
-        owner: &str,
-        policy: LeasePolicy,
-    ) -> Result<Option<Claim<Message>>, Error> {
+    pub fn claim_message(&self, owner: &str, policy: LeasePolicy) -> Result<NextMessage, Error> {
         let owner = owner.to_owned();
         self.write(move |tx| {
             take_back_expired(tx, &policy.retry)?;
             match next_due(tx)? {
-                Some(id) => claim(tx, id, &owner, policy.lease).map(Some),
-                None => Ok(None),
+                Due::Message(id) => claim(tx, id, &owner, policy.lease).map(NextMessage::Claimed),
+                Due::OnlyPaused => Ok(NextMessage::LookAgain),
+                Due::Nothing => Ok(NextMessage::NothingDue),
             }
         })
     }
@@ -51,6 +66,9 @@ impl Store {
     /// Finishes a claimed message by what came of sending it. `in_doubt` says that an effect may have
     /// happened and nothing has disproved it.
     ///
+    /// An answer that names the workflow run counts after the lease was lost, too: it proves a
+    /// dispatch that was given up as uncertain meanwhile.
+    ///
     /// # Errors
     /// [`Error::LeaseLost`] when the claim is no longer ours: nothing was recorded.
     pub fn settle_message(
@@ -62,7 +80,10 @@ impl Store {
     ) -> Result<Settlement, Error> {
         let (fence, kind, count) = (claim.fence, claim.item.kind, claim.item.try_count);
         self.write(move |tx| {
-            let target = held(tx, fence)?;
+            let target = match held(tx, fence) {
+                Err(Error::LeaseLost) => return settlement::prove(tx, fence, result),
+                held => held?,
+            };
             let jitter = tx.ids.fraction();
             let tries = Tries { count, in_doubt, policy: &policy, jitter };
             let settlement = settlement::disown_taken_number(
@@ -158,8 +179,9 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<(), Error>
     Ok(())
 }
 
-/// Finds the next message that is due and whose installation is not paused.
-fn next_due(tx: &Tx<'_>) -> Result<Option<i64>, Error> {
+/// Finds the next message that is due and whose installation is not paused. Each paused one on the
+/// way is moved to the end of its pause, so that it is looked at once a pause and not at every claim.
+fn next_due(tx: &Tx<'_>) -> Result<Due, Error> {
     for _ in 0..CLAIM_LOOKS_MAX {
         let next: Option<(i64, Option<i64>)> = tx
             .connection
@@ -175,8 +197,8 @@ fn next_due(tx: &Tx<'_>) -> Result<Option<i64>, Error> {
             })
             .optional()?;
         match next {
-            None => return Ok(None),
-            Some((id, None)) => return Ok(Some(id)),
+            None => return Ok(Due::Nothing),
+            Some((id, None)) => return Ok(Due::Message(id)),
             Some((id, Some(paused_until))) => {
                 tx.connection
                     .prepare_cached(
@@ -190,7 +212,7 @@ fn next_due(tx: &Tx<'_>) -> Result<Option<i64>, Error> {
             }
         }
     }
-    Ok(None)
+    Ok(Due::OnlyPaused)
 }
 
 fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Message>, Error> {
@@ -225,7 +247,8 @@ fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim
     let message = Message {
         id: row::id(row, "outbox_id")?,
         installation: row::number(row, "installation_id")?,
-        repository: row::repository(row)?,
+        // One that does not read is as good as none: this message ends, the others go on.
+        repository: row::repository(row).unwrap_or_default(),
         release_run: row::id(row, "release_run_id")?,
         attempt: row::id(row, "attempt_id")?,
         check_run: row::number_or_null(row, "check_run_id")?,
@@ -269,7 +292,11 @@ fn held(tx: &Tx<'_>, fence: Fence) -> Result<(Target, AttemptId), Error> {
          WHERE id = :id AND claim_id = :claim AND status = 'leased'",
     )?;
     let mut rows = statement.query(named_params! { ":id": fence.row, ":claim": fence.claim_id })?;
-    let row = rows.next()?.ok_or(Error::LeaseLost)?;
+    target(rows.next()?.ok_or(Error::LeaseLost)?)
+}
+
+/// Reads whose message a row is.
+pub(super) fn target(row: &Row<'_>) -> Result<(Target, AttemptId), Error> {
     let target = Target {
         installation: row::number(row, "installation_id")?,
         repository: row::number(row, "repository_id")?,

@@ -49,11 +49,10 @@ pub(super) fn of_check_run(
     head_sha: &CommitSha,
 ) -> Result<Option<ReleaseFacts>, Error> {
     let mut statement = tx.connection.prepare_cached(
-        "SELECT r.release_run_id, r.status, r.current_attempt_id, r.check_run_id, a.attempt_number, \
+        "SELECT r.release_run_id, r.status, r.current_attempt_id, a.attempt_number, \
             EXISTS (SELECT 1 FROM outbox o WHERE o.attempt_id = a.attempt_id \
                 AND o.status IN ('held', 'available', 'leased', 'dead_letter') \
-                AND o.kind = 'workflow_dispatch' AND o.status = 'dead_letter' \
-                AND o.send_began_at IS NOT NULL) AS in_doubt \
+                AND o.kind = 'workflow_dispatch' AND o.status = 'dead_letter') AS dispatch_dead \
          FROM release_run_attempts a JOIN release_runs r \
             ON r.release_run_id = a.release_run_id AND r.current_attempt_id = a.attempt_id \
          WHERE a.check_run_id = :check_run AND r.forge_installation_id = :installation \
@@ -71,8 +70,7 @@ pub(super) fn of_check_run(
         status: row::release_status(row)?,
         current_attempt: row::id(row, "current_attempt_id")?,
         attempt_number: row.get("attempt_number")?,
-        current_check_run: row::number_or_null(row, "check_run_id")?,
-        dispatch_in_doubt: row.get("in_doubt")?,
+        dispatch_dead: row.get("dispatch_dead")?,
     }))
 }
 

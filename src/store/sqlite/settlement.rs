@@ -6,12 +6,49 @@ use rusqlite::named_params;
 use crate::domain::dead_letter::{ErrorClass, ItemId, Reason, ReplayClass};
 use crate::domain::id::{AttemptId, InstallationId};
 use crate::domain::lease::Fence;
-use crate::domain::outbox::{Learned, OutboxStatus, Settlement};
+use crate::domain::outbox::{Learned, OutboxStatus, SendResult, Settlement};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::releases::{NumberColumn, Target};
 use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{dead_letters, outbox, releases, row};
+
+/// Ends the doubt about a dispatch that was given up: its run is known now. The message completes,
+/// its dead letter closes, and what was held behind it goes on.
+///
+/// # Errors
+/// [`Error::LeaseLost`] when it proves nothing, or there is no such doubt.
+pub(super) fn prove(
+    tx: &mut Tx<'_>,
+    fence: Fence,
+    result: SendResult,
+) -> Result<Settlement, Error> {
+    let SendResult::Dispatched(Some(run)) = result else { return Err(Error::LeaseLost) };
+    let (target, attempt) = {
+        let mut statement = tx.connection.prepare_cached(
+            "SELECT installation_id, repository_id, release_run_id, attempt_id, outbox_id \
+             FROM outbox WHERE id = :id AND kind = 'workflow_dispatch' \
+                AND status = 'dead_letter' AND send_began_at IS NOT NULL",
+        )?;
+        let mut rows = statement.query(named_params! { ":id": fence.row })?;
+        let row = rows.next()?.ok_or(Error::LeaseLost)?;
+        let item = ItemId::Outbox(row::id(row, "outbox_id")?);
+        dead_letters::resolve(tx, item, "completed")?;
+        outbox::target(row)?
+    };
+    if releases::number_is_taken(tx, NumberColumn::WorkflowRun, run.get(), attempt)? {
+        return Err(Error::LeaseLost);
+    }
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = 'completed', send_began_at = NULL, payload = '', \
+                updated_at = :now WHERE id = :id",
+        )?
+        .execute(named_params! { ":id": fence.row, ":now": tx.now.micros() })?;
+    releases::dispatched(tx, target, attempt, Some(run))?;
+    outbox::advance(tx, attempt)?;
+    Ok(Settlement::Complete(Learned::Dispatched(Some(run))))
+}
 
 /// A number the forge gave to another attempt cannot be this one's: what happened is not known.
 pub(super) fn disown_taken_number(

@@ -4,7 +4,7 @@
 use svc::domain::job::Job;
 use svc::domain::lease::Claim;
 use svc::domain::outbox::{EffectKind, Message};
-use svc::store::LeasePolicy;
+use svc::store::{LeasePolicy, NextMessage};
 use svc::workers::driver::Worker as _;
 
 use crate::support::World;
@@ -69,7 +69,7 @@ fn run_until(world: &World, cut: Cut) {
             world.outbox().step();
             continue;
         }
-        let claim: Claim<Message> = world.store.claim_message("dying", policy).unwrap().unwrap();
+        let claim: Claim<Message> = claimed(world, "dying", policy);
         if cut == Cut::Claim(n) {
             return;
         }
@@ -83,6 +83,13 @@ fn run_until(world: &World, cut: Cut) {
         }
         world.store.settle_message(&claim, result, false, RETRY).unwrap();
         return;
+    }
+}
+
+fn claimed(world: &World, owner: &str, policy: LeasePolicy) -> Claim<Message> {
+    match world.store.claim_message(owner, policy).unwrap() {
+        NextMessage::Claimed(claim) => claim,
+        other => panic!("nothing was claimed: {other:?}"),
     }
 }
 
@@ -145,9 +152,9 @@ fn a_stale_holder_changes_nothing() {
     world.store.run_job(&fresh, &plan()).unwrap();
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 1);
 
-    let stale = world.store.claim_message("stale", policy).unwrap().unwrap();
+    let stale = claimed(&world, "stale", policy);
     world.clock.advance(LONG);
-    let fresh = world.store.claim_message("fresh", policy).unwrap().unwrap();
+    let fresh = claimed(&world, "fresh", policy);
     let marked = world.store.begin_send(&stale, std::time::Duration::ZERO);
     assert!(matches!(marked, Err(svc::store::Error::LeaseLost)));
     let result = call(&world, &fresh.item);
@@ -177,10 +184,34 @@ fn an_effect_does_not_leave_when_too_little_of_its_lease_is_left() {
     world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
     world.jobs().step();
     let policy = LeasePolicy { lease: LONG, retry: RETRY };
-    let claim = world.store.claim_message("slow", policy).unwrap().unwrap();
+    let claim = claimed(&world, "slow", policy);
     world.clock.advance(LONG / 2);
     world.store.begin_send(&claim, LONG / 2).unwrap();
     world.clock.advance(std::time::Duration::from_secs(1));
     let late = world.store.begin_send(&claim, LONG / 2);
     assert!(matches!(late, Err(svc::store::Error::LeaseLost)));
+}
+
+#[test]
+fn an_answer_that_comes_after_its_lease_proves_the_dispatch() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.jobs().step();
+    world.outbox().step();
+    let policy = LeasePolicy { lease: LONG / 2, retry: RETRY };
+    let claim = claimed(&world, "slow", policy);
+    world.store.begin_send(&claim, std::time::Duration::ZERO).unwrap();
+    let result = call(&world, &claim.item);
+    // The clock steps on; the lease is over, and somebody else gives the dispatch up.
+    world.clock.advance(LONG);
+    world.outbox().step();
+    assert_eq!(world.dead_letters(1)[0]["reasonCode"], "forge_dispatch_uncertain");
+    world.store.settle_message(&claim, result, false, RETRY).unwrap();
+    assert!(world.dead_letters(1).is_empty());
+    assert_eq!(world.ask::<String>("SELECT resolution FROM dead_letters"), "completed");
+    assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running");
+    world.settle();
+    assert_eq!(world.forge.updates(), 1);
+    let again = world.store.settle_message(&claim, result, false, RETRY);
+    assert!(matches!(again, Err(svc::store::Error::LeaseLost)));
 }
