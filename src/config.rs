@@ -281,7 +281,10 @@ mod tests {
     fn the_operator_address_stays_on_loopback_unless_told() {
         assert!(load(&[("SVC_OPERATOR_LISTEN", "0.0.0.0:1")]).is_err());
         let allowed = [("SVC_OPERATOR_LISTEN", "0.0.0.0:1"), ("SVC_ALLOW_REMOTE_OPERATOR", "true")];
-        assert!(load(&allowed).is_ok());
+        let problems = load(&allowed).unwrap_err().concat();
+        assert!(problems.starts_with("SVC_OPERATOR_HOSTS"), "{problems}");
+        let named = [&allowed[..], &[("SVC_OPERATOR_HOSTS", "svc.example")]].concat();
+        assert!(load(&named).is_ok());
     }
 
     #[test]

@@ -66,6 +66,18 @@ pub enum Error {
     Start(&'static str, #[source] io::Error),
 }
 
+impl Error {
+    /// Says whether starting again without a person would end the same way.
+    #[must_use]
+    pub const fn needs_a_person(&self) -> bool {
+        match self {
+            Self::Store(error) => error.needs_a_person(),
+            Self::Forge(_) => true,
+            Self::Listen(..) | Self::Control(_) | Self::Start(..) => false,
+        }
+    }
+}
+
 /// Runs the daemon until a signal asks it to stop.
 ///
 /// # Errors
@@ -167,6 +179,7 @@ impl Running {
         let sweep = Sweep {
             store: store.clone(),
             retention: config.work.retention,
+            delay_max: config.work.retry.delay_max,
             metrics: Arc::clone(&crew.metrics),
         };
         crew.start(Box::new(sweep), Wake::new(), SWEEP_POLL)?;
@@ -194,7 +207,9 @@ impl Running {
                 log::warn!(event = "daemon.worker_left", worker = worker.name; "leaving a worker behind that does not end; its lease will run out");
             }
         }
-        self.app.store.close();
+        if !self.app.store.close(left()) {
+            log::warn!(event = "daemon.store_left"; "the store did not finish in time; what was acknowledged is on disk");
+        }
     }
 }
 

@@ -39,6 +39,10 @@ pub enum SecretError {
 /// # Errors
 /// When the file cannot be read, is open to others (mode bits 007), too large, empty, or not text.
 pub fn read_file(path: &Path) -> Result<SecretString, SecretError> {
+    // Opening a pipe would wait for a writer for ever.
+    if !std::fs::metadata(path).map_err(SecretError::Read)?.is_file() {
+        return Err(SecretError::NotAFile);
+    }
     let file = File::open(path).map_err(SecretError::Read)?;
     let metadata = file.metadata().map_err(SecretError::Read)?;
     if !metadata.is_file() {

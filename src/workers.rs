@@ -1,7 +1,8 @@
 //! Loops on named threads.
 //!
-//! A worker is a step: it looks, does a bounded amount, and says whether there is more. It takes no input: whether it was woken, or looks by itself, is the same to it, so a
-//! lost wake-up costs time and nothing else.
+//! A worker is a step: it looks, does a bounded amount, and says whether there is more. It takes no
+//! input: whether it was woken, or looks by itself, is the same to it, so a lost wake-up costs time and
+//! nothing else.
 
 pub mod driver;
 

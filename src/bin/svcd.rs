@@ -10,7 +10,8 @@ use svc::daemon::{
 };
 use svc::logging;
 
-/// Exit status for a configuration that is wrong, as sysexits(3) has it.
+/// Exit status for a configuration that is wrong, or a database that must not be used: starting again
+/// ends the same way. As sysexits(3) has it.
 const EXIT_CONFIG: u8 = 78;
 
 fn main() -> ExitCode {
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             daemon::arguments::show_error(&error);
-            ExitCode::FAILURE
+            if error.needs_a_person() { ExitCode::from(EXIT_CONFIG) } else { ExitCode::FAILURE }
         }
     }
 }

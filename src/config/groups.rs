@@ -41,6 +41,13 @@ pub(super) fn operator_listen(source: &mut Source) -> Option<SocketAddr> {
         );
         return None;
     }
+    if !listen.ip().is_loopback() && source.text("SVC_OPERATOR_HOSTS").is_empty() {
+        source.problem(
+            "SVC_OPERATOR_HOSTS",
+            "it is empty, so nobody outside this machine gets an answer; name the hosts that \
+             SVC_OPERATOR_LISTEN is reached by",
+        );
+    }
     Some(listen)
 }
 
@@ -186,6 +193,9 @@ pub(super) fn work(source: &mut Source) -> Option<WorkConfig> {
     let base = source.number("SVC_RETRY_BASE_MS", 1, 3_600_000);
     let max = source.number("SVC_RETRY_MAX_MS", 1, 86_400_000);
     let poll = source.number("SVC_POLL_MS", 10, 60_000);
+    if base > max {
+        source.problem("SVC_RETRY_BASE_MS", "it is greater than SVC_RETRY_MAX_MS");
+    }
     let days = source.number("SVC_RETENTION_DAYS", 8, 3_650);
     Some(WorkConfig {
         outbox_concurrency: outbox_concurrency?,

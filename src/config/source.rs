@@ -114,14 +114,22 @@ impl Source {
                 self.problem(name, format!("{file_name} is set too; set one of them"));
                 None
             }
+            (Some(_), None) if self.credential(name).is_some_and(|path| path.exists()) => {
+                self.problem(name, "a credential of this name is there too; set one of them");
+                None
+            }
             (Some(value), None) => Some(SecretString::from(value)),
             (None, Some(path)) => self.secret_file(&file_name, PathBuf::from(path)),
             (None, None) => {
-                let folder = self.variables.get("CREDENTIALS_DIRECTORY")?;
-                let path = PathBuf::from(folder).join(name);
+                let path = self.credential(name)?;
                 if path.exists() { self.secret_file(name, path) } else { None }
             }
         }
+    }
+
+    /// Returns where systemd puts a credential of this name.
+    fn credential(&self, name: &str) -> Option<PathBuf> {
+        self.variables.get("CREDENTIALS_DIRECTORY").map(|folder| PathBuf::from(folder).join(name))
     }
 
     /// Notes every variable with our prefix that nobody reads: a slip that would go unnoticed.

@@ -1,6 +1,7 @@
 //! The self-check: through every real listener, and through the writer. The supervisor's watchdog is
 //! fed only while it passes, because a process whose accept loop or writer is stuck looks alive from
-//! outside. A store that answers "disk full" passes: it needs room, not a restart; the write it tries
+//! outside. A surface that closes the connection at once is alive and has no place left; that passes
+//! too, because a restart would not make room. A store that answers "disk full" passes: it needs room, not a restart; the write it tries
 //! is also how a store that failed finds out that it works again.
 
 use std::io::{self, Read, Write};
@@ -45,7 +46,13 @@ impl Worker for SelfCheck {
 impl SelfCheck {
     fn check(&self) -> Result<(), String> {
         for address in &self.tcp_addresses {
-            ask_tcp(*address).map_err(|error| format!("{address}: {error}"))?;
+            match ask_tcp(*address) {
+                Ok(()) => {}
+                Err(error) if is_turned_away(&error) => {
+                    log::warn!(event = "daemon.surface_full", address = address.to_string().as_str(); "a surface has no place left for connections");
+                }
+                Err(error) => return Err(format!("{address}: {error}")),
+            }
         }
         ask_socket(&self.socket).map_err(|error| format!("control socket: {error}"))?;
         match self.store.record_tick("self_check", true) {
@@ -53,6 +60,14 @@ impl SelfCheck {
             Err(error) => Err(format!("store: {}", error.class())),
         }
     }
+}
+
+/// Somebody accepted the connection and closed it: the loop that accepts is alive.
+fn is_turned_away(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+    )
 }
 
 fn ask_tcp(address: SocketAddr) -> io::Result<()> {

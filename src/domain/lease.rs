@@ -1,7 +1,5 @@
-//! A claim: the right to finish one item, until a lease ends. It is a value; finishing consumes it,
-//! and every write it allows is fenced by its random id.
-
-use crate::domain::time::Timestamp;
+//! A claim: the right to finish one item, until a lease ends. It is a value, and every write it allows
+//! is fenced by its random id.
 
 /// The right to finish `item`. A later claim of the same item makes this one worthless: the store
 /// compares [`Fence::claim_id`], so the holder of a lost claim changes nothing.
@@ -11,8 +9,6 @@ pub struct Claim<T> {
     pub item: T,
     /// What the store compares.
     pub fence: Fence,
-    /// When the lease ends, by the store's clock.
-    pub expires_at: Timestamp,
 }
 
 /// Identity of one claim.

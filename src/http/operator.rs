@@ -28,7 +28,7 @@ pub(super) fn dead_letters(
     let before = match before {
         None => None,
         Some(text) => Some(Timestamp::parse_rounding_up(&text).ok_or_else(|| {
-            invalid("before must be an ISO 8601 time with an offset, as nextBefore gives it")
+            invalid("before must be an ISO 8601 time with an offset, as nextBefore gives it; write + as %2B")
         })?),
     };
     let page = app.dead_letters(principal, installation, before, page_size(limit)?)?;

@@ -134,9 +134,6 @@ impl Router {
 
     /// Finds the route of a request, and who asks when that matters.
     fn find<'a>(&self, head: &'a Head) -> Result<Found<'a>, Box<Response>> {
-        if head.surface == Surface::Operator && !self.goes_by(head) {
-            return Err(Box::new(error::wrong_host()));
-        }
         let asker = if is_below(&head.path, OPERATOR_PREFIX) && head.surface != Surface::Public {
             let authorization = head.single(&AUTHORIZATION);
             let principal = self.app.operator(authorization);
@@ -144,6 +141,9 @@ impl Router {
         } else {
             Asker::Anyone
         };
+        if head.surface == Surface::Operator && !self.goes_by(head) {
+            return Err(Box::new(error::wrong_host()));
+        }
         let mut allowed = Vec::new();
         for route in ROUTES.iter().filter(|route| route.surfaces.contains(&head.surface)) {
             let Some(variables) = matches(route.path, &head.path) else { continue };

@@ -191,7 +191,7 @@ mod tests {
             else {
                 panic!("{word}")
             };
-            assert_eq!((state, added), (wanted, vec![webhooks.repository.clone()]));
+            assert_eq!((state, added), (Some(wanted), vec![webhooks.repository.clone()]));
         }
         let name: RepositoryName = "octo-org/renamed".parse().expect("the name is plain");
         let renamed = read(&webhooks.repository_renamed(&name));

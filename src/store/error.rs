@@ -106,6 +106,9 @@ impl From<rusqlite::Error> for Error {
         if sqlite.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE {
             return Self::Unavailable(Unavailable::Full);
         }
+        if sqlite.extended_code == rusqlite::ffi::SQLITE_IOERR_NOMEM {
+            return Self::Unavailable(Unavailable::Resources);
+        }
         match sqlite.code {
             Code::DiskFull => Self::Unavailable(Unavailable::Full),
             Code::DatabaseBusy | Code::DatabaseLocked | Code::FileLockingProtocolFailed => {
@@ -117,6 +120,28 @@ impl From<rusqlite::Error> for Error {
                 Self::Fatal(error)
             }
             _ => Self::Statement(error),
+        }
+    }
+}
+
+impl OpenError {
+    /// Says whether trying again would end the same way: the file is not one we may use.
+    #[must_use]
+    pub const fn needs_a_person(&self) -> bool {
+        match self {
+            Self::NotAFile(_)
+            | Self::NetworkFileSystem(_)
+            | Self::Foreign(_)
+            | Self::TooNew { .. }
+            | Self::Damaged { .. }
+            | Self::Library(_) => true,
+            Self::File { .. }
+            | Self::StartLocked(_)
+            | Self::Pragma { .. }
+            | Self::Migration(_)
+            | Self::Database(_)
+            | Self::Readers(_)
+            | Self::Thread(_) => false,
         }
     }
 }

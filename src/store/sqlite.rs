@@ -28,6 +28,7 @@ use crate::clock::Clock;
 use crate::domain::retry::RetryPolicy;
 use crate::random::Ids;
 use crate::store::error::{Error, OpenError, Unavailable};
+use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::queue::Lane;
 use crate::store::sqlite::writer::{Tx, Writer};
 
@@ -64,6 +65,7 @@ pub struct Store {
     writer: Arc<Writer>,
     readers: r2d2::Pool<SqliteConnectionManager>,
     path: Arc<PathBuf>,
+    _in_use: Arc<InUse>,
 }
 
 impl Store {
@@ -73,16 +75,17 @@ impl Store {
     /// When the file cannot be used as it must be; nothing is repaired silently.
     pub fn open(options: Options) -> Result<Self, OpenError> {
         let path = Arc::new(options.path);
-        let connection = connection::open_writer(&path, options.clock.as_ref())?;
+        let (connection, in_use) = connection::open_writer(&path, options.clock.as_ref())?;
         let readers = connection::open_readers(&path)?;
         let writer = Writer::start(connection, options.clock, options.ids, options.on_fatal)
             .map_err(OpenError::Thread)?;
-        Ok(Self { writer: Arc::new(writer), readers, path })
+        Ok(Self { writer: Arc::new(writer), readers, path, _in_use: Arc::new(in_use) })
     }
 
-    /// Closes the store: what has queued up is finished, then the log is folded into the file.
-    pub fn close(&self) {
-        self.writer.close();
+    /// Closes the store: what has queued up is finished, then the log is folded into the file. Returns
+    /// whether that came within the time.
+    pub fn close(&self, within: Duration) -> bool {
+        self.writer.close(within)
     }
 
     /// Says how the last write went.

@@ -80,7 +80,7 @@ impl Jobs {
                 "dead_letter"
             }
             Err(store::Error::LeaseLost) => {
-                log::warn!(event = "job.lease_lost", job_id = id; "a job was taken over by another holder");
+                log::warn!(event = "job.lease_lost", job_id = id, fencing_token = claim.fence.token; "a job was taken over by another holder");
                 "lease_lost"
             }
             Err(error) => {

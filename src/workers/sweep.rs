@@ -1,4 +1,5 @@
-//! Deletes what is finished and old, a batch at a time.
+//! Upkeep: makes due what a clock that was ahead put out of reach, and deletes what is finished and
+//! old, a batch at a time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,8 @@ pub struct Sweep {
     pub store: Store,
     /// How long finished rows are kept.
     pub retention: Duration,
+    /// Longest delay between tries.
+    pub delay_max: Duration,
     /// Counters.
     pub metrics: Arc<Metrics>,
 }
@@ -23,6 +26,12 @@ impl Worker for Sweep {
     }
 
     fn step(&mut self) -> Next {
+        match self.store.pull_back(self.delay_max) {
+            Ok(0) | Err(_) => {}
+            Ok(rows) => {
+                log::warn!(event = "sweep.clock_was_ahead", rows = rows; "rows lay further ahead than anything is ever put; they are due now");
+            }
+        }
         match self.store.sweep(self.retention) {
             Ok(swept) => {
                 for (kind, count) in [

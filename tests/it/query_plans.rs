@@ -9,6 +9,7 @@ use crate::support::world::open_raw;
 /// Plans that may scan, and why.
 const MAY_SCAN: &[(&str, &str)] = &[
     ("schema_compatibility", "it has one row"),
+    ("installation_pauses", "a row for each installation that was ever paused, once a minute"),
     ("sqlite_master", "asked once, at the start"),
     ("CONSTANT ROW", "no table at all"),
     ("(subquery", "counts at most 10,000 entries of an index"),
@@ -107,6 +108,12 @@ fn fill_in(sql: &str) -> Vec<String> {
             .map(|column| sql.replace("{column}", column))
             .to_vec();
     }
+    if sql.contains("{key}") {
+        let sql = sql.replace("{set}", "check_run_id = :number").replace("{condition}", "true");
+        return [("release_runs", "current_attempt_id"), ("release_run_attempts", "attempt_id")]
+            .map(|(table, key)| sql.replace("{table}", table).replace("{key}", key))
+            .to_vec();
+    }
     if sql.contains("{condition}") {
         return [
             ("control_plane_jobs", "status = 'available'"),
@@ -115,11 +122,6 @@ fn fill_in(sql: &str) -> Vec<String> {
         ]
         .map(|(table, condition)| sql.replace("{table}", table).replace("{condition}", condition))
         .to_vec();
-    }
-    if sql.contains("{key}") {
-        return [("release_runs", "current_attempt_id"), ("release_run_attempts", "attempt_id")]
-            .map(|(table, key)| sql.replace("{table}", table).replace("{key}", key))
-            .to_vec();
     }
     if sql.contains("{table}") {
         return ["control_plane_jobs", "outbox"]

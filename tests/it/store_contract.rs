@@ -46,6 +46,21 @@ fn exercise(open: Open) {
     notes_ticks(open);
     goes_on_when_the_clock_steps_back(open);
     serves_many_callers_at_once(open);
+    makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open);
+}
+
+fn makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open: Open) {
+    let bench = bench(open);
+    let years = Duration::from_secs(4 * 365 * 86_400);
+    bench.clock.advance(years);
+    bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
+    bench.store.record_delivery(delivery("b", 1, 2)).unwrap();
+    assert_eq!(bench.store.claim_jobs(1, "x", POLICY).unwrap().len(), 1);
+    bench.clock.step_back(years);
+    assert!(bench.store.claim_jobs(10, "y", POLICY).unwrap().is_empty());
+    assert_eq!(bench.store.pull_back(Duration::ZERO).unwrap(), 2);
+    assert_eq!(bench.store.claim_jobs(10, "y", POLICY).unwrap().len(), 2);
+    assert_eq!(bench.store.pull_back(Duration::ZERO).unwrap(), 0);
 }
 
 struct Bench {
@@ -178,7 +193,7 @@ fn survives_being_closed_and_opened(open: Open) {
     let ReplayOutcome::Replayed(audit) = replay(&store, installation(1), item, "k") else {
         panic!("a job is safe to replay");
     };
-    store.close();
+    assert!(store.close(Duration::from_secs(10)));
     assert!(matches!(store.record_delivery(delivery("b", 1, 2)), Err(Error::Unavailable(_))));
     drop(store);
     let store = open(&folder.path().join("svc.db"), &clock, 9);

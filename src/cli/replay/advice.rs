@@ -44,7 +44,7 @@ const fn of_class(class: ReplayClass) -> Advice {
         },
         ReplayClass::CreateUncertain => Advice {
             why: "a check run may exist; creating again might make a second",
-            next: "wait for reconciliation, then look again: svcctl dead-letters show",
+            next: "look at the commit's check runs at the forge; the release waits until it is known",
         },
     }
 }

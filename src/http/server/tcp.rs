@@ -32,7 +32,7 @@ const ACCEPT_REST: Duration = Duration::from_millis(50);
 /// What one peer, and all of them together, may cost.
 #[derive(Clone, Debug)]
 pub struct TcpLimits {
-    /// Most connections at once over all listeners; further ones are closed at once.
+    /// Most connections at once through each door; further ones are closed at once.
     pub connections_max: u16,
     /// Most connections at once from one address that is no trusted proxy, and most requests at once
     /// of one client behind one.
@@ -72,7 +72,7 @@ impl Default for TcpLimits {
             body_timeout: Duration::from_secs(15),
             body_bytes_max: 128 << 20,
             write_stall: Duration::from_secs(10),
-            idle: Duration::from_secs(60),
+            idle: Duration::from_secs(30),
             head_bytes_max: 16 << 10,
             headers_max: 64,
             handler_threads: 16,
@@ -105,13 +105,14 @@ pub fn start(
     let (pool, handlers) = Pool::start(limits.handler_threads, limits.queue_max, &service)?;
     let doors = {
         let _entered = runtime.enter();
-        listeners.into_iter().map(Door::open).collect::<io::Result<Vec<_>>>()?
+        let places = limits.connections_max;
+        let open = |listener| Door::open(listener, places);
+        listeners.into_iter().map(open).collect::<io::Result<Vec<_>>>()?
     };
     let (stop, stopping) = watch::channel(None);
     let peers =
         Arc::new(Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone()));
     let hall = Arc::new(Hall {
-        connections: Arc::new(Semaphore::new(limits.connections_max.into())),
         peers: Arc::clone(&peers),
         exchange: Exchange {
             service,
@@ -147,18 +148,20 @@ impl TcpServer {
 struct Door {
     surface: Surface,
     listener: tokio::net::TcpListener,
+    /// A permit for each connection, so that strangers at one door take no place at another.
+    places: Arc<Semaphore>,
 }
 
 impl Door {
-    fn open((surface, listener): (Surface, TcpListener)) -> io::Result<Self> {
+    fn open((surface, listener): (Surface, TcpListener), places: u16) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        Ok(Self { surface, listener: tokio::net::TcpListener::from_std(listener)? })
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        Ok(Self { surface, listener, places: Arc::new(Semaphore::new(places.into())) })
     }
 }
 
 /// What all connections share.
 struct Hall {
-    connections: Arc<Semaphore>,
     peers: Arc<Peers>,
     exchange: Exchange,
     stopping: watch::Receiver<Option<Duration>>,
@@ -175,14 +178,23 @@ impl Hall {
 }
 
 async fn run(hall: Arc<Hall>, doors: Vec<Door>) {
-    for door in doors {
-        tokio::spawn(accept(Arc::clone(&hall), door));
-    }
+    let doors: Vec<_> = doors
+        .into_iter()
+        .map(|door| {
+            let places = Arc::clone(&door.places);
+            tokio::spawn(accept(Arc::clone(&hall), door));
+            places
+        })
+        .collect();
     let grace = hall.stopped().await;
     // Every connection holds one permit to its end. What is left when the grace is over ends with
     // the runtime.
-    let all = hall.connections.acquire_many(hall.limits.connections_max.into());
-    drop(timeout(grace, all).await);
+    let all_left = async {
+        for places in &doors {
+            drop(places.acquire_many(hall.limits.connections_max.into()).await);
+        }
+    };
+    drop(timeout(grace, all_left).await);
 }
 
 async fn accept(hall: Arc<Hall>, door: Door) {
@@ -192,7 +204,7 @@ async fn accept(hall: Arc<Hall>, door: Door) {
             _ = hall.stopped() => return,
         };
         match accepted {
-            Ok((stream, peer)) => welcome(&hall, door.surface, stream, peer.ip().to_canonical()),
+            Ok((stream, peer)) => welcome(&hall, &door, stream, peer.ip().to_canonical()),
             Err(error) => {
                 let (surface, error) = (door.surface.as_str(), error.to_string());
                 log::warn!(
@@ -206,8 +218,9 @@ async fn accept(hall: Arc<Hall>, door: Door) {
 }
 
 /// Serves a connection in a task of its own, or closes it when there are too many.
-fn welcome(hall: &Arc<Hall>, surface: Surface, stream: TcpStream, peer: IpAddr) {
-    let Ok(permit) = Arc::clone(&hall.connections).try_acquire_owned() else { return };
+fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
+    let Ok(permit) = Arc::clone(&door.places).try_acquire_owned() else { return };
+    let surface = door.surface;
     let Some(place) = hall.peers.take(peer) else { return };
     if stream.set_nodelay(true).is_err() {
         return; // The peer has already gone.

@@ -29,7 +29,7 @@ const READER_WAIT: Duration = Duration::from_secs(1);
 /// Statements kept prepared; more than there are.
 const STATEMENTS_CACHED: usize = 128;
 
-/// Settings of every connection, and what each must answer.
+/// Settings of the writing connection, and what each must answer.
 const PRAGMAS: [(&str, &str, &str); 11] = [
     ("busy_timeout", "5000", "5000"),
     ("journal_mode", "WAL", "wal"),
@@ -45,17 +45,35 @@ const PRAGMAS: [(&str, &str, &str); 11] = [
     ("secure_delete", "ON", "1"),
 ];
 
+/// Settings of a reading connection, and what each must answer.
+const READER_PRAGMAS: [(&str, &str, &str); 6] = [
+    ("busy_timeout", "5000", "5000"),
+    ("query_only", "ON", "1"),
+    ("synchronous", "FULL", "2"),
+    ("temp_store", "MEMORY", "2"),
+    ("trusted_schema", "OFF", "0"),
+    ("mmap_size", "0", "0"),
+];
+
 /// File systems whose locks cannot be trusted: NFS, SMB, CIFS, SMB2.
 const NETWORK_FILE_SYSTEMS: [i64; 4] = [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42];
 
+/// Says that a process uses the file, as long as it is held.
+pub(super) struct InUse(#[expect(dead_code, reason = "its lock is what matters")] File);
+
 /// Opens the writing connection, creating and migrating the file when needed.
-pub(super) fn open_writer(path: &Path, clock: &dyn Clock) -> Result<Connection, OpenError> {
+pub(super) fn open_writer(
+    path: &Path,
+    clock: &dyn Clock,
+) -> Result<(Connection, InUse), OpenError> {
     if rusqlite::version_number() < LIBRARY_MIN {
         return Err(OpenError::Library(rusqlite::version()));
     }
     check_place(path)?;
     let _lock = lock_start(path, clock)?;
-    let left_unfinished = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    let (in_use, alone) = note_use(path)?;
+    let left_unfinished =
+        alone && std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     create(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -65,18 +83,37 @@ pub(super) fn open_writer(path: &Path, clock: &dyn Clock) -> Result<Connection, 
         check_pages(&connection, path)?;
     }
     migrate::migrate(&mut connection, path)?;
-    Ok(connection)
+    Ok((connection, in_use))
+}
+
+/// Notes that this process uses the file, and says whether it is the only one: only then does a log
+/// that was left behind mean that the last stop was not a clean one.
+fn note_use(path: &Path) -> Result<(InUse, bool), OpenError> {
+    let (lock, lock_path) = open_lock(path, ".in-use")?;
+    let failed = |source| OpenError::File { what: "lock", path: lock_path, source };
+    let alone = match lock.try_lock() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock) => false,
+        Err(TryLockError::Error(source)) => return Err(failed(source)),
+    };
+    lock.lock_shared().map_err(failed)?;
+    Ok((InUse(lock), alone))
 }
 
 /// Opens the pool of readers. The file exists and is migrated.
 pub(super) fn open_readers(path: &Path) -> Result<r2d2::Pool<SqliteConnectionManager>, OpenError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let manager = SqliteConnectionManager::file(path).with_flags(flags).with_init(|connection| {
         connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-        connection.execute_batch(
-            "PRAGMA busy_timeout=5000; PRAGMA query_only=ON; PRAGMA synchronous=FULL; \
-             PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;",
-        )
+        match set(connection, &READER_PRAGMAS)? {
+            None => Ok(()),
+            Some((pragma, found)) => {
+                let error = OpenError::Pragma { pragma, found };
+                Err(rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+            }
+        }
     });
     r2d2::Pool::builder()
         .max_size(READERS)
@@ -95,27 +132,35 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, OpenError> {
     // Before the first setting: switching the journal would already change a stranger's file.
     migrate::check_owner(&connection, path)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    for (pragma, wanted, answer) in PRAGMAS {
-        connection.pragma_update_and_check(None, pragma, wanted, |_| Ok(())).or_else(|error| {
-            match error {
-                rusqlite::Error::QueryReturnedNoRows => Ok(()),
-                other => Err(migrate::unreadable(path, other)),
-            }
-        })?;
-        let found = connection
-            .pragma_query_value(None, pragma, |row| {
-                row.get::<_, rusqlite::types::Value>(0).map(|value| match value {
-                    rusqlite::types::Value::Integer(number) => number.to_string(),
-                    rusqlite::types::Value::Text(text) => text,
-                    other => format!("{other:?}"),
-                })
+    match set(&connection, &PRAGMAS) {
+        Ok(None) => Ok(connection),
+        Ok(Some((pragma, found))) => Err(OpenError::Pragma { pragma, found }),
+        Err(error) => Err(migrate::unreadable(path, error)),
+    }
+}
+
+/// Makes settings and reads each back. Returns the first that did not take, and what it is instead.
+fn set(
+    connection: &Connection,
+    pragmas: &[(&'static str, &str, &str)],
+) -> rusqlite::Result<Option<(&'static str, String)>> {
+    for (pragma, wanted, answer) in pragmas {
+        match connection.pragma_update_and_check(None, pragma, wanted, |_| Ok(())) {
+            Ok(()) | Err(rusqlite::Error::QueryReturnedNoRows) => {}
+            Err(error) => return Err(error),
+        }
+        let found = connection.pragma_query_value(None, pragma, |row| {
+            row.get::<_, rusqlite::types::Value>(0).map(|value| match value {
+                rusqlite::types::Value::Integer(number) => number.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                other => format!("{other:?}"),
             })
-            .map_err(|error| migrate::unreadable(path, error))?;
-        if found != answer {
-            return Err(OpenError::Pragma { pragma, found });
+        })?;
+        if found != *answer {
+            return Ok(Some((pragma, found)));
         }
     }
-    Ok(connection)
+    Ok(None)
 }
 
 /// Refuses a link, a folder, and a network file system.
@@ -149,29 +194,30 @@ fn create(path: &Path) -> Result<(), OpenError> {
 }
 
 fn lock_start(path: &Path, clock: &dyn Clock) -> Result<File, OpenError> {
-    let lock_path = beside(path, ".lock");
-    let failed = |what| {
-        let path = lock_path.clone();
-        move |source| OpenError::File { what, path, source }
-    };
-    let lock = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&lock_path)
-        .map_err(failed("open"))?;
+    let (lock, lock_path) = open_lock(path, ".lock")?;
     let began = clock.monotonic();
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
-            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+            Err(TryLockError::Error(source)) => {
+                return Err(OpenError::File { what: "lock", path: lock_path, source });
+            }
             Err(TryLockError::WouldBlock) => {}
         }
         let waited_out = !Wake::new().pause(Duration::from_millis(20));
         if waited_out || clock.monotonic().saturating_sub(began) > START_LOCK_WAIT {
             return Err(OpenError::StartLocked(path.to_owned()));
         }
+    }
+}
+
+/// Opens a lock file beside the database, creating it when needed. It is never removed: two processes
+/// could then hold one each.
+fn open_lock(path: &Path, suffix: &str) -> Result<(File, PathBuf), OpenError> {
+    let path = beside(path, suffix);
+    match OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path) {
+        Ok(file) => Ok((file, path)),
+        Err(source) => Err(OpenError::File { what: "open", path, source }),
     }
 }
 

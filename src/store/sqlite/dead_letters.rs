@@ -138,7 +138,8 @@ pub(super) fn add(tx: &Tx<'_>, installation: InstallationId, burial: &Burial) ->
     Ok(())
 }
 
-/// Closes the dead letters of an attempt that a newer one replaces.
+/// Closes the dead letters of an attempt that a newer one replaces. The status stands twice: the list
+/// of words is what lets the index of unfinished messages be used.
 pub(super) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     tx.connection
         .prepare_cached(

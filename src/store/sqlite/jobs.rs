@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension as _, Row, named_params};
+use rusqlite::{OptionalExtension as _, named_params};
 
 use crate::domain::dead_letter::{ErrorClass, ItemId, Reason};
 use crate::domain::delivery::InboxState;
@@ -134,7 +134,7 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<()
     let mut rows = statement.query(named_params! { ":now": tx.now.micros(), ":limit": limit })?;
     let mut expired = Vec::new();
     while let Some(row) = rows.next()? {
-        expired.push((fence(row)?, row.get::<_, u32>("attempt_count")?));
+        expired.push((row::fence(row)?, row.get::<_, u32>("attempt_count")?));
     }
     for (fence, attempts) in expired {
         if attempts >= policy.attempts_max {
@@ -197,7 +197,7 @@ fn claim_one(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<C
         action: actions.as_deref().and_then(action::decode),
         attempt: row.get("attempt_count")?,
     };
-    Ok(Claim { item: job, fence: fence(row)?, expires_at })
+    Ok(Claim { item: job, fence: row::fence(row)? })
 }
 
 fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<JobRun, Error> {
@@ -374,12 +374,4 @@ pub(super) fn project(tx: &Tx<'_>, job_row: i64, status: JobStatus) -> Result<()
             ":now": tx.now.micros(),
         })?;
     Ok(())
-}
-
-fn fence(row: &Row<'_>) -> Result<Fence, Error> {
-    Ok(Fence {
-        row: row.get("id")?,
-        claim_id: row.get("claim_id")?,
-        token: row.get("fencing_token")?,
-    })
 }

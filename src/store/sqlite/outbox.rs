@@ -21,7 +21,7 @@ const CLAIM_LOOKS_MAX: u32 = 128;
 #[derive(Debug)]
 pub enum NextMessage {
     /// This one is ours.
-    Claimed(Claim<Message>),
+    Claimed(Box<Claim<Message>>),
     /// So many wait for a pause to end that the look was cut short; there may be others behind.
     LookAgain,
     /// There is none.
@@ -46,7 +46,10 @@ impl Store {
         self.write(move |tx| {
             take_back_expired(tx, &policy.retry)?;
             match next_due(tx)? {
-                Due::Message(id) => claim(tx, id, &owner, policy.lease).map(NextMessage::Claimed),
+                Due::Message(id) => {
+                    let claim = claim(tx, id, &owner, policy.lease)?;
+                    Ok(NextMessage::Claimed(Box::new(claim)))
+                }
                 Due::OnlyPaused => Ok(NextMessage::LookAgain),
                 Due::Nothing => Ok(NextMessage::NothingDue),
             }
@@ -167,7 +170,7 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<(), Error>
         while let Some(row) = rows.next()? {
             let in_doubt = row.get::<_, Option<i64>>("send_began_at")?.is_some();
             let tries = row.get::<_, u32>("attempt_count")?;
-            expired.push((fence(row)?, row::effect_kind(row)?, tries, in_doubt));
+            expired.push((row::fence(row)?, row::effect_kind(row)?, tries, in_doubt));
         }
     }
     for (fence, kind, tries, in_doubt) in expired {
@@ -257,7 +260,7 @@ fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim
         try_count: row.get("attempt_count")?,
         sent_before: row.get::<_, Option<i64>>("send_began_at")?.is_some(),
     };
-    Ok(Claim { item: message, fence: fence(row)?, expires_at })
+    Ok(Claim { item: message, fence: row::fence(row)? })
 }
 
 fn begin_send(tx: &Tx<'_>, fence: Fence, needed: Duration) -> Result<(), Error> {
@@ -303,12 +306,4 @@ pub(super) fn target(row: &Row<'_>) -> Result<(Target, AttemptId), Error> {
         release_run: row::id(row, "release_run_id")?,
     };
     Ok((target, row::id(row, "attempt_id")?))
-}
-
-fn fence(row: &Row<'_>) -> Result<Fence, Error> {
-    Ok(Fence {
-        row: row.get("id")?,
-        claim_id: row.get("claim_id")?,
-        token: row.get("fencing_token")?,
-    })
 }

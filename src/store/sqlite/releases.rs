@@ -1,6 +1,6 @@
 //! Release runs and their attempts: started by jobs, moved by what the outbox learned.
 
-use rusqlite::{OptionalExtension as _, named_params};
+use rusqlite::{OptionalExtension as _, ToSql, named_params};
 
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{CommitSha, GitRef};
@@ -48,6 +48,7 @@ pub(super) fn of_check_run(
     check_run: CheckRunId,
     head_sha: &CommitSha,
 ) -> Result<Option<ReleaseFacts>, Error> {
+    // The status stands twice: the list of words is what lets the index of unfinished messages be used.
     let mut statement = tx.connection.prepare_cached(
         "SELECT r.release_run_id, r.status, r.current_attempt_id, a.attempt_number, \
             EXISTS (SELECT 1 FROM outbox o WHERE o.attempt_id = a.attempt_id \
@@ -193,18 +194,9 @@ fn add_attempt(
     outbox::add(tx, target, attempt, &dispatch)
 }
 
-/// The dispatch of the current attempt is about to leave.
+/// The dispatch of an attempt is about to leave.
 pub(super) fn dispatching(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
-    for table in ["release_run_attempts", "release_runs"] {
-        let key = if table == "release_runs" { "current_attempt_id" } else { "attempt_id" };
-        tx.connection
-            .prepare_cached(&format!(
-                "UPDATE {table} SET status = 'dispatching', updated_at = :now \
-                 WHERE {key} = :attempt AND status = 'queued'"
-            ))?
-            .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
-    }
-    Ok(())
+    change(tx, attempt, "status = 'dispatching'", "status = 'queued'", &[])
 }
 
 /// The forge accepted the dispatch of an attempt.
@@ -214,19 +206,10 @@ pub(super) fn dispatched(
     attempt: AttemptId,
     run: Option<WorkflowRunId>,
 ) -> Result<(), Error> {
-    for table in ["release_run_attempts", "release_runs"] {
-        let key = if table == "release_runs" { "current_attempt_id" } else { "attempt_id" };
-        tx.connection
-            .prepare_cached(&format!(
-                "UPDATE {table} SET status = 'running', workflow_run_id = :run, updated_at = :now \
-                 WHERE {key} = :attempt AND status IN ('queued', 'dispatching')"
-            ))?
-            .execute(named_params! {
-                ":attempt": attempt.to_string(),
-                ":run": run.map(WorkflowRunId::get),
-                ":now": tx.now.micros(),
-            })?;
-    }
+    let run = run.map(WorkflowRunId::get);
+    let set = "status = 'running', workflow_run_id = :number";
+    let condition = "status IN ('queued', 'dispatching')";
+    change(tx, attempt, set, condition, &[(":number", &run)])?;
     let update = Effect::CheckRunUpdate { status: CheckRunStatus::InProgress };
     outbox::add(tx, target, attempt, &update)
 }
@@ -237,18 +220,30 @@ pub(super) fn check_run_exists(
     attempt: AttemptId,
     check_run: CheckRunId,
 ) -> Result<(), Error> {
-    for table in ["release_run_attempts", "release_runs"] {
-        let key = if table == "release_runs" { "current_attempt_id" } else { "attempt_id" };
+    change(tx, attempt, "check_run_id = :number", "true", &[(":number", &check_run.get())])
+}
+
+/// Changes an attempt, and its release run while it is the current one.
+fn change(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+    set: &str,
+    condition: &str,
+    more: &[(&str, &dyn ToSql)],
+) -> Result<(), Error> {
+    let attempt = attempt.to_string();
+    let now = tx.now.micros();
+    let mut params: Vec<(&str, &dyn ToSql)> = vec![(":attempt", &attempt), (":now", &now)];
+    params.extend_from_slice(more);
+    for (table, key) in
+        [("release_run_attempts", "attempt_id"), ("release_runs", "current_attempt_id")]
+    {
         tx.connection
             .prepare_cached(&format!(
-                "UPDATE {table} SET check_run_id = :check_run, updated_at = :now \
-                 WHERE {key} = :attempt"
+                "UPDATE {table} SET {set}, updated_at = :now \
+                 WHERE {key} = :attempt AND {condition}"
             ))?
-            .execute(named_params! {
-                ":attempt": attempt.to_string(),
-                ":check_run": check_run.get(),
-                ":now": tx.now.micros(),
-            })?;
+            .execute(params.as_slice())?;
     }
     Ok(())
 }

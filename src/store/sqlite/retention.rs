@@ -13,6 +13,9 @@ use crate::store::sqlite::writer::Tx;
 
 /// Rows of one kind that one sweep deletes at most.
 const SWEEP_MAX: u32 = 500;
+/// Nothing is ever put further ahead than this, beyond the longest delay between tries: a pause is at
+/// most an hour, and no lease is longer.
+const AHEAD_MAX: Duration = Duration::from_secs(3_600);
 /// Rows a count looks at before it gives up and says "at least so many".
 const COUNT_MAX: i64 = 10_000;
 
@@ -93,6 +96,38 @@ impl Store {
                     before,
                 )?,
             })
+        })
+        .wait()
+    }
+
+    /// Makes due what lies further ahead than anything is ever put: a clock that was ahead put it there.
+    /// Returns how many rows that were. `delay_max` is the longest delay between tries.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn pull_back(&self, delay_max: Duration) -> Result<usize, Error> {
+        self.submit(Lane::Bulk, move |tx| {
+            let horizon = tx.now.plus(AHEAD_MAX.max(delay_max));
+            [
+                "UPDATE control_plane_jobs SET available_at = :now \
+                 WHERE status = 'available' AND available_at > :horizon",
+                "UPDATE control_plane_jobs SET lease_expires_at = :now \
+                 WHERE status = 'leased' AND lease_expires_at > :horizon",
+                "UPDATE outbox SET available_at = :now \
+                 WHERE status = 'available' AND available_at > :horizon",
+                "UPDATE outbox SET lease_expires_at = :now \
+                 WHERE status = 'leased' AND lease_expires_at > :horizon",
+                "UPDATE installation_pauses SET paused_until = :now WHERE paused_until > :horizon",
+            ]
+            .into_iter()
+            .map(|sql| {
+                let params = named_params! {
+                    ":now": tx.now.micros(),
+                    ":horizon": horizon.micros(),
+                };
+                Ok(tx.connection.prepare_cached(sql)?.execute(params)?)
+            })
+            .sum()
         })
         .wait()
     }

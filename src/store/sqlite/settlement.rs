@@ -111,7 +111,8 @@ fn give_back(
     in_doubt: bool,
     uncounted: u32,
 ) -> Result<(), Error> {
-    tx.connection
+    let changed = tx
+        .connection
         .prepare_cached(
             "UPDATE outbox SET status = 'available', available_at = :available, \
                 attempt_count = attempt_count - :uncounted, \
@@ -127,11 +128,12 @@ fn give_back(
             ":in_doubt": in_doubt,
             ":now": tx.now.micros(),
         })?;
-    Ok(())
+    if changed == 0 { Err(Error::LeaseLost) } else { Ok(()) }
 }
 
 fn finish(tx: &Tx<'_>, fence: Fence, status: OutboxStatus, in_doubt: bool) -> Result<(), Error> {
-    tx.connection
+    let changed = tx
+        .connection
         .prepare_cached(
             "UPDATE outbox SET status = :status, \
                 send_began_at = iif(:in_doubt, coalesce(send_began_at, :now), NULL), \
@@ -147,7 +149,7 @@ fn finish(tx: &Tx<'_>, fence: Fence, status: OutboxStatus, in_doubt: bool) -> Re
             ":in_doubt": in_doubt,
             ":now": tx.now.micros(),
         })?;
-    Ok(())
+    if changed == 0 { Err(Error::LeaseLost) } else { Ok(()) }
 }
 
 fn bury(

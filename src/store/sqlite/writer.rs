@@ -6,11 +6,11 @@
 //! the process without an answer.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -27,7 +27,7 @@ use crate::thread;
 const GROUP_MAX: usize = 256;
 /// A group that has run for so long is committed before the rest goes on.
 const GROUP_TIME_MAX: Duration = Duration::from_millis(50);
-/// A caller does not wait longer than this for its commit.
+/// A caller gives up a verb that the writer has not taken up by then.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// What a verb sees: the open transaction, the instant it happens at, and chance.
@@ -49,13 +49,39 @@ trait Command: Send {
 
 /// A verb failed, so its savepoint must be rolled back.
 enum Failure {
-    /// Only the verb.
-    Verb,
+    /// Only the verb; because the store could not do it, when that is why.
+    Verb(Option<Unavailable>),
     /// The disk.
     Fatal(Error),
 }
 
+/// How far a verb has come, as its caller and the writer agree on it.
+#[derive(Debug, Default)]
+struct Progress(AtomicU8);
+
+impl Progress {
+    const WAITING: u8 = 0;
+    const TAKEN: u8 = 1;
+    const GIVEN_UP: u8 = 2;
+
+    /// The writer takes the verb; false when the caller has given it up.
+    fn take(&self) -> bool {
+        self.leave_waiting_for(Self::TAKEN)
+    }
+
+    /// The caller gives the verb up; false when the writer has taken it.
+    fn give_up(&self) -> bool {
+        self.leave_waiting_for(Self::GIVEN_UP)
+    }
+
+    fn leave_waiting_for(&self, next: u8) -> bool {
+        let order = Ordering::AcqRel;
+        self.0.compare_exchange(Self::WAITING, next, order, Ordering::Acquire).is_ok()
+    }
+}
+
 struct Call<T, F> {
+    progress: Arc<Progress>,
     verb: Option<F>,
     result: Option<Result<T, Error>>,
     reply: SyncSender<Result<T, Error>>,
@@ -67,14 +93,17 @@ where
     F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send,
 {
     fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        let Some(verb) = self.verb.take() else { return Ok(()) };
+        let Some(verb) = self.verb.take().filter(|_| self.progress.take()) else { return Ok(()) };
         let result = catch_unwind(AssertUnwindSafe(|| verb(tx))).unwrap_or(Err(Error::Panicked));
         match result {
             Err(fatal @ Error::Fatal(_)) => Err(Failure::Fatal(fatal)),
             other => {
-                let failed = other.is_err();
+                let failure = other.as_ref().err().map(|error| match error {
+                    Error::Unavailable(reason) => Failure::Verb(Some(*reason)),
+                    _ => Failure::Verb(None),
+                });
                 self.result = Some(other);
-                if failed { Err(Failure::Verb) } else { Ok(()) }
+                failure.map_or(Ok(()), Err)
             }
         }
     }
@@ -93,7 +122,12 @@ where
 
 /// A verb that was handed over and not waited for yet.
 #[must_use]
-pub struct Pending<T>(Result<Receiver<Result<T, Error>>, Unavailable>);
+pub struct Pending<T>(Result<Waiting<T>, Unavailable>);
+
+struct Waiting<T> {
+    answer: Receiver<Result<T, Error>>,
+    progress: Arc<Progress>,
+}
 
 impl<T> Pending<T> {
     /// Waits until the verb is on disk, or did not happen.
@@ -101,10 +135,15 @@ impl<T> Pending<T> {
     /// # Errors
     /// The verb's own, or [`Error::Unavailable`] when its group did not commit.
     pub fn wait(self) -> Result<T, Error> {
-        let receiver = self.0.map_err(Error::Unavailable)?;
-        receiver
-            .recv_timeout(ANSWER_WAIT_MAX)
-            .unwrap_or(Err(Error::Unavailable(Unavailable::Closed)))
+        let Waiting { answer, progress } = self.0.map_err(Error::Unavailable)?;
+        match answer.recv_timeout(ANSWER_WAIT_MAX) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) if progress.give_up() => {
+                Err(Error::Unavailable(Unavailable::Overloaded))
+            }
+            // It is being carried out; whether it is on disk is known only once it is answered.
+            Err(_) => answer.recv().unwrap_or(Err(Error::Unavailable(Unavailable::Closed))),
+        }
     }
 }
 
@@ -129,7 +168,8 @@ struct Shared {
 /// Handle to the writer thread.
 pub(super) struct Writer {
     shared: Arc<Shared>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Disconnects when the thread has ended.
+    ended: Mutex<Receiver<Infallible>>,
 }
 
 impl Writer {
@@ -145,8 +185,12 @@ impl Writer {
             commits: AtomicU64::new(0),
         });
         let body = Loop { connection, clock, ids, on_fatal, shared: Arc::clone(&shared) };
-        let thread = thread::spawn("store-writer", move || body.run())?;
-        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+        let (ending, ended) = channel();
+        thread::spawn("store-writer", move || {
+            body.run();
+            drop(ending);
+        })?;
+        Ok(Self { shared, ended: Mutex::new(ended) })
     }
 
     pub(super) fn submit<T: Send + 'static>(
@@ -155,9 +199,10 @@ impl Writer {
         verb: impl FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Pending<T> {
         let (reply, receiver) = sync_channel(1);
-        let call = Call { verb: Some(verb), result: None, reply };
+        let progress = Arc::new(Progress::default());
+        let call = Call { progress: Arc::clone(&progress), verb: Some(verb), result: None, reply };
         Pending(match self.shared.queue.push(lane, Box::new(call)) {
-            Ok(()) => Ok(receiver),
+            Ok(()) => Ok(Waiting { answer: receiver, progress }),
             Err(PushError::Full) => Err(Unavailable::Overloaded),
             Err(PushError::Closed) => Err(Unavailable::Closed),
         })
@@ -175,20 +220,24 @@ impl Writer {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
-    pub(super) fn close(&self) {
+    /// Takes nothing more and waits until what has queued up is done. Returns whether that came
+    /// within the time; otherwise the thread is left behind, and its answers go on being true.
+    pub(super) fn close(&self, within: Duration) -> bool {
         self.shared.queue.close();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // The thread catches every panic of a verb; its own end carries nothing to report.
-            drop(thread.join());
-        }
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.recv_timeout(within) == Err(RecvTimeoutError::Disconnected)
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.close();
+        self.close(ANSWER_WAIT_MAX);
     }
+}
+
+/// A group that is on disk, and why one of its verbs is not, when the store could not do it.
+struct Committed {
+    unable: Option<Unavailable>,
 }
 
 /// The thread's side.
@@ -222,22 +271,23 @@ impl Loop {
 
     /// Keeps how the last write went. A group that changed nothing needed no disk, so its success
     /// says nothing about one that failed.
-    fn judge(&self, outcome: &Result<(), Error>, wrote: bool) {
-        let failing = match outcome {
-            Ok(()) if !wrote => return,
-            Ok(()) => 0,
-            Err(error) => {
-                let reason = reason(error);
-                let place = Unavailable::ALL.iter().position(|other| *other == reason);
-                place.map_or(0, |place| u8::try_from(place + 1).unwrap_or(u8::MAX))
-            }
+    fn judge(&self, outcome: &Result<Committed, Error>, wrote: bool) {
+        let reason = match outcome {
+            Ok(Committed { unable: Some(reason) }) => Some(*reason),
+            Ok(Committed { unable: None }) if !wrote => return,
+            Ok(Committed { unable: None }) => None,
+            Err(error) => Some(reason(error)),
         };
+        let place = Unavailable::ALL.iter().position(|other| Some(*other) == reason);
+        let failing = place.map_or(0, |place| u8::try_from(place + 1).unwrap_or(u8::MAX));
         self.shared.failing.store(failing, Ordering::Relaxed);
     }
 
-    fn answer(&self, group: Vec<Box<dyn Command>>, outcome: Result<(), Error>) {
-        let outcome = outcome.map_err(|error| reason(&error));
-        self.shared.commits.fetch_add(1, Ordering::Relaxed);
+    fn answer(&self, group: Vec<Box<dyn Command>>, outcome: Result<Committed, Error>) {
+        let outcome = outcome.map(|_| ()).map_err(|error| reason(&error));
+        if outcome.is_ok() {
+            self.shared.commits.fetch_add(1, Ordering::Relaxed);
+        }
         for command in group {
             command.answer(outcome);
         }
@@ -248,13 +298,14 @@ impl Loop {
         &mut self,
         waiting: &mut VecDeque<Box<dyn Command>>,
         group: &mut Vec<Box<dyn Command>>,
-    ) -> Result<(), Error> {
+    ) -> Result<Committed, Error> {
         let result = self.begin().and_then(|now| {
-            self.run_group(now, waiting, group)?;
-            Ok(self.connection.prepare_cached("COMMIT")?.execute([])?)
+            let unable = self.run_group(now, waiting, group)?;
+            self.connection.prepare_cached("COMMIT")?.execute([])?;
+            Ok(Committed { unable })
         });
         match result {
-            Ok(_) => Ok(()),
+            Ok(committed) => Ok(committed),
             Err(error) => {
                 group.extend(waiting.drain(..));
                 if !self.connection.is_autocommit() {
@@ -283,8 +334,9 @@ impl Loop {
         now: Timestamp,
         waiting: &mut VecDeque<Box<dyn Command>>,
         group: &mut Vec<Box<dyn Command>>,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Unavailable>, Error> {
         let began = self.clock.monotonic();
+        let mut unable = None;
         while let Some(mut command) = waiting.pop_front() {
             self.connection.prepare_cached("SAVEPOINT verb")?.execute([])?;
             let mut tx = Tx { connection: &self.connection, now, ids: &mut self.ids };
@@ -294,11 +346,12 @@ impl Loop {
                 Ok(()) => {}
                 Err(Failure::Fatal(fatal)) => return Err(fatal),
                 // The database dropped the whole transaction: nobody's work is there any more.
-                Err(Failure::Verb) if self.connection.is_autocommit() => {
-                    return Err(Error::Unavailable(Unavailable::Full));
+                Err(Failure::Verb(why)) if self.connection.is_autocommit() => {
+                    return Err(Error::Unavailable(why.unwrap_or(Unavailable::Full)));
                 }
-                Err(Failure::Verb) => {
+                Err(Failure::Verb(why)) => {
                     self.connection.prepare_cached("ROLLBACK TO verb")?.execute([])?;
+                    unable = unable.or(why);
                 }
             }
             self.connection.prepare_cached("RELEASE verb")?.execute([])?;
@@ -306,7 +359,7 @@ impl Loop {
                 break;
             }
         }
-        Ok(())
+        Ok(unable)
     }
 }
 

@@ -11,7 +11,7 @@ use super::site::{Ended, Site};
 fn assert_refused(site: &Site, words: &[&str]) -> Ended {
     let before = site.bytes();
     let ended = site.run(&[]);
-    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(ended.code, Some(78), "{ended:?}");
     let last = ended.stderr.lines().last().unwrap();
     assert!(last.starts_with("svcd: cannot open the store: "), "{last}");
     for word in words {
@@ -187,7 +187,7 @@ fn something_else_than_a_file_is_refused() {
     let folder = Site::new();
     fs::create_dir(folder.database()).unwrap();
     let ended = folder.run(&[]);
-    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(ended.code, Some(78), "{ended:?}");
     assert!(ended.stderr.contains("is not a plain file"), "{}", ended.stderr);
     assert!(folder.database().is_dir());
 

@@ -59,7 +59,10 @@ const EXITS: &[(&str, &str)] = &[
         "The disk failed while it ran. Nobody was answered whose data may not be on disk; start it \
          again.",
     ),
-    ("78", "The configuration is wrong. Starting again does not help."),
+    (
+        "78",
+        "The configuration is wrong, or the database must not be used (damaged, of another program, of a newer schema). Starting again does not help.",
+    ),
 ];
 
 const FILES: &[(&str, &str)] = &[

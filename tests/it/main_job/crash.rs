@@ -88,7 +88,7 @@ fn run_until(world: &World, cut: Cut) {
 
 fn claimed(world: &World, owner: &str, policy: LeasePolicy) -> Claim<Message> {
     match world.store.claim_message(owner, policy).unwrap() {
-        NextMessage::Claimed(claim) => claim,
+        NextMessage::Claimed(claim) => *claim,
         other => panic!("nothing was claimed: {other:?}"),
     }
 }
