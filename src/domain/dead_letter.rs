@@ -181,16 +181,24 @@ pub struct DeadLetter {
     pub item: ItemId,
     /// `owner/name` when it died; nothing when the delivery named none.
     pub repository: Option<String>,
-    /// Why.
-    pub reason: Reason,
-    /// What kind of failure.
-    pub error_class: ErrorClass,
+    /// Why: a word of [`Reason`], or one that a newer version stored.
+    pub reason: String,
+    /// What kind of failure: a word of [`ErrorClass`], or one that a newer version stored.
+    pub error_class: String,
     /// Tries it had.
     pub attempt_count: u32,
     /// When; unique within an installation.
     pub failed_at: Timestamp,
-    /// May it be replayed, and why.
-    pub replay_class: ReplayClass,
+    /// Why it may or may not be replayed: a word of [`ReplayClass`], or one that a newer version stored.
+    pub replay_class: String,
+}
+
+impl DeadLetter {
+    /// Says whether it may be replayed. A class that is not known here may not.
+    #[must_use]
+    pub fn is_replay_safe(&self) -> bool {
+        ReplayClass::from_word(&self.replay_class).is_some_and(ReplayClass::is_safe)
+    }
 }
 
 /// One page of dead letters, newest first.
@@ -263,6 +271,8 @@ pub enum NotReplayable {
     NotDead,
     /// It is dead, and its class forbids it.
     Class(ReplayClass),
+    /// It is dead, with a class that only a newer version knows.
+    UnknownClass,
 }
 
 /// What is known when a replay is asked for.
@@ -288,8 +298,8 @@ pub enum SameRequest {
 pub enum ItemFacts {
     /// It is waiting, leased, or finished.
     NotDead,
-    /// It is dead, with this class.
-    Dead(ReplayClass),
+    /// It is dead, with this class; nothing when it is one that is not known here.
+    Dead(Option<ReplayClass>),
 }
 
 /// What to do about a replay request.
@@ -309,8 +319,13 @@ pub const fn decide_replay(facts: &ReplayFacts) -> ReplayDecision {
         (Some((SameRequest::No, _)), _) => ReplayOutcome::OperationConflict,
         (None, None) => ReplayOutcome::NotFound,
         (None, Some(ItemFacts::NotDead)) => ReplayOutcome::NotReplayable(NotReplayable::NotDead),
-        (None, Some(ItemFacts::Dead(class))) if class.is_safe() => return ReplayDecision::Replay,
-        (None, Some(ItemFacts::Dead(class))) => {
+        (None, Some(ItemFacts::Dead(None))) => {
+            ReplayOutcome::NotReplayable(NotReplayable::UnknownClass)
+        }
+        (None, Some(ItemFacts::Dead(Some(class)))) if class.is_safe() => {
+            return ReplayDecision::Replay;
+        }
+        (None, Some(ItemFacts::Dead(Some(class)))) => {
             ReplayOutcome::NotReplayable(NotReplayable::Class(class))
         }
     };

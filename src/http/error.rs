@@ -58,6 +58,7 @@ pub(super) fn of_app(error: &Error) -> Response {
         Error::NotReplayable(why) => {
             let class = match why {
                 NotReplayable::NotDead => "not_dead",
+                NotReplayable::UnknownClass => "unknown",
                 NotReplayable::Class(class) => class.as_str(),
             };
             problem(NOT_REPLAYABLE, detail, Some(class))

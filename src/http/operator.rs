@@ -50,7 +50,7 @@ pub(super) fn dead_letter(
     let found = app.dead_letter(principal, installation, item)?;
     let body = api::DeadLetterDetail {
         dead_letter: shown(&found),
-        replay_class: Cow::Borrowed(found.replay_class.as_str()),
+        replay_class: Cow::Owned(found.replay_class.clone()),
     };
     Ok(json(StatusCode::OK, &body))
 }
@@ -109,11 +109,11 @@ fn shown(found: &DeadLetter) -> api::DeadLetter {
         item_type: Cow::Borrowed(found.item.item_type().as_str()),
         item_id: found.item.to_string(),
         repository: found.repository.clone(),
-        reason_code: Cow::Borrowed(found.reason.as_str()),
-        error_class: Cow::Borrowed(found.error_class.as_str()),
+        reason_code: Cow::Owned(found.reason.clone()),
+        error_class: Cow::Owned(found.error_class.clone()),
         attempt_count: found.attempt_count,
         failed_at: found.failed_at.to_string(),
-        replay_safe: found.replay_class.is_safe(),
+        replay_safe: found.is_replay_safe(),
     }
 }
 

@@ -185,3 +185,21 @@ fn an_outdated_writer_is_shut_out_and_says_so() {
     assert_eq!(ready.status, 503);
     assert_eq!(json(&ready)["store"], "outdated");
 }
+
+#[test]
+fn words_of_a_newer_version_are_shown_and_are_never_safe() {
+    let world = with_dead_letters(2);
+    open_raw(&world.database())
+        .execute(
+            "UPDATE dead_letters SET reason_code = 'of_tomorrow', error_class = 'of_tomorrow', \
+                replay_class = 'of_tomorrow' WHERE id = 1",
+            [],
+        )
+        .unwrap();
+    let letters = world.dead_letters(1);
+    assert_eq!(letters.len(), 2);
+    assert_eq!(letters[1]["reasonCode"], "of_tomorrow");
+    assert_eq!(letters[1]["replaySafe"], false);
+    let id = letters[1]["itemId"].as_str().unwrap();
+    assert_eq!(world.replay(1, ("job", id), "k").0, 409);
+}

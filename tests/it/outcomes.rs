@@ -50,8 +50,9 @@ fn replay() {
     let mut items = vec![("absent or foreign".to_owned(), None)];
     items.push(("not dead".to_owned(), Some(ItemFacts::NotDead)));
     for class in ReplayClass::ALL {
-        items.push((format!("dead, {class}"), Some(ItemFacts::Dead(*class))));
+        items.push((format!("dead, {class}"), Some(ItemFacts::Dead(Some(*class)))));
     }
+    items.push(("dead, class of a newer version".to_owned(), Some(ItemFacts::Dead(None))));
     let mut table = String::new();
     for (key, operation) in operations {
         for (what, item) in &items {
@@ -64,7 +65,7 @@ fn replay() {
                 ReplayDecision::Answer(ReplayOutcome::OperationConflict) => "operation_conflict",
                 ReplayDecision::Answer(ReplayOutcome::NotFound) => "not_found",
                 ReplayDecision::Answer(ReplayOutcome::NotReplayable(
-                    NotReplayable::NotDead | NotReplayable::Class(_),
+                    NotReplayable::NotDead | NotReplayable::Class(_) | NotReplayable::UnknownClass,
                 )) => "not_replayable",
             };
             writeln!(table, "key {key}; item {what} -> {outcome}").unwrap();

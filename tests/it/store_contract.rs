@@ -184,7 +184,7 @@ fn counts_a_failed_try_and_gives_up_after_the_last(open: Open) {
     let page = bench.store.dead_letters(installation(1), None, 10).unwrap();
     assert_eq!(page.items.len(), 1);
     assert_eq!(page.items[0].attempt_count, 2);
-    assert!(page.items[0].replay_class.is_safe());
+    assert!(page.items[0].is_replay_safe());
 }
 
 fn survives_being_closed_and_opened(open: Open) {

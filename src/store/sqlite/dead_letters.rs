@@ -223,7 +223,8 @@ fn item_facts(
     if row.get::<_, String>("status")? != JobStatus::DeadLetter.as_str() {
         return Ok(Some(ItemFacts::NotDead));
     }
-    row::replay_class(row).map(|class| Some(ItemFacts::Dead(class)))
+    let class: Option<String> = row.get("replay_class")?;
+    Ok(Some(ItemFacts::Dead(class.as_deref().and_then(ReplayClass::from_word))))
 }
 
 /// Makes a dead item available again, with all its tries.
@@ -255,10 +256,10 @@ fn dead_letter(row: &Row<'_>) -> Result<DeadLetter, Error> {
     Ok(DeadLetter {
         item: row::item(row)?,
         repository: row.get("repository")?,
-        reason: row::reason(row)?,
-        error_class: row::error_class(row)?,
+        reason: row.get("reason_code")?,
+        error_class: row.get("error_class")?,
         attempt_count: row.get("attempt_count")?,
         failed_at: row::instant(row, "failed_at")?,
-        replay_class: row::replay_class(row)?,
+        replay_class: row.get("replay_class")?,
     })
 }

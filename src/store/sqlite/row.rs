@@ -3,7 +3,7 @@
 
 use rusqlite::Row;
 
-use crate::domain::dead_letter::{ErrorClass, ItemId, ItemType, Reason, ReplayClass};
+use crate::domain::dead_letter::{ItemId, ItemType};
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::InstallationState;
 use crate::domain::lease::Fence;
@@ -44,18 +44,6 @@ pub(super) fn number_or_null<T: TryFrom<i64>>(
 
 pub(super) fn instant(row: &Row<'_>, column: &'static str) -> Result<Timestamp, Error> {
     read(row, column, |micros: i64| Some(Timestamp::from_micros(micros)))
-}
-
-pub(super) fn reason(row: &Row<'_>) -> Result<Reason, Error> {
-    read(row, "reason_code", |word: String| Reason::from_word(&word))
-}
-
-pub(super) fn error_class(row: &Row<'_>) -> Result<ErrorClass, Error> {
-    read(row, "error_class", |word: String| ErrorClass::from_word(&word))
-}
-
-pub(super) fn replay_class(row: &Row<'_>) -> Result<ReplayClass, Error> {
-    read(row, "replay_class", |word: String| ReplayClass::from_word(&word))
 }
 
 pub(super) fn item(row: &Row<'_>) -> Result<ItemId, Error> {
