@@ -10,6 +10,7 @@ mod deliveries;
 mod effect;
 mod installations;
 mod jobs;
+mod lease;
 mod outbox;
 mod queue;
 mod releases;

@@ -19,7 +19,7 @@ use crate::store::error::Error;
 use crate::store::sqlite::queue::Lane;
 use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{
-    LeasePolicy, Pending, Store, action, dead_letters, installations, releases, row,
+    LeasePolicy, Pending, Store, action, dead_letters, installations, lease, releases, row,
 };
 
 /// How new release runs are made.
@@ -134,7 +134,7 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<()
     let mut rows = statement.query(named_params! { ":now": tx.now.micros(), ":limit": limit })?;
     let mut expired = Vec::new();
     while let Some(row) = rows.next()? {
-        expired.push((row::fence(row)?, row.get::<_, u32>("attempt_count")?));
+        expired.push((lease::fence(row)?, row.get::<_, u32>("attempt_count")?));
     }
     for (fence, attempts) in expired {
         if attempts >= policy.attempts_max {
@@ -164,25 +164,10 @@ fn claim(
 }
 
 fn claim_one(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Job>, Error> {
-    let claim_id: [u8; 16] = tx.ids.bytes();
-    let expires_at = tx.now.plus(lease);
-    tx.connection
-        .prepare_cached(
-            "UPDATE control_plane_jobs SET status = 'leased', attempt_count = attempt_count + 1, \
-                lease_owner = :owner, claim_id = :claim, fencing_token = fencing_token + 1, \
-                lease_expires_at = :expires, updated_at = :now \
-             WHERE id = :id AND status = 'available'",
-        )?
-        .execute(named_params! {
-            ":id": id,
-            ":owner": owner,
-            ":claim": claim_id,
-            ":expires": expires_at.micros(),
-            ":now": tx.now.micros(),
-        })?;
+    let fence = lease::take(tx, "control_plane_jobs", id, owner, lease)?;
     project(tx, id, JobStatus::Leased)?;
     let mut statement = tx.connection.prepare_cached(
-        "SELECT j.id, j.job_id, j.claim_id, j.fencing_token, j.attempt_count, j.installation_id, \
+        "SELECT j.job_id, j.attempt_count, j.installation_id, \
             i.repository_id, i.repository, i.normalized_actions \
          FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) WHERE j.id = :id",
     )?;
@@ -197,7 +182,7 @@ fn claim_one(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<C
         action: actions.as_deref().and_then(action::decode),
         attempt: row.get("attempt_count")?,
     };
-    Ok(Claim { item: job, fence: row::fence(row)? })
+    Ok(Claim { item: job, fence })
 }
 
 fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<JobRun, Error> {

@@ -12,7 +12,7 @@ use crate::domain::retry::RetryPolicy;
 use crate::store::error::Error;
 use crate::store::sqlite::releases::Target;
 use crate::store::sqlite::writer::Tx;
-use crate::store::sqlite::{LeasePolicy, Store, effect, releases, row, settlement};
+use crate::store::sqlite::{LeasePolicy, Store, effect, lease, releases, row, settlement};
 
 /// Rows one claim looks at, at most, so that it does not hold up its group.
 const CLAIM_LOOKS_MAX: u32 = 128;
@@ -170,7 +170,7 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<(), Error>
         while let Some(row) = rows.next()? {
             let in_doubt = row.get::<_, Option<i64>>("send_began_at")?.is_some();
             let tries = row.get::<_, u32>("attempt_count")?;
-            expired.push((row::fence(row)?, row::effect_kind(row)?, tries, in_doubt));
+            expired.push((lease::fence(row)?, row::effect_kind(row)?, tries, in_doubt));
         }
     }
     for (fence, kind, tries, in_doubt) in expired {
@@ -219,24 +219,9 @@ fn next_due(tx: &Tx<'_>) -> Result<Due, Error> {
 }
 
 fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Message>, Error> {
-    let claim_id: [u8; 16] = tx.ids.bytes();
-    let expires_at = tx.now.plus(lease);
-    tx.connection
-        .prepare_cached(
-            "UPDATE outbox SET status = 'leased', attempt_count = attempt_count + 1, \
-                lease_owner = :owner, claim_id = :claim, fencing_token = fencing_token + 1, \
-                lease_expires_at = :expires, updated_at = :now \
-             WHERE id = :id AND status = 'available'",
-        )?
-        .execute(named_params! {
-            ":id": id,
-            ":owner": owner,
-            ":claim": claim_id,
-            ":expires": expires_at.micros(),
-            ":now": tx.now.micros(),
-        })?;
+    let fence = lease::take(tx, "outbox", id, owner, lease)?;
     let mut statement = tx.connection.prepare_cached(
-        "SELECT o.id, o.outbox_id, o.claim_id, o.fencing_token, o.attempt_count, o.installation_id, \
+        "SELECT o.outbox_id, o.attempt_count, o.installation_id, \
             o.release_run_id, o.attempt_id, o.kind, o.payload, o.send_began_at, a.check_run_id, \
             p.repository_id, p.full_name AS repository \
          FROM outbox o JOIN release_run_attempts a USING (attempt_id) \
@@ -260,7 +245,7 @@ fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim
         try_count: row.get("attempt_count")?,
         sent_before: row.get::<_, Option<i64>>("send_began_at")?.is_some(),
     };
-    Ok(Claim { item: message, fence: row::fence(row)? })
+    Ok(Claim { item: message, fence })
 }
 
 fn begin_send(tx: &Tx<'_>, fence: Fence, needed: Duration) -> Result<(), Error> {

@@ -6,7 +6,6 @@ use rusqlite::Row;
 use crate::domain::dead_letter::{ItemId, ItemType};
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::InstallationState;
-use crate::domain::lease::Fence;
 use crate::domain::outbox::EffectKind;
 use crate::domain::release::ReleaseStatus;
 use crate::domain::time::Timestamp;
@@ -62,15 +61,6 @@ pub(super) fn effect_kind(row: &Row<'_>) -> Result<EffectKind, Error> {
 pub(super) fn release_status(row: &Row<'_>) -> Result<ReleaseStatus, Error> {
     read(row, "status", |word: String| {
         ReleaseStatus::ALL.into_iter().find(|status| status.as_str() == word)
-    })
-}
-
-/// Reads the claim that is on a row.
-pub(super) fn fence(row: &Row<'_>) -> Result<Fence, Error> {
-    Ok(Fence {
-        row: row.get("id")?,
-        claim_id: row.get("claim_id")?,
-        token: row.get("fencing_token")?,
     })
 }
 

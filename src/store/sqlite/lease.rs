@@ -1,0 +1,48 @@
+//! What is the same for whatever can be claimed: taking a lease, and reading the claim on a row.
+
+use std::time::Duration;
+
+use rusqlite::{Row, named_params};
+
+use crate::domain::lease::Fence;
+use crate::store::error::Error;
+use crate::store::sqlite::writer::Tx;
+
+/// Takes the lease of an available row: its try is counted here, so that a crash counts too.
+pub(super) fn take(
+    tx: &mut Tx<'_>,
+    table: &'static str,
+    row: i64,
+    owner: &str,
+    lease: Duration,
+) -> Result<Fence, Error> {
+    let claim_id: [u8; 16] = tx.ids.bytes();
+    let token = tx
+        .connection
+        .prepare_cached(&format!(
+            "UPDATE {table} SET status = 'leased', attempt_count = attempt_count + 1, \
+                lease_owner = :owner, claim_id = :claim, fencing_token = fencing_token + 1, \
+                lease_expires_at = :expires, updated_at = :now \
+             WHERE id = :id AND status = 'available' RETURNING fencing_token"
+        ))?
+        .query_row(
+            named_params! {
+                ":id": row,
+                ":owner": owner,
+                ":claim": claim_id,
+                ":expires": tx.now.plus(lease).micros(),
+                ":now": tx.now.micros(),
+            },
+            |row| row.get(0),
+        )?;
+    Ok(Fence { row, claim_id, token })
+}
+
+/// Reads the claim that is on a row.
+pub(super) fn fence(row: &Row<'_>) -> Result<Fence, Error> {
+    Ok(Fence {
+        row: row.get("id")?,
+        claim_id: row.get("claim_id")?,
+        token: row.get("fencing_token")?,
+    })
+}
