@@ -16,6 +16,7 @@ mod openapi;
 mod operator_api;
 mod outcomes;
 mod query_plans;
+mod simulation;
 mod store_contract;
 mod support;
 mod tidy;

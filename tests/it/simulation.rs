@@ -1,0 +1,158 @@
+//! Deterministic simulation: real stores of several replicas on one file, real workers, a stateful
+//! forge, a clock that is moved, and one seed that decides everything.
+//!
+//! While a worker waits for the forge, other replicas go on, so their steps interleave at every cut: a
+//! call may fail, hang past its lease, come back after its effect was lost or carried out, or never
+//! come back because its process died. After every step the invariants are looked at; in the end the
+//! faults stop, and everything must come to rest.
+//!
+//! `SVC_SIMULATION_SEEDS=1000 cargo test --test it simulation -- --nocapture` runs a campaign;
+//! `SVC_SIMULATION_SEED=n` runs one seed and prints its trace. A seed that failed once goes into
+//! `tests/data/simulation/seeds.txt` and is run for ever.
+
+mod actions;
+mod chance;
+mod forge;
+mod invariants;
+mod world;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc::clock::{Clock as _, SystemClock};
+
+use self::world::World;
+
+/// Steps of one seed, the nested ones not counted.
+const STEPS: u64 = 2_000;
+/// Seeds of a run that nobody asked for more; `tests/run` asks for a million steps.
+const SEEDS: u64 = 30;
+
+/// Threads that run seeds.
+const HANDS: usize = 2;
+
+/// What a run came to.
+#[derive(Default)]
+struct Report {
+    hash: u64,
+    steps: u64,
+    simulated: Duration,
+    counters: BTreeMap<(&'static str, &'static str), u64>,
+    releases_run: i64,
+}
+
+impl Report {
+    fn add(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.simulated += other.simulated;
+        for (cell, count) in other.counters {
+            *self.counters.entry(cell).or_default() += count;
+        }
+    }
+}
+
+#[test]
+fn invariants_hold_whatever_fails() {
+    let began = SystemClock::new();
+    let seeds = seeds();
+    // Seeds know nothing of each other: a few threads halve the wait.
+    let hands: Vec<_> = (0..HANDS)
+        .map(|hand| {
+            let own: Vec<u64> = seeds.iter().copied().skip(hand).step_by(HANDS).collect();
+            let run_all = move || own.into_iter().map(run).collect::<Vec<_>>();
+            svc::thread::spawn(&format!("simulation-{hand}"), run_all).unwrap()
+        })
+        .collect();
+    let mut total = Report::default();
+    let mut seeds_with_a_release = 0;
+    for hand in hands {
+        for report in hand.join().unwrap_or_else(|panic| resume_unwind(panic)) {
+            seeds_with_a_release += u64::from(report.releases_run > 0);
+            total.add(report);
+        }
+    }
+    print_summary(&total, &seeds, seeds_with_a_release, began.monotonic());
+    if seeds.len() > 1 {
+        assert_matrix_is_full(&total.counters);
+        let share = seeds_with_a_release * 5;
+        assert!(share >= seeds.len().try_into().unwrap(), "too few seeds run a release");
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_run() {
+    for seed in [1, 2, 3] {
+        assert_eq!(run(seed).hash, run(seed).hash, "seed {seed}");
+    }
+}
+
+/// Runs one seed; says how to run it again when it fails.
+fn run(seed: u64) -> Report {
+    let world = Arc::new(World::new(seed));
+    let played = catch_unwind(AssertUnwindSafe(|| {
+        for _ in 0..STEPS {
+            actions::step(&world, 0);
+            invariants::look(&world);
+        }
+        world.stop_faults();
+        actions::come_to_rest(&world);
+        invariants::look_at_everything(&world);
+        invariants::at_rest(&world);
+    }));
+    if let Err(panic) = played {
+        world.print_trace();
+        eprintln_seed(seed);
+        resume_unwind(panic);
+    }
+    world.report()
+}
+
+fn print_summary(total: &Report, seeds: &[u64], with_a_release: u64, took: Duration) {
+    let mut lines = vec![format!(
+        "simulation: {} steps, {} seeds, {:.1} simulated days in {:.1} s ({:.0} times faster), \
+         {with_a_release} seeds ran a release",
+        total.steps,
+        seeds.len(),
+        total.simulated.as_secs_f64() / 86_400.0,
+        took.as_secs_f64(),
+        total.simulated.as_secs_f64() / took.as_secs_f64(),
+    )];
+    for ((cut, fault), count) in &total.counters {
+        lines.push(format!("  {cut:<18} {fault:<16} {count:>8}"));
+    }
+    say(&lines.join("\n"));
+}
+
+fn assert_matrix_is_full(counters: &BTreeMap<(&'static str, &'static str), u64>) {
+    for cut in forge::CUTS {
+        for fault in forge::faults_at(cut) {
+            assert!(
+                counters.contains_key(&(*cut, fault.name())),
+                "never: {} at {cut}",
+                fault.name()
+            );
+        }
+    }
+}
+
+fn eprintln_seed(seed: u64) {
+    say(&format!("run it again: SVC_SIMULATION_SEED={seed} cargo test --test it simulation"));
+}
+
+#[expect(clippy::print_stderr, reason = "a summary for who runs it")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "switches of a test, not settings")]
+fn seeds() -> Vec<u64> {
+    let number = |name| std::env::var(name).ok().and_then(|text: String| text.parse().ok());
+    if let Some(seed) = number("SVC_SIMULATION_SEED") {
+        return vec![seed];
+    }
+    let kept = include_str!("../data/simulation/seeds.txt");
+    let kept = kept.lines().filter(|line| !line.starts_with('#')).map(|line| line.parse().unwrap());
+    kept.chain(1..=number("SVC_SIMULATION_SEEDS").unwrap_or(SEEDS)).collect()
+}

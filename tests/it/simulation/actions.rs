@@ -1,0 +1,259 @@
+//! What can happen next. One step is one thing one actor does; a step that calls the forge holds
+//! others inside it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest};
+use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
+use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
+use svc::domain::id::InstallationId;
+use svc::store::{LeasePolicy, Store};
+use svc::wake::Wake;
+use svc::workers::driver::{Next, Worker as _};
+use svc::workers::{jobs::Jobs, outbox::Outbox, sweep::Sweep};
+
+use super::forge::{Died, SimulatedForge};
+use super::world::{TENANTS, World};
+use crate::support::world::{APP, RETRY, plan};
+
+/// Does one thing.
+pub(super) fn step(world: &Arc<World>, depth: u32) {
+    match world.chance.below(100) {
+        0..=15 => deliver_new(world, depth),
+        16..=22 => deliver_again(world, depth),
+        23..=26 => rerequest(world, depth),
+        27..=29 => change_installation(world, depth),
+        30..=49 => run_jobs(world, depth),
+        50..=84 => send(world, depth),
+        85..=90 => replay(world, depth),
+        91..=95 => move_clock(world, depth),
+        96 => claim_and_vanish(world, depth),
+        97 => shut_out_or_in(world, depth),
+        98 => sweep(world, depth),
+        _ => restart(world, depth),
+    }
+}
+
+/// Without faults, everybody works until nobody has anything to do, for as long as anything may wait.
+pub(super) fn come_to_rest(world: &Arc<World>) {
+    for _ in 0..12 {
+        for _ in 0..2_000 {
+            let (_, store) = world.replica();
+            let jobs = jobs(world, &store).step();
+            let sent = outbox(world, &store, 0).step();
+            if jobs == Next::Wait && sent == Next::Wait {
+                break;
+            }
+        }
+        world.clock.advance(Duration::from_secs(3_600));
+    }
+}
+
+fn tenant(world: &World) -> InstallationId {
+    let number = i64::try_from(world.chance.below(u64::try_from(TENANTS).unwrap())).unwrap() + 1;
+    number.try_into().unwrap()
+}
+
+fn deliver_new(world: &Arc<World>, depth: u32) {
+    let tenant = tenant(world);
+    let tag = world.chance.below(40);
+    let action = Action::Release {
+        git_ref: GitRef::new(&format!("refs/tags/v{tag}")).unwrap(),
+        head_sha: CommitSha::new(&format!("{:a>40}", tag % 7 + 1)).unwrap(),
+    };
+    deliver(world, depth, delivery(world, tenant, Some(action)));
+}
+
+/// The same delivery again, under its id or under another one, or another body under its id.
+fn deliver_again(world: &Arc<World>, depth: u32) {
+    let known = world.known.lock().unwrap().deliveries.clone();
+    let Some(old) = world.chance.pick(&known) else { return };
+    let mut again = old.clone();
+    match world.chance.below(3) {
+        0 => {}
+        1 => again.id = fresh_id(world),
+        _ => again.body_sha256 = [9; 32],
+    }
+    deliver(world, depth, again);
+}
+
+fn rerequest(world: &Arc<World>, depth: u32) {
+    let check_runs = world.forge.lock().unwrap().check_runs.clone();
+    let Some((_, check_run)) = world.chance.pick(&check_runs).copied() else { return };
+    let tag = world.chance.below(7) + 1;
+    let action = Action::Rerequest {
+        check_run,
+        app: APP.try_into().unwrap(),
+        head_sha: CommitSha::new(&format!("{tag:a>40}")).unwrap(),
+    };
+    let tenant = tenant(world);
+    deliver(world, depth, delivery(world, tenant, Some(action)));
+}
+
+fn change_installation(world: &Arc<World>, depth: u32) {
+    let states = [Some(InstallationState::Active), Some(InstallationState::Suspended), None];
+    let state = *world.chance.pick(&states).unwrap();
+    let action =
+        Action::Installation { state, account: None, added: Vec::new(), removed: Vec::new() };
+    let tenant = tenant(world);
+    deliver(world, depth, delivery(world, tenant, Some(action)));
+}
+
+fn delivery(world: &World, tenant: InstallationId, action: Option<Action>) -> NewDelivery {
+    NewDelivery {
+        id: fresh_id(world),
+        event: "push",
+        installation: Some(tenant),
+        repository: Some(RepositoryRef {
+            id: (tenant.get() * 10).try_into().unwrap(),
+            full_name: format!("org-{tenant}/app").parse().unwrap(),
+        }),
+        body_sha256: [7; 32],
+        action,
+    }
+}
+
+fn fresh_id(world: &World) -> svc::domain::delivery::DeliveryId {
+    format!("d-{}", world.chance.below(u64::MAX)).parse().unwrap()
+}
+
+fn deliver(world: &Arc<World>, depth: u32, delivery: NewDelivery) {
+    let (replica, store) = world.replica();
+    let key = delivery.id.idempotency_key();
+    world.known.lock().unwrap().deliveries.push(delivery.clone());
+    let recorded = store.record_delivery(delivery);
+    world.note(depth, &format!("replica {replica} takes in a delivery: {recorded:?}"));
+    if let Ok(Recorded::Accepted(_)) = recorded {
+        world.known.lock().unwrap().acknowledged.push(key);
+    }
+}
+
+fn jobs(world: &Arc<World>, store: &Store) -> Jobs {
+    Jobs {
+        store: store.clone(),
+        owner: "simulated".to_owned(),
+        retry: RETRY,
+        plan: plan(),
+        outbox: Wake::new(),
+        metrics: Arc::clone(&world.metrics),
+    }
+}
+
+fn outbox(world: &Arc<World>, store: &Store, depth: u32) -> Outbox {
+    let wake = Wake::new();
+    if world.are_faults_on() && world.chance.one_in(40) {
+        wake.stop();
+    }
+    Outbox {
+        store: store.clone(),
+        forge: Arc::new(SimulatedForge { world: Arc::clone(world), depth, wake: wake.clone() }),
+        owner: "simulated".to_owned(),
+        retry: RETRY,
+        wake,
+        metrics: Arc::clone(&world.metrics),
+    }
+}
+
+fn run_jobs(world: &Arc<World>, depth: u32) {
+    let (replica, store) = world.replica();
+    let next = jobs(world, &store).step();
+    world.note(depth, &format!("replica {replica} runs jobs: {next:?}"));
+}
+
+/// A worker takes one message all the way, unless its process dies on the way.
+fn send(world: &Arc<World>, depth: u32) {
+    let (replica, store) = world.replica();
+    let mut worker = outbox(world, &store, depth);
+    world.note(depth, &format!("replica {replica} sends"));
+    if let Err(thrown) = catch_unwind(AssertUnwindSafe(|| worker.step())) {
+        if !thrown.is::<Died>() {
+            resume_unwind(thrown);
+        }
+        world.note(depth, &format!("replica {replica} died"));
+    }
+}
+
+/// A process that dies right after it claimed.
+fn claim_and_vanish(world: &Arc<World>, depth: u32) {
+    let (replica, store) = world.replica();
+    let policy = LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
+    let jobs = store.claim_jobs(2, "vanishing", policy).map(|claims| claims.len());
+    let message = store.claim_message("vanishing", policy).is_ok();
+    world.note(depth, &format!("replica {replica} claims {jobs:?} jobs, {message}, and dies"));
+}
+
+fn replay(world: &Arc<World>, depth: u32) {
+    let (replica, store) = world.replica();
+    let tenant = tenant(world);
+    let Ok(page) = store.dead_letters(tenant, None, 20) else { return };
+    let Some(letter) = world.chance.pick(&page.items) else { return };
+    let item: ItemId = letter.item;
+    // A few keys are used again, for the same item or for another one.
+    let key = format!("key-{}", world.chance.below(200));
+    let request = ReplayRequest {
+        installation: if world.chance.one_in(10) { self::tenant(world) } else { tenant },
+        item,
+        operation: OperationId::new(&key).unwrap(),
+        actor: "ops".to_owned(),
+    };
+    let outcome = store.replay(request);
+    world.note(depth, &format!("replica {replica} replays: {outcome:?}"));
+    let mut known = world.known.lock().unwrap();
+    match outcome {
+        Ok(ReplayOutcome::Replayed(event)) => {
+            let before = known.replays.insert(key.clone(), event.to_string());
+            assert_eq!(before, None, "{key} was replayed twice");
+        }
+        Ok(ReplayOutcome::AlreadyApplied(event)) => {
+            assert_eq!(known.replays.get(&key), Some(&event.to_string()), "{key}");
+        }
+        Ok(_) | Err(_) => {}
+    }
+}
+
+fn move_clock(world: &Arc<World>, depth: u32) {
+    let seconds = match world.chance.below(20) {
+        0 => 3_600 + world.chance.below(86_400),
+        1..=6 => world.chance.below(600),
+        _ => world.chance.below(20),
+    };
+    let by = Duration::from_secs(seconds);
+    if world.chance.one_in(12) {
+        world.note(depth, &format!("the clock steps back {seconds} s"));
+        world.clock.step_back(by.min(Duration::from_secs(7_200)));
+    } else {
+        world.note(depth, &format!("{seconds} s pass"));
+        world.clock.advance(by);
+    }
+}
+
+fn shut_out_or_in(world: &Arc<World>, depth: u32) {
+    // Mostly in: a store that is shut makes everything else dull.
+    let step = if world.are_faults_on() && world.chance.one_in(4) { 21 } else { 20 };
+    world.note(depth, &format!("writers must know step {step}"));
+    world.admit_writers_from(step);
+    world.count("store", if step == 21 { "shut" } else { "open" });
+}
+
+fn sweep(world: &Arc<World>, depth: u32) {
+    let (replica, store) = world.replica();
+    let mut worker = Sweep {
+        store,
+        retention: Duration::from_secs(365 * 86_400),
+        delay_max: RETRY.delay_max,
+        metrics: Arc::clone(&world.metrics),
+    };
+    let next = worker.step();
+    world.note(depth, &format!("replica {replica} sweeps: {next:?}"));
+}
+
+fn restart(world: &Arc<World>, depth: u32) {
+    if depth > 0 || !world.chance.one_in(4) {
+        return;
+    }
+    let (replica, _) = world.replica();
+    world.note(depth, &format!("replica {replica} starts anew"));
+    world.restart(replica);
+}

@@ -1,0 +1,250 @@
+//! The forge of the simulation. Each call meets a fault, or none; while it lasts, others go on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc::clock::Clock as _;
+use svc::domain::dead_letter::ErrorClass;
+use svc::domain::delivery::RepositoryRef;
+use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
+use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
+use svc::forge::{Dispatch, Forge, Found, NewCheckRun, Permission, Session};
+use svc::wake::Wake;
+
+use super::actions;
+use super::world::World;
+
+/// What is thrown when a process dies in the middle of a call.
+pub(super) struct Died;
+
+/// The client ends every call by then.
+const CALL_MAX: Duration = Duration::from_secs(120);
+
+/// Where a call can fail.
+pub(super) const CUTS: &[&str] = &["open", "dispatch", "create", "find", "update"];
+
+/// How a call can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    None,
+    Slow,
+    Refused,
+    RateLimited,
+    NotSent,
+    LostBefore,
+    LostAfter,
+    DiedBefore,
+    DiedAfter,
+    WrongNumber,
+}
+
+impl Fault {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Slow => "slow",
+            Self::Refused => "refused",
+            Self::RateLimited => "rate limited",
+            Self::NotSent => "not sent",
+            Self::LostBefore => "lost before",
+            Self::LostAfter => "lost after",
+            Self::DiedBefore => "died before",
+            Self::DiedAfter => "died after",
+            Self::WrongNumber => "wrong number",
+        }
+    }
+}
+
+/// The faults that make sense at a cut.
+pub(super) fn faults_at(cut: &str) -> &'static [Fault] {
+    use Fault::*;
+    match cut {
+        "open" => &[None, Slow, Refused, RateLimited, NotSent, DiedBefore],
+        "find" => &[None, Slow, RateLimited, LostBefore, DiedBefore],
+        "update" => &[
+            None,
+            Slow,
+            Refused,
+            RateLimited,
+            NotSent,
+            LostBefore,
+            LostAfter,
+            DiedBefore,
+            DiedAfter,
+        ],
+        _ => &[
+            None,
+            Slow,
+            Refused,
+            RateLimited,
+            NotSent,
+            LostBefore,
+            LostAfter,
+            DiedBefore,
+            DiedAfter,
+            WrongNumber,
+        ],
+    }
+}
+
+/// What the forge knows.
+#[derive(Default)]
+pub(super) struct ForgeState {
+    next_number: i64,
+    /// How often each effect happened.
+    pub(super) effects: BTreeMap<(&'static str, AttemptId), u32>,
+    pub(super) check_runs: Vec<(AttemptId, CheckRunId)>,
+    /// Attempts one of whose calls took longer, by the clock, than any call may: the clock stepped
+    /// forward meanwhile, the lease was over, and another holder looked before the effect was there.
+    pub(super) outlasted: BTreeSet<AttemptId>,
+}
+
+/// The forge, as one step of a worker sees it.
+pub(super) struct SimulatedForge {
+    pub(super) world: Arc<World>,
+    pub(super) depth: u32,
+    /// The worker's own.
+    pub(super) wake: Wake,
+}
+
+impl SimulatedForge {
+    /// Draws what happens to a call, and lets time and others go on meanwhile.
+    fn meet(&self, cut: &'static str) -> Fault {
+        let world = &self.world;
+        let faults = faults_at(cut);
+        let fault = if world.are_faults_on() && world.chance.one_in(3) {
+            *world.chance.pick(faults).unwrap()
+        } else {
+            Fault::None
+        };
+        world.count(cut, fault.name());
+        world.note(self.depth, &format!("forge {cut}: {}", fault.name()));
+        let pause = match fault {
+            Fault::Slow => 60 + world.chance.below(50),
+            _ => world.chance.below(3),
+        };
+        world.clock.advance(Duration::from_secs(pause));
+        if world.are_faults_on() && self.depth < 3 {
+            for _ in 0..world.chance.below(3) {
+                actions::step(world, self.depth + 1);
+            }
+        }
+        if fault == Fault::DiedBefore {
+            resume_unwind(Box::new(Died));
+        }
+        if world.is_shut() {
+            // The worker would wait for the store, in real time; its process ends instead.
+            self.wake.stop();
+        }
+        fault
+    }
+
+    /// Carries out an effect as the fault lets it, and answers.
+    fn carry_out(
+        &self,
+        cut: &'static str,
+        attempt: AttemptId,
+        effect: impl FnOnce(&mut ForgeState, i64) -> SendResult,
+    ) -> SendResult {
+        let began = self.world.clock.now();
+        let fault = self.meet(cut);
+        let now = self.world.clock.now();
+        let wait = Duration::from_secs(30 + self.world.chance.below(600));
+        let lost = SendResult::Uncertain(ErrorClass::Unavailable, None);
+        match fault {
+            Fault::Refused => return SendResult::Refused(ErrorClass::Validation),
+            Fault::RateLimited => return SendResult::RateLimited(now.plus(wait)),
+            Fault::NotSent => return SendResult::NotSent(ErrorClass::Unavailable),
+            Fault::LostBefore => return lost,
+            _ => {}
+        }
+        let answer = {
+            let mut state = self.world.forge.lock().unwrap();
+            if fault != Fault::WrongNumber || state.next_number == 0 {
+                state.next_number += 1;
+            }
+            let number = state.next_number;
+            *state.effects.entry((cut, attempt)).or_default() += 1;
+            if now.since(began) > CALL_MAX {
+                state.outlasted.insert(attempt);
+            }
+            effect(&mut state, number)
+        };
+        match fault {
+            Fault::LostAfter => lost,
+            Fault::DiedAfter => resume_unwind(Box::new(Died)),
+            _ => answer,
+        }
+    }
+}
+
+impl Forge for SimulatedForge {
+    fn open(
+        &self,
+        _: InstallationId,
+        _: &RepositoryRef,
+        _: Permission,
+    ) -> Result<Box<dyn Session + '_>, SendResult> {
+        let now = self.world.clock.now();
+        match self.meet("open") {
+            Fault::Refused => Err(SendResult::TokenRefused(ErrorClass::Authentication)),
+            Fault::RateLimited => Err(SendResult::RateLimited(now.plus(Duration::from_secs(90)))),
+            Fault::NotSent => Err(SendResult::NotSent(ErrorClass::Unavailable)),
+            _ => Ok(Box::new(SimulatedSession(self))),
+        }
+    }
+}
+
+struct SimulatedSession<'a>(&'a SimulatedForge);
+
+impl Session for SimulatedSession<'_> {
+    fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult {
+        self.0.carry_out(cut_of(EffectKind::WorkflowDispatch), dispatch.attempt, |_, number| {
+            SendResult::Dispatched(WorkflowRunId::try_from(number).ok())
+        })
+    }
+
+    fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found {
+        let now = self.0.world.clock.now();
+        match self.0.meet("find") {
+            Fault::RateLimited => {
+                let until = now.plus(Duration::from_secs(45));
+                return Found::Unknown(ErrorClass::RateLimited, Some(until));
+            }
+            Fault::LostBefore => return Found::Unknown(ErrorClass::Unavailable, None),
+            _ => {}
+        }
+        let state = self.0.world.forge.lock().unwrap();
+        let found = state.check_runs.iter().find(|(attempt, _)| *attempt == wanted.attempt);
+        found.map_or(Found::No, |(_, id)| Found::Yes(*id))
+    }
+
+    fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult {
+        let attempt = check_run.attempt;
+        self.0.carry_out(cut_of(EffectKind::CheckRunCreate), attempt, |state, number| {
+            let id = CheckRunId::try_from(number).unwrap();
+            state.check_runs.push((attempt, id));
+            SendResult::CheckRunExists(id)
+        })
+    }
+
+    fn update_check_run(&mut self, check_run: CheckRunId, _: CheckRunStatus) -> SendResult {
+        let attempt = {
+            let state = self.0.world.forge.lock().unwrap();
+            state.check_runs.iter().find(|(_, id)| *id == check_run).unwrap().0
+        };
+        self.0.carry_out(cut_of(EffectKind::CheckRunUpdate), attempt, |_, _| {
+            SendResult::CheckRunUpdated
+        })
+    }
+}
+
+const fn cut_of(kind: EffectKind) -> &'static str {
+    match kind {
+        EffectKind::WorkflowDispatch => "dispatch",
+        EffectKind::CheckRunCreate => "create",
+        EffectKind::CheckRunUpdate => "update",
+    }
+}

@@ -1,0 +1,116 @@
+//! What must hold after every step, whatever failed; and what must have happened once nothing fails.
+
+use super::world::World;
+
+/// The quick ones, after every step; the others now and then.
+pub(super) fn look(world: &World) {
+    let forge = world.forge.lock().unwrap();
+    for ((effect, attempt), count) in &forge.effects {
+        // A dispatch happens once whatever the clock does. A check run may be made twice when the
+        // clock steps over the lease in the middle of the call that makes it.
+        let may_repeat = match *effect {
+            "update" => true,
+            "create" => forge.outlasted.contains(attempt),
+            _ => false,
+        };
+        assert!(may_repeat || *count <= 1, "{effect} of attempt {attempt} happened {count} times");
+    }
+    drop(forge);
+    if world.chance.one_in(25) {
+        look_at_everything(world);
+    }
+}
+
+/// Every row.
+pub(super) fn look_at_everything(world: &World) {
+    for (what, sql) in MUST_BE_ZERO {
+        let count: i64 = world.ask(sql);
+        assert_eq!(count, 0, "{what}");
+    }
+    let known = world.known.lock().unwrap();
+    let replays = i64::try_from(known.replays.len()).unwrap();
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM audit_events"), replays, "audit events");
+    let acknowledged = i64::try_from(known.acknowledged.len()).unwrap();
+    let kept = "SELECT count(*) FROM control_plane_jobs";
+    assert_eq!(world.ask::<i64>(kept), acknowledged, "acknowledged deliveries and jobs");
+}
+
+/// Questions whose answer must be nothing.
+const MUST_BE_ZERO: &[(&str, &str)] = &[
+    (
+        "an inbox row whose state does not follow from its job",
+        "SELECT count(*) FROM webhook_inbox i JOIN control_plane_jobs j USING (inbox_id) \
+         WHERE i.state <> CASE j.status WHEN 'available' THEN 'accepted' \
+            WHEN 'leased' THEN 'processing' WHEN 'completed' THEN 'processed' ELSE j.status END",
+    ),
+    (
+        "a job of another tenant than its delivery",
+        "SELECT count(*) FROM webhook_inbox i JOIN control_plane_jobs j USING (inbox_id) \
+         WHERE i.installation_id <> j.installation_id",
+    ),
+    (
+        "a dead item without an open dead letter",
+        "SELECT (SELECT count(*) FROM control_plane_jobs WHERE status = 'dead_letter') \
+            + (SELECT count(*) FROM outbox WHERE status = 'dead_letter') \
+            - (SELECT count(*) FROM dead_letters WHERE resolution IS NULL)",
+    ),
+    (
+        "a dead letter of another tenant than its item",
+        "SELECT count(*) FROM dead_letters d JOIN outbox o ON o.outbox_id = d.item_id \
+         WHERE d.installation_id <> o.installation_id",
+    ),
+    (
+        "an attempt with two messages under way",
+        "SELECT count(*) FROM (SELECT attempt_id FROM outbox \
+         WHERE status IN ('available', 'leased') GROUP BY attempt_id HAVING count(*) > 1)",
+    ),
+    (
+        "a message under way behind an unfinished one",
+        "SELECT count(*) FROM outbox later JOIN outbox earlier USING (attempt_id) \
+         WHERE earlier.id < later.id AND earlier.status IN ('available', 'leased', 'dead_letter') \
+            AND later.status IN ('available', 'leased', 'completed')",
+    ),
+    (
+        "something to send for an attempt that is not the current one",
+        "SELECT count(*) FROM outbox o JOIN release_runs r USING (release_run_id) \
+         WHERE o.attempt_id <> r.current_attempt_id \
+            AND o.status IN ('held', 'available', 'leased', 'dead_letter')",
+    ),
+    (
+        "a dispatch that waits to be sent though it may have been",
+        "SELECT count(*) FROM outbox WHERE kind = 'workflow_dispatch' AND status = 'available' \
+            AND send_began_at IS NOT NULL",
+    ),
+    (
+        "a dispatch in doubt that is safe to replay",
+        "SELECT count(*) FROM dead_letters d JOIN outbox o ON o.outbox_id = d.item_id \
+         WHERE d.resolution IS NULL AND d.replay_safe AND o.kind = 'workflow_dispatch' \
+            AND o.send_began_at IS NOT NULL",
+    ),
+    (
+        "a release that ended without a result",
+        "SELECT count(*) FROM release_runs WHERE status = 'succeeded'",
+    ),
+    (
+        "content of a job that is done",
+        "SELECT count(*) FROM webhook_inbox WHERE state = 'processed' \
+            AND normalized_actions IS NOT NULL",
+    ),
+    (
+        "a number of the forge with two owners",
+        "SELECT count(*) - count(DISTINCT workflow_run_id) FROM release_run_attempts \
+         WHERE workflow_run_id IS NOT NULL",
+    ),
+];
+
+/// Everything that was acknowledged has come to an end, or waits for an operator.
+pub(super) fn at_rest(world: &World) {
+    let moving = "SELECT count(*) FROM control_plane_jobs WHERE status IN ('available', 'leased')";
+    assert_eq!(world.ask::<i64>(moving), 0, "jobs that never end");
+    let moving = "SELECT count(*) FROM outbox WHERE status IN ('available', 'leased')";
+    assert_eq!(world.ask::<i64>(moving), 0, "messages that never end");
+    let stuck = "SELECT count(*) FROM outbox h WHERE h.status = 'held' AND NOT EXISTS \
+        (SELECT 1 FROM outbox d WHERE d.attempt_id = h.attempt_id AND d.status = 'dead_letter')";
+    assert_eq!(world.ask::<i64>(stuck), 0, "messages held behind nothing");
+    assert!(svc::clock::Clock::now(world.clock.as_ref()) > world.began());
+}

@@ -1,0 +1,174 @@
+//! What one seed plays with. Everything is shared, because steps nest: a call to the forge lets other
+//! replicas go on before it returns.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use svc::clock::Clock as _;
+use svc::domain::delivery::NewDelivery;
+use svc::domain::time::Timestamp;
+use svc::metrics::Metrics;
+use svc::store::Store;
+
+use super::Report;
+use super::chance::Chance;
+use super::forge::ForgeState;
+use crate::support::ManualClock;
+use crate::support::world::{open_raw, open_store};
+
+/// Processes on one file.
+pub(super) const REPLICAS: u64 = 3;
+/// Tenants.
+pub(super) const TENANTS: i64 = 3;
+
+pub(super) struct World {
+    pub(super) chance: Chance,
+    pub(super) clock: Arc<ManualClock>,
+    pub(super) forge: Mutex<ForgeState>,
+    pub(super) faults_on: Mutex<bool>,
+    pub(super) known: Mutex<Known>,
+    pub(super) metrics: Arc<Metrics>,
+    replicas: Mutex<Vec<Store>>,
+    raw: Mutex<rusqlite::Connection>,
+    began: Timestamp,
+    log: Mutex<Log>,
+    folder: tempfile::TempDir,
+}
+
+/// What the outside knows: what it was told.
+#[derive(Default)]
+pub(super) struct Known {
+    /// Every delivery that was sent, to be sent again.
+    pub(super) deliveries: Vec<NewDelivery>,
+    /// Delivery keys that were answered as accepted.
+    pub(super) acknowledged: Vec<String>,
+    /// Replay keys that were answered, and with which audit event.
+    pub(super) replays: BTreeMap<String, String>,
+}
+
+#[derive(Default)]
+struct Log {
+    hash: u64,
+    steps: u64,
+    lines: Vec<String>,
+    counters: BTreeMap<(&'static str, &'static str), u64>,
+    longest: Duration,
+}
+
+impl World {
+    pub(super) fn new(seed: u64) -> Self {
+        let folder = tempfile::tempdir_in(memory()).unwrap();
+        let clock = Arc::new(ManualClock::new());
+        let path = folder.path().join("svc.db");
+        let replicas = (0..REPLICAS).map(|n| open_store(&path, &clock, seed ^ (n << 32))).collect();
+        Self {
+            chance: Chance::new(seed),
+            began: clock.now(),
+            clock,
+            forge: Mutex::default(),
+            faults_on: Mutex::new(true),
+            known: Mutex::default(),
+            metrics: Arc::default(),
+            replicas: Mutex::new(replicas),
+            raw: Mutex::new(open_raw(&path)),
+            log: Mutex::default(),
+            folder,
+        }
+    }
+
+    /// One of the replicas' stores.
+    pub(super) fn replica(&self) -> (u64, Store) {
+        let place = self.chance.below(REPLICAS);
+        (place, self.replicas.lock().unwrap()[usize::try_from(place).unwrap()].clone())
+    }
+
+    /// Ends a replica and starts it anew on the same file.
+    pub(super) fn restart(&self, place: u64) {
+        let seed = self.chance.below(u64::MAX);
+        let mut replicas = self.replicas.lock().unwrap();
+        replicas[usize::try_from(place).unwrap()] = open_store(&self.database(), &self.clock, seed);
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("svc.db")
+    }
+
+    pub(super) fn are_faults_on(&self) -> bool {
+        *self.faults_on.lock().unwrap()
+    }
+
+    pub(super) fn stop_faults(&self) {
+        *self.faults_on.lock().unwrap() = false;
+        self.admit_writers_from(20);
+    }
+
+    /// A newer schema shuts every replica out, or lets it in again: the store is unavailable for a
+    /// while.
+    pub(super) fn admit_writers_from(&self, step: i64) {
+        let sql = "UPDATE schema_compatibility SET oldest_writer_step = ?1";
+        self.raw.lock().unwrap().execute(sql, [step]).unwrap();
+    }
+
+    pub(super) fn is_shut(&self) -> bool {
+        self.ask("SELECT oldest_writer_step > 20 FROM schema_compatibility")
+    }
+
+    /// Answers a question to the file.
+    pub(super) fn ask<T: rusqlite::types::FromSql>(&self, sql: &str) -> T {
+        let raw = self.raw.lock().unwrap();
+        let mut statement = raw.prepare_cached(sql).unwrap();
+        statement.query_row([], |row| row.get(0)).unwrap()
+    }
+
+    /// Notes what happened: it is part of the trace, and of its hash.
+    pub(super) fn note(&self, depth: u32, line: &str) {
+        let mut log = self.log.lock().unwrap();
+        log.steps += 1;
+        for byte in line.bytes() {
+            // FNV-1a.
+            log.hash = (log.hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+        log.longest = log.longest.max(self.clock.monotonic());
+        let indent = usize::try_from(depth).unwrap() * 2;
+        let now = self.clock.now();
+        log.lines.push(format!("{now} {:indent$}{line}", ""));
+        if log.lines.len() > 400 {
+            log.lines.drain(..200);
+        }
+    }
+
+    /// Counts a fault at a cut.
+    pub(super) fn count(&self, cut: &'static str, fault: &'static str) {
+        *self.log.lock().unwrap().counters.entry((cut, fault)).or_default() += 1;
+    }
+
+    pub(super) fn print_trace(&self) {
+        let log = self.log.lock().unwrap();
+        let from = log.lines.len().saturating_sub(60);
+        super::say(&log.lines[from..].join("\n"));
+    }
+
+    pub(super) fn report(&self) -> Report {
+        let releases_run = self.ask("SELECT count(*) FROM release_runs WHERE status = 'running'");
+        let log = self.log.lock().unwrap();
+        Report {
+            hash: log.hash,
+            steps: log.steps,
+            simulated: self.clock.monotonic(),
+            counters: log.counters.clone(),
+            releases_run,
+        }
+    }
+
+    pub(super) fn began(&self) -> Timestamp {
+        self.began
+    }
+}
+
+/// Where files are quick to sync: the simulation is about order, not about disks.
+fn memory() -> PathBuf {
+    let shared = PathBuf::from("/dev/shm");
+    if shared.is_dir() { shared } else { std::env::temp_dir() }
+}
