@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Method;
+
 use super::control::ControlLimits;
 use super::deadline::Timed;
 use super::framing::{self, HEAD_BYTES_MAX, Malformed, Opening};
@@ -79,7 +81,11 @@ impl Guard {
                     Err(refusal) => framing::write_response(&refusal, Some(&method)),
                 }
             }
-            Err(refusal) => framing::write_response(&self.service.refuse(refusal), None),
+            Err(refusal) => {
+                // No head, but who asked for none gets no body either.
+                let method = bytes.starts_with(b"HEAD ").then_some(&Method::HEAD);
+                framing::write_response(&self.service.refuse(refusal), method)
+            }
         };
         Timed::new(stream, self.limits.write_timeout).write_all(&answer)?;
         linger(stream)

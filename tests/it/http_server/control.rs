@@ -69,6 +69,10 @@ fn passes_whole_requests_and_answers() {
         assert!(answer.contains(&format!("\r\n{line}\r\n")), "{answer:?}");
     }
     assert!(answer.ends_with("\r\n\r\n"), "{answer:?}");
+    // Who asks for no body gets none with a refusal either, though there was no head to read.
+    let answer = talk(connect_unix(&control.path), "HEAD * HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_status(&answer, "400");
+    assert!(answer.ends_with("\r\n\r\n"), "{answer:?}");
     control.server.stop(PATIENCE);
 }
 
