@@ -8,11 +8,11 @@
     reason = "a helper of a test fails like the test it helps"
 )]
 
-mod ask;
+pub(crate) mod ask;
 mod database;
 mod letters;
-mod process;
-mod site;
+pub(crate) mod process;
+pub(crate) mod site;
 
 mod canary;
 mod cannot_start;
@@ -35,9 +35,9 @@ use std::time::Duration;
 use svc::clock::{Clock as _, SystemClock};
 use svc::wake::Wake;
 
-const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 const SECRET: &str = "a webhook secret of the tests";
-const INSTALLATION: i64 = 4_711;
+pub(crate) const INSTALLATION: i64 = 4_711;
 const STRANGER: i64 = 4_712;
 
 /// Nothing that is waited for takes longer, or it does not happen.

@@ -10,6 +10,7 @@ mod cli_client;
 mod daemon;
 mod forge_client;
 mod generated;
+mod hostile;
 mod http_server;
 mod main_job;
 mod openapi;

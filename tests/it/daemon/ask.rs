@@ -11,14 +11,14 @@ use super::{PATIENCE, TOKEN};
 
 /// Where a request goes.
 #[derive(Clone, Debug)]
-pub(super) enum Door {
+pub(crate) enum Door {
     Tcp(SocketAddr),
     Unix(PathBuf),
 }
 
 /// A request.
 #[derive(Clone, Debug)]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     method: String,
     target: String,
     headers: Vec<(String, Vec<u8>)>,
@@ -27,47 +27,47 @@ pub(super) struct Ask {
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Answer {
-    pub(super) status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     /// Names in lower case, without `date`.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Ask {
-    pub(super) fn new(method: &str, target: &str) -> Self {
+    pub(crate) fn new(method: &str, target: &str) -> Self {
         let (method, target) = (method.to_owned(), target.to_owned());
         Self { method, target, headers: Vec::new(), body: Vec::new() }
     }
 
-    pub(super) fn get(target: &str) -> Self {
+    pub(crate) fn get(target: &str) -> Self {
         Self::new("GET", target)
     }
 
-    pub(super) fn post(target: &str) -> Self {
+    pub(crate) fn post(target: &str) -> Self {
         Self::new("POST", target)
     }
 
-    pub(super) fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers.push((name.to_owned(), value.as_ref().to_vec()));
         self
     }
 
-    pub(super) fn body(mut self, body: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn body(mut self, body: impl AsRef<[u8]>) -> Self {
         self.body = body.as_ref().to_vec();
         self
     }
 
     /// As the operator.
-    pub(super) fn bearer(self) -> Self {
+    pub(crate) fn bearer(self) -> Self {
         self.header("Authorization", format!("Bearer {TOKEN}"))
     }
 
-    pub(super) fn key(self, key: &str) -> Self {
+    pub(crate) fn key(self, key: &str) -> Self {
         self.header("Idempotency-Key", key)
     }
 
-    pub(super) fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
@@ -94,12 +94,12 @@ impl Ask {
 
 impl Door {
     /// Returns the answer; there must be one.
-    pub(super) fn ask(&self, ask: &Ask) -> Answer {
+    pub(crate) fn ask(&self, ask: &Ask) -> Answer {
         self.try_ask(ask).unwrap_or_else(|error| panic!("{ask:?}: {error}"))
     }
 
     /// Returns the answer, unless the connection ended before it was whole.
-    pub(super) fn try_ask(&self, ask: &Ask) -> io::Result<Answer> {
+    pub(crate) fn try_ask(&self, ask: &Ask) -> io::Result<Answer> {
         let bytes = ask.to_bytes();
         match self {
             Self::Tcp(address) => {
@@ -152,26 +152,26 @@ impl Answer {
     }
 
     /// Returns a header, empty when there is none.
-    pub(super) fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     /// Returns a text member of the body, empty when there is none.
-    pub(super) fn member(&self, name: &str) -> String {
+    pub(crate) fn member(&self, name: &str) -> String {
         self.json()[name].as_str().unwrap_or_default().to_owned()
     }
 
     /// Checks a problem: status, outcome, shape, and that it repeats nothing of `sent`.
-    pub(super) fn assert_problem(&self, status: u16, outcome: &str, sent: &str) {
+    pub(crate) fn assert_problem(&self, status: u16, outcome: &str, sent: &str) {
         assert_eq!(self.status, status, "{sent}: {self:?}");
         assert_eq!(self.header("content-type"), "application/problem+json", "{sent}");
         let body = self.json();

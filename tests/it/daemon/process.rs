@@ -16,20 +16,20 @@ use super::ask::{Answer, Ask, Door};
 use super::{PATIENCE, SECRET, wait_for};
 
 /// A running daemon. Killed when dropped.
-pub(super) struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
     log: Arc<Mutex<String>>,
     /// Webhooks.
-    pub(super) public: Door,
+    pub(crate) public: Door,
     /// The operator's TCP address, when it has one.
-    pub(super) operator: Option<Door>,
+    pub(crate) operator: Option<Door>,
     /// The control socket.
-    pub(super) control: Door,
+    pub(crate) control: Door,
 }
 
 impl Daemon {
     /// Starts a daemon and waits until it is ready; otherwise returns its whole log.
-    pub(super) fn start(command: &mut Command, socket: PathBuf) -> Result<Self, String> {
+    pub(crate) fn start(command: &mut Command, socket: PathBuf) -> Result<Self, String> {
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -57,52 +57,52 @@ impl Daemon {
         Err(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
-    pub(super) fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap()
     }
 
     /// Returns everything it logged so far.
-    pub(super) fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn is_running(&mut self) -> bool {
+    pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
 
     /// Ends it without warning.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// Asks it to end; returns how it did.
-    pub(super) fn end(&mut self, signal: Signal) -> ExitStatus {
+    pub(crate) fn end(&mut self, signal: Signal) -> ExitStatus {
         kill_process(self.pid(), signal).unwrap();
         self.ended()
     }
 
     /// Waits for its end; returns how it did.
-    pub(super) fn ended(&mut self) -> ExitStatus {
+    pub(crate) fn ended(&mut self) -> ExitStatus {
         wait_for("the end of svcd", || self.child.try_wait().unwrap())
     }
 
     /// Both doors of operators.
-    pub(super) fn operator_doors(&self) -> [Door; 2] {
+    pub(crate) fn operator_doors(&self) -> [Door; 2] {
         [self.control.clone(), self.operator.clone().unwrap()]
     }
 
     /// Delivers a webhook as the forge does.
-    pub(super) fn deliver(&self, id: &str, webhook: &Webhook) -> Answer {
+    pub(crate) fn deliver(&self, id: &str, webhook: &Webhook) -> Answer {
         self.public.ask(&delivery(id, webhook))
     }
 
-    pub(super) fn metrics(&self) -> String {
+    pub(crate) fn metrics(&self) -> String {
         self.control.ask(&Ask::get("/metrics")).text()
     }
 
     /// Returns the value of a series; zero when it is not there.
-    pub(super) fn metric(&self, series: &str) -> u64 {
+    pub(crate) fn metric(&self, series: &str) -> u64 {
         let text = self.metrics();
         let line = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
         line.map_or(0, |value| value.parse().unwrap())
@@ -117,7 +117,7 @@ impl Drop for Daemon {
 }
 
 /// Returns the request that delivers a webhook as the forge does.
-pub(super) fn delivery(id: &str, webhook: &Webhook) -> Ask {
+pub(crate) fn delivery(id: &str, webhook: &Webhook) -> Ask {
     Ask::post("/webhooks/forge")
         .header("Content-Type", "application/json")
         .header("X-GitHub-Event", webhook.event)

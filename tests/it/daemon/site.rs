@@ -15,26 +15,26 @@ use super::process::Daemon;
 use super::{INSTALLATION, SECRET, STRANGER, TOKEN};
 
 /// Everything but the process.
-pub(super) struct Site {
+pub(crate) struct Site {
     folder: TempDir,
     settings: BTreeMap<String, String>,
-    pub(super) forge: Simulator,
-    pub(super) webhooks: Webhooks,
+    pub(crate) forge: Simulator,
+    pub(crate) webhooks: Webhooks,
     /// Of another installation.
-    pub(super) strangers: Webhooks,
+    pub(crate) strangers: Webhooks,
 }
 
 /// How a process ended.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// Nothing when a signal ended it.
-    pub(super) code: Option<i32>,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Site {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let forge = Simulator::start().unwrap();
         let webhooks = webhooks(INSTALLATION, 99, "acme/site");
         let strangers = webhooks_of_strangers();
@@ -72,16 +72,16 @@ impl Site {
         }
     }
 
-    pub(super) fn set(&mut self, name: &str, value: &str) {
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.settings.insert(name.to_owned(), value.to_owned());
     }
 
-    pub(super) fn unset(&mut self, name: &str) {
+    pub(crate) fn unset(&mut self, name: &str) {
         self.settings.remove(name);
     }
 
     /// Puts a secret into a file and points the setting there.
-    pub(super) fn secret(&mut self, name: &str, value: &str) {
+    pub(crate) fn secret(&mut self, name: &str, value: &str) {
         let path = self.path(name);
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path);
@@ -89,41 +89,41 @@ impl Site {
         self.set(&format!("{name}_FILE"), path.to_str().unwrap());
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub(super) fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         self.path("svc.db")
     }
 
-    pub(super) fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         self.path("svcd.sock")
     }
 
     /// Returns a command with the site's environment.
-    pub(super) fn command(&self, program: impl AsRef<Path>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.env_clear().envs(&self.settings).current_dir(self.folder.path());
         command
     }
 
-    pub(super) fn start(&self) -> Daemon {
+    pub(crate) fn start(&self) -> Daemon {
         self.try_start().unwrap_or_else(|log| panic!("svcd did not start:\n{log}"))
     }
 
-    pub(super) fn try_start(&self) -> Result<Daemon, String> {
+    pub(crate) fn try_start(&self) -> Result<Daemon, String> {
         let socket = PathBuf::from(&self.settings["SVC_CONTROL_SOCKET"]);
         Daemon::start(&mut self.command(svcd()), socket)
     }
 
     /// Runs `svcd` to its end, which must come by itself.
-    pub(super) fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         finish(self.command(svcd()).args(arguments))
     }
 
     /// Runs `svcctl` as the operator.
-    pub(super) fn svcctl(&self, url: &str, arguments: &[&str]) -> Ended {
+    pub(crate) fn svcctl(&self, url: &str, arguments: &[&str]) -> Ended {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
         command
             .env_clear()
@@ -135,16 +135,16 @@ impl Site {
     }
 
     /// Returns the bytes of the database file.
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         fs::read(self.database()).unwrap()
     }
 }
 
-pub(super) fn svcd() -> &'static str {
+pub(crate) fn svcd() -> &'static str {
     env!("CARGO_BIN_EXE_svcd")
 }
 
-pub(super) fn webhooks(installation: i64, repository: i64, name: &str) -> Webhooks {
+pub(crate) fn webhooks(installation: i64, repository: i64, name: &str) -> Webhooks {
     let repository =
         RepositoryRef { id: repository.try_into().unwrap(), full_name: name.parse().unwrap() };
     Webhooks { installation: installation.try_into().unwrap(), repository }

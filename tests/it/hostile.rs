@@ -1,0 +1,22 @@
+//! Peers that mean harm, against the real binary on every surface: bytes no client sends, peers that
+//! are slow, many or greedy, and seeded input for everything that reads. `--nocapture` prints every
+//! case and its verdict; `PROPTEST_CASES` makes the properties a campaign.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a helper of a test fails like the test it helps, and verdicts are to be read"
+)]
+
+mod cases;
+mod framing;
+mod headers;
+mod probes;
+mod request_line;
+mod suite;
+mod wire;
+
+use std::time::Duration;
+
+/// Nothing that is waited for takes longer, or it does not happen.
+const PATIENCE: Duration = Duration::from_secs(20);

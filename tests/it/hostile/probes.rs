@@ -1,0 +1,97 @@
+//! What a peer of good will sees meanwhile: how long its questions take on every surface, and what
+//! the daemon holds.
+
+use std::fs;
+use std::time::Duration;
+
+use svc::clock::{Clock as _, SystemClock};
+
+use crate::daemon::ask::{Ask, Door};
+use crate::daemon::process::Daemon;
+
+/// What half of the questions must keep. The machine that runs the tests is shared with all other
+/// tests, so that the slowest few measure the machine; those have [`WORST`].
+const BOUND: Duration = Duration::from_millis(100);
+/// What 99 of 100 questions must keep.
+const WORST: Duration = Duration::from_secs(2);
+
+/// Times of answers.
+#[derive(Default)]
+pub(super) struct Probes(Vec<Duration>);
+
+impl Probes {
+    /// Asks a door whether the daemon lives; it must answer.
+    pub(super) fn ask(&mut self, door: &Door, after: &str) {
+        self.ask_for("/health/live", door, after);
+    }
+
+    /// Asks a door a question that must be answered well.
+    pub(super) fn ask_for(&mut self, path: &str, door: &Door, after: &str) {
+        let clock = SystemClock::new();
+        let answer = door
+            .try_ask(&Ask::get(path))
+            .unwrap_or_else(|error| panic!("after {after}, {door:?} is not served: {error}"));
+        self.0.push(clock.monotonic());
+        assert_eq!(answer.status, 200, "after {after}, on {door:?}: {answer:?}");
+    }
+
+    /// Asks every door.
+    pub(super) fn ask_all(&mut self, daemon: &Daemon, after: &str) {
+        for door in doors(daemon) {
+            self.ask(&door, after);
+        }
+    }
+
+    pub(super) fn note(&mut self, time: Duration) {
+        self.0.push(time);
+    }
+
+    /// Checks the bounds; returns a line for people.
+    pub(super) fn verdict(mut self) -> String {
+        self.0.sort();
+        let at = |percent: usize| self.0[(self.0.len() - 1) * percent / 100];
+        let (median, p99, most) = (at(50), at(99), at(100));
+        let line = format!("{} probes: median {median:?}, p99 {p99:?}, max {most:?}", self.0.len());
+        assert!(median <= BOUND && p99 <= WORST, "{line}");
+        line
+    }
+}
+
+pub(super) fn doors(daemon: &Daemon) -> [Door; 3] {
+    let [control, operator] = daemon.operator_doors();
+    [daemon.public.clone(), operator, control]
+}
+
+/// What the process holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) threads: usize,
+    pub(super) rss_kib: usize,
+    pub(super) descriptors: usize,
+}
+
+impl Held {
+    pub(super) fn of(daemon: &Daemon) -> Self {
+        let folder = format!("/proc/{}", daemon.pid().as_raw_nonzero());
+        let status = fs::read_to_string(format!("{folder}/status")).unwrap();
+        let number = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.split_whitespace().next().unwrap().parse().unwrap()
+        };
+        let descriptors = fs::read_dir(format!("{folder}/fd")).unwrap().count();
+        Self { threads: number("Threads:"), rss_kib: number("VmRSS:"), descriptors }
+    }
+
+    /// Checks that what is held did not grow with what peers did: at most so many threads, and
+    /// 64 MiB more than before.
+    pub(super) fn assert_bounded(self, before: Self, threads_max: usize) {
+        assert!(self.threads <= threads_max, "{self:?}, before {before:?}");
+        assert!(self.rss_kib <= before.rss_kib + (64 << 10), "{self:?}, before {before:?}");
+    }
+}
+
+/// Checks that the daemon is the same process, and that none of its threads panicked.
+pub(super) fn assert_sound(daemon: &mut Daemon, after: &str) {
+    assert!(daemon.is_running(), "after {after}: {}", daemon.log());
+    assert!(!daemon.log().contains("panicked"), "after {after}: {}", daemon.log());
+}
