@@ -6,6 +6,7 @@
 //! What is not finished by then is left to its leases: a stop at any instant loses nothing.
 
 pub mod arguments;
+mod descriptors;
 
 mod self_check;
 
@@ -169,7 +170,10 @@ impl Running {
         let socket = config.control_socket;
         let control = control::start(&socket, Arc::clone(&router), ControlLimits::default())
             .map_err(Error::Control)?;
-        let limits = TcpLimits { trusted_proxies: config.trusted_proxies, ..TcpLimits::default() };
+        let mut limits =
+            TcpLimits { trusted_proxies: config.trusted_proxies, ..TcpLimits::default() };
+        limits.connections_max =
+            descriptors::connections_max(listeners.len(), limits.connections_max);
         let tcp = tcp::start(listeners, router, limits)
             .map_err(|error| Error::Start("the HTTP server", error))?;
         let mut crew = Crew { metrics, workers: Vec::new() };

@@ -9,6 +9,7 @@
 )]
 
 mod cases;
+mod floods;
 mod framing;
 mod headers;
 mod probes;

@@ -42,10 +42,6 @@ impl Probes {
         }
     }
 
-    pub(super) fn note(&mut self, time: Duration) {
-        self.0.push(time);
-    }
-
     /// Checks the bounds; returns a line for people.
     pub(super) fn verdict(mut self) -> String {
         self.0.sort();

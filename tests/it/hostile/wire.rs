@@ -44,6 +44,14 @@ impl Socket {
         }
     }
 
+    /// Lets reads and writes fail instead of wait.
+    pub(super) fn never_wait(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.set_nonblocking(true),
+            Self::Unix(stream) => stream.set_nonblocking(true),
+        }
+    }
+
     pub(super) fn end(&self) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
@@ -94,6 +102,12 @@ impl Crowd {
         stream.set_write_timeout(Some(PATIENCE))?;
         Ok(stream)
     }
+}
+
+/// Ends a connection with a reset.
+pub(super) fn reset(stream: TcpStream, runtime: &Crowd) -> io::Result<()> {
+    stream.set_nonblocking(true)?;
+    runtime.0.block_on(async { tokio::net::TcpStream::from_std(stream)?.set_zero_linger() })
 }
 
 /// What came back.
