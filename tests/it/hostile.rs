@@ -14,6 +14,7 @@ mod framing;
 mod headers;
 mod probes;
 mod request_line;
+mod slow;
 mod suite;
 mod wire;
 
