@@ -12,6 +12,7 @@ mod cases;
 mod floods;
 mod framing;
 mod headers;
+mod isolation;
 mod probes;
 mod request_line;
 mod slow;

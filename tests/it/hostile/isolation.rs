@@ -1,0 +1,118 @@
+//! Another installation's item and one that does not exist are the same to whoever asks: byte for
+//! byte, and in what is left behind.
+
+use std::time::Duration;
+
+use http::Method;
+use svc::clock::{Clock as _, SystemClock};
+use svc::domain::outbox::EffectKind;
+use svc::random::Random as _;
+
+use crate::support::forge::Plan;
+use crate::support::world::{commit, open_raw, webhooks};
+use crate::support::{SeededRandom, World};
+
+const PAIRS: usize = 10_000;
+const SEED: u64 = 20_261_121;
+
+/// Installation 1 has dead jobs, installation 3 dead messages, installation 2 nothing.
+fn world() -> (World, Vec<(String, String)>) {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).installation("suspend"));
+    for number in 1..=20 {
+        world.deliver(&webhooks(1).push_tag(&format!("v{number}"), &commit(number)));
+        world.forge.plan(EffectKind::WorkflowDispatch, Plan::Refused);
+        world.deliver(&webhooks(3).push_tag(&format!("v{number}"), &commit(100 + number)));
+        world.settle();
+    }
+    let letters = [world.dead_letters(1), world.dead_letters(3)].concat();
+    let text = |letter: &serde_json::Value, name: &str| letter[name].as_str().unwrap().to_owned();
+    let items: Vec<_> =
+        letters.iter().map(|letter| (text(letter, "itemType"), text(letter, "itemId"))).collect();
+    for item_type in ["job", "outbox"] {
+        assert!(items.iter().filter(|item| item.0 == item_type).count() >= 20, "{items:?}");
+    }
+    (world, items)
+}
+
+/// A well-formed id that was never given out: with the time of one that was.
+fn absent(random: &mut SeededRandom, like: &str) -> String {
+    let mut bytes = [0; 10];
+    random.fill(&mut bytes);
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-7{}-8{}-{}", &like[..13], &digits[..3], &digits[3..6], &digits[6..18])
+}
+
+/// Everything in the file that a question could change.
+fn footprint(world: &World) -> Vec<(String, i64, String)> {
+    let raw = open_raw(&world.database());
+    let mut tables = raw
+        .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        .unwrap();
+    let names: Vec<String> =
+        tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let mut found = Vec::new();
+    for name in names {
+        let mut rows = raw.prepare(&format!("SELECT * FROM {name}")).unwrap();
+        let columns = rows.column_count();
+        let (mut count, mut whole) = (0, String::new());
+        let mut all = rows.query([]).unwrap();
+        while let Some(row) = all.next().unwrap() {
+            count += 1;
+            for column in 0..columns {
+                whole += &format!("{:?},", row.get_ref(column).unwrap());
+            }
+        }
+        found.push((name, count, whole));
+    }
+    found
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+#[test]
+fn ten_thousand_foreign_and_absent_items_are_the_same() {
+    let (world, items) = world();
+    let before = footprint(&world);
+    let mut random = SeededRandom(SEED);
+    let clock = SystemClock::new();
+    let mut times = [Vec::new(), Vec::new()];
+    for pair in 0..PAIRS {
+        let mut chance = [0; 4];
+        random.fill(&mut chance);
+        let (item_type, foreign) = &items[usize::from(chance[0]) % items.len()];
+        let absent = absent(&mut random, foreign);
+        // The other type, too: then the foreign item is foreign and of another kind.
+        let item_type = match (chance[1] % 8, item_type.as_str()) {
+            (0, "job") => "outbox",
+            (0, _) => "job",
+            (_, own) => own,
+        };
+        let installation = if chance[2] % 2 == 0 { 2 } else { 1_000 + i64::from(chance[3]) };
+        let (method, suffix) =
+            if pair % 2 == 0 { (Method::GET, "") } else { (Method::POST, "/replay") };
+        // Who is asked about first must not matter.
+        let mut answers = [None, None];
+        for turn in 0..2 {
+            let which = (turn + usize::from(chance[1] >> 7)) % 2;
+            let id = if which == 0 { foreign } else { &absent };
+            let target = format!(
+                "/api/v1/operator/installations/{installation}/dead-letters/{item_type}/{id}{suffix}"
+            );
+            let began = clock.monotonic();
+            let answer = world.operate(method.clone(), &target, &[("idempotency-key", "one-key")]);
+            times[which].push(clock.monotonic().saturating_sub(began));
+            let headers = format!("{:?}", answer.headers);
+            answers[which] = Some((answer.status.as_u16(), headers, answer.body));
+        }
+        let [of_foreign, of_absent] = answers;
+        assert_eq!(of_foreign.as_ref().unwrap().0, 404, "pair {pair} of seed {SEED}");
+        assert_eq!(of_foreign, of_absent, "pair {pair} of seed {SEED}: {foreign} and {absent}");
+    }
+    assert_eq!(footprint(&world), before, "a question left something behind");
+    let [foreign, absent] = times.each_mut().map(|times| median(times));
+    println!("{PAIRS} pairs: median {foreign:?} for foreign items, {absent:?} for absent ones");
+}
