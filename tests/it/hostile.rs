@@ -14,6 +14,7 @@ mod framing;
 mod headers;
 mod isolation;
 mod probes;
+mod properties;
 mod request_line;
 mod slow;
 mod suite;

@@ -166,7 +166,7 @@ fn without_descriptors_operators_get_through_and_no_door_dies() {
         let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
         let [public, operator, _] = doors(&daemon);
         let connect = |number: usize| {
-            let door = if number % 3 == 0 { &operator } else { &public };
+            let door = if number.is_multiple_of(3) { &operator } else { &public };
             let mut stream = crowd.connect(stranger(number), address(door))?;
             stream.write_all(HEAD)?;
             std::io::Result::Ok(stream)

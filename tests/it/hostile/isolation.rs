@@ -1,6 +1,7 @@
 //! Another installation's item and one that does not exist are the same to whoever asks: byte for
 //! byte, and in what is left behind.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use http::Method;
@@ -35,12 +36,11 @@ fn world() -> (World, Vec<(String, String)>) {
     (world, items)
 }
 
-/// A well-formed id that was never given out: with the time of one that was.
+/// A well-formed id that was never given out, made in the same millisecond as one that was.
 fn absent(random: &mut SeededRandom, like: &str) -> String {
-    let mut bytes = [0; 10];
-    random.fill(&mut bytes);
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-7{}-8{}-{}", &like[..13], &digits[..3], &digits[3..6], &digits[6..18])
+    let mut bytes = *like.parse::<uuid::Uuid>().unwrap().as_bytes();
+    random.fill(&mut bytes[9..]);
+    uuid::Uuid::from_bytes(bytes).to_string()
 }
 
 /// Everything in the file that a question could change.
@@ -60,7 +60,7 @@ fn footprint(world: &World) -> Vec<(String, i64, String)> {
         while let Some(row) = all.next().unwrap() {
             count += 1;
             for column in 0..columns {
-                whole += &format!("{:?},", row.get_ref(column).unwrap());
+                write!(whole, "{:?},", row.get_ref(column).unwrap()).unwrap();
             }
         }
         found.push((name, count, whole));
