@@ -9,8 +9,8 @@
 )]
 
 pub(crate) mod ask;
-mod database;
-mod letters;
+pub(crate) mod database;
+pub(crate) mod letters;
 pub(crate) mod process;
 pub(crate) mod site;
 
@@ -36,15 +36,15 @@ use svc::clock::{Clock as _, SystemClock};
 use svc::wake::Wake;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
-const SECRET: &str = "a webhook secret of the tests";
+pub(crate) const SECRET: &str = "a webhook secret of the tests";
 pub(crate) const INSTALLATION: i64 = 4_711;
-const STRANGER: i64 = 4_712;
+pub(crate) const STRANGER: i64 = 4_712;
 
 /// Nothing that is waited for takes longer, or it does not happen.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Looks again and again until there is something to see.
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let clock = SystemClock::new();
     loop {
         if let Some(seen) = look() {
@@ -56,6 +56,6 @@ fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// Returns a commit that differs with `number`.
-fn commit(number: usize) -> String {
+pub(crate) fn commit(number: usize) -> String {
     format!("{:040x}", number + 0xabc0)
 }

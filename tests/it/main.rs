@@ -16,6 +16,7 @@ mod main_job;
 mod openapi;
 mod operator_api;
 mod outcomes;
+mod power;
 mod query_plans;
 mod simulation;
 mod store_contract;

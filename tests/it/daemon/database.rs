@@ -7,17 +7,17 @@ use rusqlite::{Connection, ToSql};
 
 /// Opens the database of a stopped daemon, or as another process at the file.
 #[expect(clippy::disallowed_methods, reason = "this process is not the daemon that owns the file")]
-pub(super) fn open(path: &Path) -> Connection {
+pub(crate) fn open(path: &Path) -> Connection {
     Connection::open(path).unwrap()
 }
 
 /// Returns the one number a query answers.
-pub(super) fn number(database: &Connection, query: &str, parameters: &[&dyn ToSql]) -> i64 {
+pub(crate) fn number(database: &Connection, query: &str, parameters: &[&dyn ToSql]) -> i64 {
     database.query_row(query, parameters, |row| row.get(0)).unwrap()
 }
 
 /// Checks every page and every reference.
-pub(super) fn assert_sound(database: &Connection) {
+pub(crate) fn assert_sound(database: &Connection) {
     let found: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(found, "ok");
     let broken = number(database, "SELECT count(*) FROM pragma_foreign_key_check", &[]);
@@ -25,7 +25,7 @@ pub(super) fn assert_sound(database: &Connection) {
 }
 
 /// Returns every value that is not null, as `table.column` and text.
-pub(super) fn values(database: &Connection) -> Vec<(String, String)> {
+pub(crate) fn values(database: &Connection) -> Vec<(String, String)> {
     let mut tables = database
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         .unwrap();

@@ -9,21 +9,21 @@ use super::site::Site;
 use super::{commit, wait_for};
 
 /// Returns the path of an installation's dead letters.
-pub(super) fn list_path(installation: i64) -> String {
+pub(crate) fn list_path(installation: i64) -> String {
     format!("/api/v1/operator/installations/{installation}/dead-letters")
 }
 
 /// Returns the path that replays an item.
-pub(super) fn replay_path(installation: i64, kind: &str, id: &str) -> String {
+pub(crate) fn replay_path(installation: i64, kind: &str, id: &str) -> String {
     format!("{}/{kind}/{id}/replay", list_path(installation))
 }
 
 /// Returns the request that replays an item as the operator.
-pub(super) fn replay(installation: i64, kind: &str, id: &str, key: &str) -> Ask {
+pub(crate) fn replay(installation: i64, kind: &str, id: &str, key: &str) -> Ask {
     Ask::post(&replay_path(installation, kind, id)).bearer().key(key)
 }
 
-pub(super) fn letters(daemon: &Daemon, installation: i64) -> Vec<DeadLetter> {
+pub(crate) fn letters(daemon: &Daemon, installation: i64) -> Vec<DeadLetter> {
     let answer = daemon.control.ask(&Ask::get(&list_path(installation)).bearer());
     assert_eq!(answer.status, 200, "{answer:?}");
     serde_json::from_value(answer.json()["items"].take()).unwrap()
@@ -43,11 +43,11 @@ fn trouble(daemon: &Daemon, webhooks: &Webhooks, number: usize, reason: &str) ->
 }
 
 /// A dispatch that the forge refused: replay-safe.
-pub(super) fn refused(site: &Site, daemon: &Daemon, number: usize) -> String {
+pub(crate) fn refused(site: &Site, daemon: &Daemon, number: usize) -> String {
     refused_of(site, daemon, &site.webhooks, number)
 }
 
-pub(super) fn refused_of(
+pub(crate) fn refused_of(
     site: &Site,
     daemon: &Daemon,
     webhooks: &Webhooks,
@@ -58,13 +58,13 @@ pub(super) fn refused_of(
 }
 
 /// A dispatch of which nobody knows whether it happened: not replay-safe.
-pub(super) fn uncertain(site: &Site, daemon: &Daemon, number: usize) -> String {
+pub(crate) fn uncertain(site: &Site, daemon: &Daemon, number: usize) -> String {
     site.forge.plan(Call::Dispatch, Fault::CutAfterEffect);
     trouble(daemon, &site.webhooks, number, "forge_dispatch_uncertain")
 }
 
 /// A job of a suspended installation, which is then active again: replay-safe.
-pub(super) fn job(site: &Site, daemon: &Daemon, number: usize) -> String {
+pub(crate) fn job(site: &Site, daemon: &Daemon, number: usize) -> String {
     let suspended = format!("suspend-{number}");
     assert_eq!(daemon.deliver(&suspended, &site.webhooks.installation("suspend")).status, 202);
     let id = trouble(daemon, &site.webhooks, number, "installation_suspended");
@@ -78,7 +78,7 @@ pub(super) fn job(site: &Site, daemon: &Daemon, number: usize) -> String {
 }
 
 /// Pushes a tag of its own for every `number`.
-pub(super) fn push(daemon: &Daemon, webhooks: &Webhooks, number: usize) {
+pub(crate) fn push(daemon: &Daemon, webhooks: &Webhooks, number: usize) {
     let webhook = webhooks.push_tag(&format!("v{number}"), &commit(number));
     let id = format!("push-{}-{number}", webhooks.installation);
     assert_eq!(daemon.deliver(&id, &webhook).status, 202);
