@@ -38,7 +38,8 @@ use crate::store::{self, NewRelease, OpenError, Options, Store};
 use crate::thread;
 use crate::wake::Wake;
 use crate::workers::driver::{self, Worker};
-use crate::workers::{jobs::Jobs, outbox::Outbox, sweep::Sweep};
+use crate::workers::jobs::{Jobs, Owed};
+use crate::workers::{outbox::Outbox, sweep::Sweep};
 
 /// How often retention looks.
 const SWEEP_POLL: Duration = Duration::from_secs(60);
@@ -267,6 +268,7 @@ impl Crew {
             },
             outbox: wakes.outbox.clone(),
             metrics: Arc::clone(&self.metrics),
+            owed: Owed::default(),
         };
         self.start(Box::new(jobs), wakes.jobs.clone(), work.poll)?;
         for _ in 0..work.outbox_concurrency {

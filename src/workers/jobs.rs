@@ -32,6 +32,22 @@ pub struct Jobs {
     pub outbox: Wake,
     /// Counters.
     pub metrics: Arc<Metrics>,
+    /// Claims that are still to be given back.
+    pub owed: Owed,
+}
+
+/// Claims of jobs that could not be applied, and could not be given back either, because the store was
+/// unavailable. Without another try each would wait for its lease, long after the store has come back.
+#[derive(Debug, Default)]
+pub struct Owed(Vec<(Claim<Job>, Verdict)>);
+
+/// What is held against a job that could not be applied.
+#[derive(Clone, Copy, Debug)]
+enum Verdict {
+    /// Nothing: the store was unavailable.
+    Postponed,
+    /// A failure of this class.
+    Failed(ErrorClass),
 }
 
 impl Worker for Jobs {
@@ -40,6 +56,7 @@ impl Worker for Jobs {
     }
 
     fn step(&mut self) -> Next {
+        self.give_back_owed();
         let policy = LeasePolicy { lease: LEASE, retry: self.retry };
         let claims = match self.store.claim_jobs(CLAIM_MAX, &self.owner, policy) {
             Ok(claims) => claims,
@@ -54,7 +71,7 @@ impl Worker for Jobs {
         }
         let running: Vec<_> =
             claims.iter().map(|claim| self.store.submit_job(claim, &self.plan)).collect();
-        for (claim, pending) in claims.iter().zip(running) {
+        for (claim, pending) in claims.into_iter().zip(running) {
             self.finished(claim, pending.wait());
         }
         self.outbox.notify();
@@ -63,7 +80,7 @@ impl Worker for Jobs {
 }
 
 impl Jobs {
-    fn finished(&self, claim: &Claim<Job>, ran: Result<JobRun, store::Error>) {
+    fn finished(&mut self, claim: Claim<Job>, ran: Result<JobRun, store::Error>) {
         let id = claim.item.id.to_string();
         let id = id.as_str();
         let outcome = match ran {
@@ -84,28 +101,57 @@ impl Jobs {
                 "lease_lost"
             }
             Err(error) => {
-                self.give_back(claim, &error);
+                self.failed(claim, &error);
                 "failed"
             }
         };
         self.metrics.count(JOBS, &[("outcome", outcome)]);
     }
 
-    /// A store that is unavailable says nothing about the job: it is given back uncounted, or its
-    /// lease runs out. Anything else counts against the job.
-    fn give_back(&self, claim: &Claim<Job>, error: &store::Error) {
+    /// A store that is unavailable says nothing about the job: it is given back uncounted, at once or
+    /// when the store is back, or its lease runs out. Anything else counts against the job.
+    fn failed(&mut self, claim: Claim<Job>, error: &store::Error) {
         self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
-        let fail =
-            |class| self.store.fail_job(claim, Reason::JobFailed, class, self.retry).map(|_| ());
-        let given_back = match error {
-            store::Error::Unavailable(_) => self.store.postpone_job(claim),
-            store::Error::Panicked => fail(ErrorClass::Crash),
+        let verdict = match error {
+            store::Error::Unavailable(_) => Verdict::Postponed,
+            store::Error::Panicked => Verdict::Failed(ErrorClass::Crash),
             store::Error::LeaseLost
             | store::Error::Fatal(_)
             | store::Error::Statement(_)
-            | store::Error::Row(_) => fail(ErrorClass::State),
+            | store::Error::Row(_) => Verdict::Failed(ErrorClass::State),
         };
+        let given_back = self.give_back(&claim, verdict);
         let then = given_back.as_ref().map_or_else(store::Error::class, |()| "given_back");
         log::warn!(event = "job.failed", job_id = claim.item.id.to_string().as_str(), class = error.class(), attempt = claim.item.attempt, then = then; "a job could not be applied");
+        if let Err(store::Error::Unavailable(_)) = given_back {
+            self.owed.0.push((claim, verdict));
+        }
+    }
+
+    fn give_back(&self, claim: &Claim<Job>, verdict: Verdict) -> Result<(), store::Error> {
+        match verdict {
+            Verdict::Postponed => self.store.postpone_job(claim),
+            Verdict::Failed(class) => {
+                self.store.fail_job(claim, Reason::JobFailed, class, self.retry).map(|_| ())
+            }
+        }
+    }
+
+    /// Gives back what the store did not take before, as long as it takes anything.
+    fn give_back_owed(&mut self) {
+        while let Some((claim, verdict)) = self.owed.0.pop() {
+            match self.give_back(&claim, verdict) {
+                Err(store::Error::Unavailable(_)) => return self.owed.0.push((claim, verdict)),
+                Ok(()) => {
+                    log::info!(event = "job.given_back", job_id = claim.item.id.to_string().as_str(), attempt = claim.item.attempt; "a job was given back once the store took it");
+                }
+                // Somebody else has taken it over.
+                Err(store::Error::LeaseLost) => {}
+                Err(error) => {
+                    self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+                    log::warn!(event = "worker.store_failed", worker = "jobs", verb = "give_back", class = error.class(); "a store verb did not happen");
+                }
+            }
+        }
     }
 }

@@ -12,7 +12,8 @@ use svc::domain::id::InstallationId;
 use svc::store::{LeasePolicy, Store};
 use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
-use svc::workers::{jobs::Jobs, outbox::Outbox, sweep::Sweep};
+use svc::workers::jobs::{Jobs, Owed};
+use svc::workers::{outbox::Outbox, sweep::Sweep};
 
 use super::forge::{Died, SimulatedForge};
 use super::world::{TENANTS, World};
@@ -138,6 +139,7 @@ fn jobs(world: &Arc<World>, store: &Store) -> Jobs {
         plan: plan(),
         outbox: Wake::new(),
         metrics: Arc::clone(&world.metrics),
+        owed: Owed::default(),
     }
 }
 

@@ -21,7 +21,8 @@ use svc::simulator::{Webhook, Webhooks, sign};
 use svc::store::{NewRelease, Options, Store};
 use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
-use svc::workers::{jobs::Jobs, outbox::Outbox};
+use svc::workers::jobs::{Jobs, Owed};
+use svc::workers::outbox::Outbox;
 
 use crate::support::forge::FakeForge;
 use crate::support::{ManualClock, SeededRandom};
@@ -147,6 +148,7 @@ impl World {
             plan: plan(),
             outbox: Wake::new(),
             metrics: Arc::clone(&self.app.metrics),
+            owed: Owed::default(),
         }
     }
 
