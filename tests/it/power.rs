@@ -18,6 +18,7 @@
 
 mod check;
 mod disk;
+mod errors;
 mod kill;
 
 mod log;
@@ -26,9 +27,14 @@ mod script;
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use svc::thread;
 
 use crate::daemon::site::Site;
+
+/// Processes at once.
+const AT_ONCE: usize = 4;
 
 /// A small generator: the same numbers from the same seed.
 struct Numbers(u64);
@@ -84,6 +90,34 @@ fn disarm(site: &mut Site) {
     for name in ["LD_PRELOAD", "POWER_DATABASE", "POWER_LOG", "POWER_FAULT"] {
         site.unset(name);
     }
+}
+
+/// Does something for every point, several at once: each waits more than it works.
+fn for_each<P, R>(points: Vec<P>, work: fn(&P) -> R) -> Vec<(P, R)>
+where
+    P: Send + Sync + 'static,
+    R: Send + 'static,
+{
+    let points = Arc::new(Mutex::new(points.into_iter()));
+    let results = Arc::new(Mutex::new(Vec::new()));
+    let hands: Vec<_> = (0..AT_ONCE)
+        .map(|_| {
+            let (points, results) = (Arc::clone(&points), Arc::clone(&results));
+            let hand = move || {
+                while let Some(point) = take(&points) {
+                    let result = work(&point);
+                    results.lock().unwrap().push((point, result));
+                }
+            };
+            thread::spawn("test-hand", hand).unwrap()
+        })
+        .collect();
+    hands.into_iter().for_each(|hand| hand.join().unwrap());
+    std::mem::take(&mut *results.lock().unwrap())
+}
+
+fn take<P>(points: &Mutex<std::vec::IntoIter<P>>) -> Option<P> {
+    points.lock().unwrap().next()
 }
 
 /// Returns a number that a campaign sets.

@@ -4,8 +4,8 @@
  *
  *   POWER_DATABASE  absolute path of the database; without it nothing happens here
  *   POWER_LOG       append every change to the database, its companions and their folder to this file
- *   POWER_FAULT     "<deed> <call> <n> <count>": the n-th sync or write, and count - 1 after it, fails:
- *                   deed: kill-before, kill-after, EIO, ENOSPC; call: sync, write
+ *   POWER_FAULT     "<deed> <call> <n> <count>": the n-th call, and count - 1 after it, fails:
+ *                   deed: kill-before, kill-after, EIO, ENOSPC; call: sync, write, truncate, read
  *                   (of the database, its log and its journal: the shared memory holds nothing)
  *
  * A record is a head of four numbers and, for a write, the bytes. Its place in the log is its number.
@@ -26,7 +26,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WRITE = 1, TRUNCATE = 2, SYNC = 3, UNLINK = 4 };
+enum { WRITE = 1, TRUNCATE = 2, SYNC = 3, UNLINK = 4, READ = 5 };
 enum { NONE = -1, DATABASE = 0, WAL = 1, SHM = 2, JOURNAL = 3, FOLDER = 4 };
 enum deed { NOTHING, KILL_BEFORE, KILL_AFTER, FAIL };
 
@@ -55,7 +55,10 @@ __attribute__((constructor)) static void begin(void) {
     if (log && log_fd < 0) abort();
     if (!fault) return;
     if (sscanf(fault, "%31s %31s %ld %ld", name, call, &deed_first, &deed_count) != 4) abort();
-    deed_call = strcmp(call, "sync") ? WRITE : SYNC;
+    deed_call = !strcmp(call, "sync")       ? SYNC
+                : !strcmp(call, "truncate") ? TRUNCATE
+                : !strcmp(call, "read")     ? READ
+                                            : WRITE;
     deed_errno = strcmp(name, "EIO") ? ENOSPC : EIO;
     deed = !strcmp(name, "kill-before") ? KILL_BEFORE : !strcmp(name, "kill-after") ? KILL_AFTER : FAIL;
 }
@@ -138,12 +141,39 @@ ssize_t write(int fd, const void *bytes, size_t length) {
     return write_at(file, fd, bytes, length, 0, 1);
 }
 
+static int read_fails(int fd) {
+    if (deed_call != READ) return 0;
+    int file = file_of(fd);
+    if (file == NONE) return 0;
+    pthread_mutex_lock(&lock);
+    enum deed now = due(READ, file);
+    pthread_mutex_unlock(&lock);
+    return now == FAIL;
+}
+
+ssize_t pread64(int fd, void *bytes, size_t length, off64_t offset) {
+    return read_fails(fd) ? -1 : syscall(SYS_pread64, fd, bytes, length, offset);
+}
+
+ssize_t pread(int fd, void *bytes, size_t length, off_t offset) {
+    return pread64(fd, bytes, length, offset);
+}
+
+ssize_t read(int fd, void *bytes, size_t length) {
+    return read_fails(fd) ? -1 : syscall(SYS_read, fd, bytes, length);
+}
+
 int ftruncate64(int fd, off64_t length) {
     int file = file_of(fd);
     if (file == NONE) return syscall(SYS_ftruncate, fd, length);
+    int result = -1;
     pthread_mutex_lock(&lock);
-    int result = syscall(SYS_ftruncate, fd, length);
-    if (!result) record(TRUNCATE, file, 0, length, NULL);
+    enum deed now = due(TRUNCATE, file);
+    if (now != FAIL) {
+        result = syscall(SYS_ftruncate, fd, length);
+        if (!result) record(TRUNCATE, file, 0, length, NULL);
+        if (now == KILL_AFTER) die();
+    }
     pthread_mutex_unlock(&lock);
     return result;
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -28,7 +28,7 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts a daemon and waits until it is ready; otherwise returns its whole log.
+    /// Starts a daemon and waits until it is ready; otherwise returns its whole log, and how it ended.
     pub(crate) fn start(command: &mut Command, socket: PathBuf) -> Result<Self, String> {
         let mut child = command
             .stdin(Stdio::null())
@@ -52,9 +52,13 @@ impl Daemon {
                 _ => {}
             }
         }
-        drop(child.kill());
-        drop(child.wait());
-        Err(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        let by_itself = lines.try_recv() == Err(TryRecvError::Disconnected);
+        if !by_itself {
+            drop(child.kill());
+        }
+        let status = child.wait().unwrap();
+        let log = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Err(format!("{log}{status}"))
     }
 
     pub(crate) fn pid(&self) -> Pid {

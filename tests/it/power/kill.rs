@@ -1,19 +1,22 @@
-//! Killed just before and just after every sync of a scripted run, and gone on with.
+//! Killed just before and just after every sync of a scripted run, and between its writes, and gone
+//! on with.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use svc::thread;
-
+use super::log::{Deed, File};
 use super::script::{Script, age, examine};
-use super::{arm, disarm, log, say};
+use super::{arm, disarm, for_each, log, ordered, say};
 use crate::daemon::site::Site;
 
-/// Runs at once: each waits more than it works.
-const AT_ONCE: usize = 4;
+/// Of the writes every so many-th; a campaign takes each: `SVC_POWER_STRIDE=1`.
+const STRIDE: usize = 16;
 
-/// Returns how many syncs a whole run needs.
-fn syncs() -> usize {
+struct Point {
+    deed: &'static str,
+    call: &'static str,
+    number: usize,
+}
+
+/// Returns how many syncs and writes a whole run needs.
+pub(super) fn count() -> (usize, usize) {
     let mut site = Site::new();
     arm(&mut site);
     let path = site.path("power.log");
@@ -24,17 +27,19 @@ fn syncs() -> usize {
     daemon.kill();
     assert_eq!(script.judge(&site), Ok(()));
     assert_eq!((script.told.replays.len(), site.forge.workflow_runs().len()), (1, 1));
-    let counted = |file| matches!(file, log::File::Database | log::File::Wal | log::File::Journal);
-    let records = log::read(&path);
-    records.iter().filter(|one| one.deed == log::Deed::Sync && counted(one.file)).count()
+    let mut records = log::read(&path);
+    records.retain(|record| matches!(record.file, File::Database | File::Wal | File::Journal));
+    let syncs = records.iter().filter(|record| record.deed == Deed::Sync).count();
+    let writes = records.iter().filter(|record| matches!(record.deed, Deed::Write { .. })).count();
+    (syncs, writes)
 }
 
-/// Kills at one sync and goes on. Returns whether the run came so far.
-fn kill_at(deed: &str, number: usize) -> Result<bool, String> {
+/// Kills at one point and goes on. Returns whether the run came so far.
+fn kill_at(point: &Point) -> Result<bool, String> {
     let mut site = Site::new();
     let mut script = Script::new(&site, 1);
     arm(&mut site);
-    site.set("POWER_FAULT", &format!("{deed} sync {number} 1"));
+    site.set("POWER_FAULT", &format!("{} {} {} 1", point.deed, point.call, point.number));
     // It may die before it is ready.
     let came_through = match site.try_start() {
         Ok(mut daemon) => script.go_on(&site, &mut daemon),
@@ -44,7 +49,7 @@ fn kill_at(deed: &str, number: usize) -> Result<bool, String> {
     disarm(&mut site);
     let mut daemon = site.try_start()?;
     age(&site, &owners);
-    assert!(script.go_on(&site, &mut daemon));
+    assert!(script.go_on(&site, &mut daemon), "it ended: {}", daemon.log());
     daemon.kill();
     script.judge(&site)?;
     Ok(!came_through)
@@ -52,29 +57,24 @@ fn kill_at(deed: &str, number: usize) -> Result<bool, String> {
 
 #[test]
 fn killed_at_every_sync_it_goes_on() {
-    let last = syncs();
-    let points: Vec<(&str, usize)> =
-        (1..=last).flat_map(|number| [("kill-before", number), ("kill-after", number)]).collect();
-    let (points, next) = (Arc::new(points), Arc::new(AtomicUsize::new(0)));
-    let killed = Arc::new(AtomicUsize::new(0));
-    let hands: Vec<_> = (0..AT_ONCE)
-        .map(|_| {
-            let (points, next) = (Arc::clone(&points), Arc::clone(&next));
-            let killed = Arc::clone(&killed);
-            let work = move || {
-                while let Some((deed, number)) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match kill_at(deed, *number) {
-                        Ok(died) => killed.fetch_add(usize::from(died), Ordering::Relaxed),
-                        Err(wrong) => panic!("{deed} sync {number}: {wrong}"),
-                    };
-                }
-            };
-            thread::spawn("test-kill", work).unwrap()
-        })
-        .collect();
-    hands.into_iter().for_each(|hand| hand.join().unwrap());
-    let killed = killed.load(Ordering::Relaxed);
-    say(&format!("{last} syncs, {} kill points, {killed} of them reached", points.len()));
+    let (syncs, writes) = count();
+    let stride = ordered("SVC_POWER_STRIDE", STRIDE);
+    let mut points = Vec::new();
+    for deed in ["kill-before", "kill-after"] {
+        points.extend((1..=syncs).map(|number| Point { deed, call: "sync", number }));
+    }
+    let numbers = (1..=writes).step_by(stride);
+    points.extend(numbers.map(|number| Point { deed: "kill-after", call: "write", number }));
+    let results = for_each(points, kill_at);
+    let mut reached = 0;
+    for (Point { deed, call, number }, result) in &results {
+        match result {
+            Ok(died) => reached += usize::from(*died),
+            Err(wrong) => panic!("{deed} {call} {number}: {wrong}"),
+        }
+    }
+    let points = results.len();
+    say(&format!("{syncs} syncs, {writes} writes: {points} points to die at, {reached} reached"));
     // How many group commits a run needs differs a little with who comes first.
-    assert!(killed * 10 > points.len() * 8, "{killed} of {} reached", points.len());
+    assert!(reached * 10 > points * 8, "{reached} of {points} reached");
 }

@@ -209,7 +209,7 @@ fn the_same_look_sees_what_is_lost_without_syncs() {
             "synchronous = {setting}: {} of {IMAGES} images are wrong, {lost} lost a delivery",
             seen.wrong.len()
         ));
-        assert!(lost > 0 && seen.wrong.len() > IMAGES / 10, "{setting}: {:#?}", seen.wrong);
+        assert!(seen.wrong.len() > IMAGES / 3, "{setting}: {:#?}", seen.wrong);
     }
     // A log that is folded into a file that is not synced.
     let seen = lose_power(&run, IMAGES, SEED, &[File::Database]);
