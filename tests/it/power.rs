@@ -6,9 +6,11 @@
 //! could have left it. What was synced is there; of the rest anything may be. An image must open, be
 //! whole, and hold what was acknowledged before the cut.
 //!
-//! The default run builds 150 images. A campaign:
-//! `SVC_POWER_IMAGES=100000 cargo test --test it power::loss -- --nocapture`.
-//! `SVC_POWER_SEED` is another seed; a failure names the cut and the seed it was seen with.
+//! The default run builds 150 images, kills before and after every sync, and lets some 160 calls fail.
+//! A campaign is longer, and takes every write instead of some:
+//! `SVC_POWER_IMAGES=100000 SVC_POWER_STRIDE=1 cargo test --test it power:: -- --nocapture`.
+//! `SVC_POWER_SEED` is another seed. Each run is recorded anew, so a failure names cut and seed only to
+//! say where to look.
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
