@@ -1,0 +1,45 @@
+//! How fast, and beside what: each figure stands next to a raw limit taken in the same run.
+//!
+//! `cargo bench` runs every part, `cargo bench -- verbs` one. Nothing here fails for being slow:
+//! `benches/README.md` says what each figure means and what was measured.
+#![expect(clippy::print_stdout, reason = "the tables are what this program is for")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a benchmark that cannot go on has no result"
+)]
+#![expect(clippy::as_conversions, reason = "counts become figures to print")]
+
+mod history;
+mod idle;
+mod intake;
+mod listing;
+mod raw;
+mod raw_release;
+mod support;
+mod svcd;
+mod verbs;
+mod work;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    // Many rows behind: a number chooses how many, `5000000` for the full aim.
+    let rows = words.iter().find_map(|word| word.parse().ok()).unwrap_or(1_000_000);
+    let names: Vec<&String> = words.iter().filter(|word| word.parse::<u32>().is_err()).collect();
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|word| name.contains(*word));
+    if wanted("intake") {
+        intake::run();
+    }
+    if wanted("verbs") {
+        verbs::run();
+    }
+    if wanted("listing") {
+        listing::run();
+    }
+    if wanted("history") {
+        history::run(rows);
+    }
+    if wanted("idle") {
+        idle::run();
+    }
+}
