@@ -80,7 +80,7 @@ fn read(connection: &rusqlite::Connection, before: i64) -> usize {
             "SELECT failed_at, item_type, item_id, repository, reason_code, error_class, \
                 attempt_count, replay_class FROM dead_letters INDEXED BY dead_letters_open \
              WHERE installation_id = ?1 AND resolution IS NULL AND failed_at < ?2 \
-             ORDER BY failed_at DESC LIMIT ?3",
+             ORDER BY failed_at DESC LIMIT +?3",
         )
         .unwrap();
     let mut rows = statement.query((INSTALLATION, before, LIMIT)).unwrap();

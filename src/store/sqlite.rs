@@ -1,4 +1,7 @@
 //! The store on `SQLite`. One type; its verbs stand in one file per noun, the SQL beside its bindings.
+//!
+//! A limit is bound as `LIMIT +:limit`: `SQLite` looks into a bare parameter there while it plans, and
+//! then prepares the statement anew each time it is bound.
 
 pub(super) mod migrate;
 

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use rusqlite::StatementStatus;
+
 use crate::support::World;
 use crate::support::world::open_raw;
 
@@ -52,6 +54,26 @@ fn the_list_of_dead_letters_reads_its_index_alone() {
         .get("detail")
         .unwrap();
     assert!(plan.contains("USING COVERING INDEX dead_letters_open"), "{plan}");
+}
+
+#[test]
+fn no_statement_is_prepared_anew_for_its_values() {
+    let world = World::new();
+    let connection = open_raw(&world.database());
+    connection.execute_batch("BEGIN").unwrap();
+    for (file, sql) in statements() {
+        let mut statement = connection.prepare(&sql).unwrap();
+        for value in 1..4 {
+            for parameter in 1..=statement.parameter_count() {
+                statement.raw_bind_parameter(parameter, value).unwrap();
+            }
+            // What it comes to does not matter, and most of these values suit no column.
+            let mut rows = statement.raw_query();
+            while let Ok(Some(_)) = rows.next() {}
+        }
+        let prepared = statement.get_status(StatementStatus::RePrepare);
+        assert_eq!(prepared, 0, "{file}: {sql}");
+    }
 }
 
 /// Returns every statement in the store's source, with its file; the few variable parts are filled in.

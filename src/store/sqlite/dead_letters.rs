@@ -33,7 +33,7 @@ impl Store {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM dead_letters INDEXED BY dead_letters_open \
                  WHERE installation_id = :installation AND resolution IS NULL \
-                    AND failed_at < :before ORDER BY failed_at DESC LIMIT :limit"
+                    AND failed_at < :before ORDER BY failed_at DESC LIMIT +:limit"
             ))?;
             let mut rows = statement.query(named_params! {
                 ":installation": installation.get(),

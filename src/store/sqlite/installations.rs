@@ -35,7 +35,7 @@ impl Store {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT installation_id, account, state FROM installations \
-                 WHERE installation_id > :after ORDER BY installation_id LIMIT :limit",
+                 WHERE installation_id > :after ORDER BY installation_id LIMIT +:limit",
             )?;
             let mut rows = statement.query(named_params! {
                 ":after": after.map_or(0, InstallationId::get),

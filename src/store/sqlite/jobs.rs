@@ -129,7 +129,7 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<()
     let mut statement = tx.connection.prepare_cached(
         "SELECT id, claim_id, fencing_token, attempt_count FROM control_plane_jobs \
          WHERE status = 'leased' AND lease_expires_at <= :now \
-         ORDER BY lease_expires_at, id LIMIT :limit",
+         ORDER BY lease_expires_at, id LIMIT +:limit",
     )?;
     let mut rows = statement.query(named_params! { ":now": tx.now.micros(), ":limit": limit })?;
     let mut expired = Vec::new();
@@ -156,7 +156,7 @@ fn claim(
         .connection
         .prepare_cached(
             "SELECT id FROM control_plane_jobs \
-             WHERE status = 'available' AND available_at <= :now ORDER BY available_at, id LIMIT :limit",
+             WHERE status = 'available' AND available_at <= :now ORDER BY available_at, id LIMIT +:limit",
         )?
         .query_map(named_params! { ":now": tx.now.micros(), ":limit": limit }, |row| row.get(0))?
         .collect::<Result<_, _>>()?;
@@ -200,12 +200,6 @@ fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<Jo
         }
     };
     finish(tx, fence, JobStatus::Completed)?;
-    tx.connection
-        .prepare_cached(
-            "UPDATE webhook_inbox SET normalized_actions = NULL \
-             WHERE inbox_id = (SELECT inbox_id FROM control_plane_jobs WHERE id = :id)",
-        )?
-        .execute(named_params! { ":id": fence.row })?;
     Ok(outcome)
 }
 
@@ -346,11 +340,13 @@ fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<
     )
 }
 
-/// Moves the inbox row to the state that follows from its job's status.
+/// Moves the inbox row to the state that follows from its job's status. What the delivery asked for
+/// is forgotten once it is done.
 pub(super) fn project(tx: &Tx<'_>, job_row: i64, status: JobStatus) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
-            "UPDATE webhook_inbox SET state = :state, updated_at = :now \
+            "UPDATE webhook_inbox SET state = :state, updated_at = :now, \
+                normalized_actions = iif(:state = 'processed', NULL, normalized_actions) \
              WHERE inbox_id = (SELECT inbox_id FROM control_plane_jobs WHERE id = :id)",
         )?
         .execute(named_params! {

@@ -163,7 +163,7 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<(), Error>
         let mut statement = tx.connection.prepare_cached(
             "SELECT id, claim_id, fencing_token, kind, attempt_count, send_began_at FROM outbox \
              WHERE status = 'leased' AND lease_expires_at <= :now \
-             ORDER BY lease_expires_at, id LIMIT :limit",
+             ORDER BY lease_expires_at, id LIMIT +:limit",
         )?;
         let mut rows = statement
             .query(named_params! { ":now": tx.now.micros(), ":limit": CLAIM_LOOKS_MAX })?;

@@ -76,14 +76,14 @@ impl Store {
                     tx,
                     "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox \
                      WHERE status IN ('completed', 'superseded') AND finished_at < :before \
-                     ORDER BY finished_at, id LIMIT :limit)",
+                     ORDER BY finished_at, id LIMIT +:limit)",
                     before,
                 )?,
                 jobs: delete(
                     tx,
                     "DELETE FROM control_plane_jobs WHERE id IN (SELECT id FROM control_plane_jobs \
                      WHERE status = 'completed' AND finished_at < :before \
-                     ORDER BY finished_at, id LIMIT :limit)",
+                     ORDER BY finished_at, id LIMIT +:limit)",
                     before,
                 )?,
                 deliveries: delete(
@@ -92,7 +92,7 @@ impl Store {
                      WHERE state IN ('processed', 'ignored') AND updated_at < :before \
                         AND NOT EXISTS (SELECT 1 FROM control_plane_jobs j \
                             WHERE j.inbox_id = webhook_inbox.inbox_id) \
-                     ORDER BY updated_at, inbox_id LIMIT :limit)",
+                     ORDER BY updated_at, inbox_id LIMIT +:limit)",
                     before,
                 )?,
             })
@@ -185,7 +185,7 @@ impl Store {
             let count = |table: &str, condition: &str| -> Result<i64, Error> {
                 Ok(connection
                     .prepare_cached(&format!(
-                        "SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT :max)"
+                        "SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT +:max)"
                     ))?
                     .query_row(named_params! { ":max": COUNT_MAX }, |row| row.get(0))?)
             };
