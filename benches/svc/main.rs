@@ -23,8 +23,8 @@ mod work;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    // Many rows behind: a number chooses how many, `5000000` for the full aim.
-    let rows = words.iter().find_map(|word| word.parse().ok()).unwrap_or(1_000_000);
+    // How many finished rows are many.
+    let rows = words.iter().find_map(|word| word.parse().ok()).unwrap_or(5_000_000);
     let names: Vec<&String> = words.iter().filter(|word| word.parse::<u32>().is_err()).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|word| name.contains(*word));
     if wanted("intake") {
