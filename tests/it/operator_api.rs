@@ -31,6 +31,7 @@ fn pages_neither_skip_nor_repeat_though_the_clock_stands_still() {
             let page = json(&world.operate(Method::GET, &target, &[]));
             let items = page["items"].as_array().unwrap();
             assert!(items.len() <= limit);
+            assert!(seen.len() <= 25, "a page comes again");
             seen.extend(items.iter().map(|item| item["itemId"].as_str().unwrap().to_owned()));
             match page["nextBefore"].as_str() {
                 Some(next) => before = format!("&before={next}"),
@@ -67,6 +68,21 @@ fn a_foreign_item_and_an_absent_one_get_the_same_answer() {
     }
     assert!(world.dead_letters(2).is_empty());
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM operator_operations"), 0);
+}
+
+#[test]
+fn a_foreign_side_effect_is_not_replayed_either() {
+    let mut world = World::new();
+    world.forge.plan(EffectKind::WorkflowDispatch, Plan::Refused);
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.settle();
+    let (kind, id) = world.only_dead_letter(1);
+    assert_eq!(kind, "outbox");
+    assert_eq!(world.replay(2, (&kind, &id), "k").0, 404);
+    assert_eq!(world.replay(1, ("job", &id), "k").0, 404, "its id is of the other kind");
+    world.settle();
+    assert_eq!(world.forge.count(EffectKind::WorkflowDispatch, None), 0);
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM audit_events"), 0);
 }
 
 #[test]
