@@ -130,6 +130,18 @@ pub enum NothingToDo {
     StillRunning,
 }
 
+impl NothingToDo {
+    /// Returns the stable word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReleasedBefore => "released_before",
+            Self::NotOurCheckRun => "not_our_check_run",
+            Self::StillRunning => "still_running",
+        }
+    }
+}
+
 /// Decides what a job does.
 #[must_use]
 pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {

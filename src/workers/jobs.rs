@@ -89,7 +89,7 @@ impl Jobs {
                 "completed"
             }
             Ok(JobRun::Nothing(why)) => {
-                log::info!(event = "job.nothing_to_do", job_id = id, why = format!("{why:?}").as_str(); "a job had nothing to do");
+                log::info!(event = "job.nothing_to_do", job_id = id, why = why.as_str(); "a job had nothing to do");
                 "nothing_to_do"
             }
             Ok(JobRun::Buried(reason, class)) => {

@@ -226,7 +226,7 @@ fn outcome(outcome: &JobOutcome) -> String {
         JobOutcome::Apply(Change::HintWorkflowRun(_)) => "note a hint".to_owned(),
         JobOutcome::Apply(Change::RecordInstallation { .. }) => "record the tenant".to_owned(),
         JobOutcome::Apply(Change::RecordRepository { .. }) => "record the repository".to_owned(),
-        JobOutcome::Nothing(why) => format!("nothing to do: {why:?}"),
+        JobOutcome::Nothing(why) => format!("nothing to do: {}", why.as_str()),
         JobOutcome::Bury(reason, class) => format!("dead letter {reason}, {class}"),
     }
 }
