@@ -23,6 +23,7 @@ use crate::config::groups::{
     ADDRESS, forge, log_config, operator, operator_listen, path, reconciliation, words, work,
 };
 use crate::domain::id::AppId;
+use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
 
 pub use source::{Problem, Source};
@@ -101,12 +102,8 @@ pub struct ReconciliationConfig {
     pub poll: Duration,
     /// Detection interval.
     pub detect_interval: Duration,
-    /// Wait before an attempt becomes a candidate.
-    pub observation: Duration,
-    /// Longest time an attempt may stay ambiguous.
-    pub deadline: Duration,
-    /// Recheck interval.
-    pub next_check: Duration,
+    /// Observation window, deadline and recheck interval.
+    pub rules: Rules,
 }
 
 /// How work is done.
@@ -223,9 +220,11 @@ mod tests {
                 concurrency: 2,
                 poll: Duration::from_millis(5_000),
                 detect_interval: Duration::from_millis(30_000),
-                observation: Duration::from_secs(300),
-                deadline: Duration::from_secs(1_800),
-                next_check: Duration::from_secs(60),
+                rules: Rules {
+                    observation: Duration::from_secs(300),
+                    deadline: Duration::from_secs(1_800),
+                    next_check: Duration::from_secs(60),
+                },
             })
         );
     }

@@ -6,16 +6,15 @@
 //! What is not finished by then is left to its leases: a stop at any instant loses nothing.
 
 pub mod arguments;
+mod crew;
 mod descriptors;
-
 mod self_check;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -23,7 +22,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::app::{App, IntakeRules, Wakes};
 use crate::auth::operator::Operators;
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, ForgeConfig, WorkConfig};
+use crate::config::{Config, ForgeConfig};
+use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::self_check::SelfCheck;
 use crate::forge::Forge;
 use crate::forge::client::{ApiVersion, Client, ClientError, Settings};
@@ -34,12 +34,9 @@ use crate::http::server::control::{self, ControlLimits, ControlServer};
 use crate::http::server::tcp::{self, TcpLimits, TcpServer};
 use crate::metrics::Metrics;
 use crate::random::{Ids, SystemEntropy};
-use crate::store::{self, NewRelease, OpenError, Options, Store};
-use crate::thread;
+use crate::store::{self, OpenError, Options, Store};
 use crate::wake::Wake;
-use crate::workers::driver::{self, Worker};
-use crate::workers::jobs::{Jobs, Owed};
-use crate::workers::{outbox::Outbox, sweep::Sweep};
+use crate::workers::sweep::Sweep;
 
 /// How often retention looks.
 const SWEEP_POLL: Duration = Duration::from_secs(60);
@@ -143,6 +140,7 @@ struct Running {
 
 impl Running {
     fn start(config: Config) -> Result<Self, Error> {
+        let delay_max = longest_delay(&config);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let metrics = Arc::new(Metrics::default());
         let wakes = Wakes::default();
@@ -179,12 +177,15 @@ impl Running {
             .map_err(|error| Error::Start("the HTTP server", error))?;
         let mut crew = Crew { metrics, workers: Vec::new() };
         if let (Some(forge), Some(settings)) = (forge, &config.forge) {
-            crew.start_forge_workers(&store, &wakes, forge, settings, &config.work)?;
+            crew.start_forge_workers(&store, &wakes, &forge, settings, &config.work)?;
+            if let Some(reconciliation) = &config.reconciliation {
+                crew.start_reconcilers(&store, &wakes, &forge, &clock, reconciliation)?;
+            }
         }
         let sweep = Sweep {
             store: store.clone(),
             retention: config.work.retention,
-            delay_max: config.work.retry.delay_max,
+            delay_max,
             metrics: Arc::clone(&crew.metrics),
         };
         crew.start(Box::new(sweep), Wake::new(), SWEEP_POLL)?;
@@ -218,72 +219,10 @@ impl Running {
     }
 }
 
-/// Starts workers.
-struct Crew {
-    metrics: Arc<Metrics>,
-    workers: Vec<WorkerThread>,
-}
-
-/// A worker that runs.
-struct WorkerThread {
-    name: &'static str,
-    wake: Wake,
-    /// Disconnects when the worker has ended.
-    ended: Receiver<Infallible>,
-}
-
-impl Crew {
-    fn start(&mut self, worker: Box<dyn Worker>, wake: Wake, poll: Duration) -> Result<(), Error> {
-        let name = worker.name();
-        let (tell, ended) = channel();
-        let (own_wake, metrics) = (wake.clone(), Arc::clone(&self.metrics));
-        thread::spawn(name, move || {
-            driver::run(worker, &own_wake, poll, &metrics);
-            // Dropping the sender tells too; that is what happens when the loop itself panics.
-            drop(tell);
-        })
-        .map_err(|error| Error::Start("a worker", error))?;
-        self.workers.push(WorkerThread { name, wake, ended });
-        Ok(())
-    }
-
-    fn start_forge_workers(
-        &mut self,
-        store: &Store,
-        wakes: &Wakes,
-        forge: Arc<dyn Forge>,
-        settings: &ForgeConfig,
-        work: &WorkConfig,
-    ) -> Result<(), Error> {
-        let start = SystemClock::new().now();
-        let owner = Ids::new(Box::new(SystemEntropy::new())).uuid(start).to_string();
-        let jobs = Jobs {
-            store: store.clone(),
-            owner: owner.clone(),
-            retry: work.retry,
-            plan: NewRelease {
-                own_app: settings.app_id,
-                workflow: settings.release_workflow.clone(),
-                check_run_name: settings.check_run_name.clone(),
-            },
-            outbox: wakes.outbox.clone(),
-            metrics: Arc::clone(&self.metrics),
-            owed: Owed::default(),
-        };
-        self.start(Box::new(jobs), wakes.jobs.clone(), work.poll)?;
-        for _ in 0..work.outbox_concurrency {
-            let outbox = Outbox {
-                store: store.clone(),
-                forge: Arc::clone(&forge),
-                owner: owner.clone(),
-                retry: work.retry,
-                wake: wakes.outbox.clone(),
-                metrics: Arc::clone(&self.metrics),
-            };
-            self.start(Box::new(outbox), wakes.outbox.clone(), work.poll)?;
-        }
-        Ok(())
-    }
+/// Returns the longest delay anything is ever put off by.
+fn longest_delay(config: &Config) -> Duration {
+    let next_check = config.reconciliation.map_or(Duration::ZERO, |it| it.rules.next_check);
+    config.work.retry.delay_max.max(next_check)
 }
 
 fn client(

@@ -6,7 +6,10 @@
 //! file a person reads (`tests/data/outcomes`).
 //!
 //! A delivery becomes actions, actions become a job, a job becomes changes, changes bring outbox
-//! messages, and what cannot be done becomes a dead letter. The modules stand in that order.
+//! messages, and what cannot be done becomes a dead letter. What was lost on the way is found and
+//! repaired by the reconcilers. The modules stand in that order.
+
+mod words;
 
 pub mod time;
 
@@ -29,3 +32,5 @@ pub mod outbox;
 pub mod dead_letter;
 
 pub mod audit;
+
+pub mod reconcile;

@@ -11,19 +11,25 @@ pub mod payload;
 pub mod client;
 
 mod answer;
+mod looks;
 mod session;
 mod token;
 mod wire;
+
+pub use looks::RUN_TITLE;
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{AttemptId, CheckRunId, InstallationId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
+use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
 use crate::domain::time::Timestamp;
 
 /// What a session may do: the least permission that does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
+    /// Read workflow runs.
+    ActionsRead,
     /// Dispatch workflows.
     ActionsWrite,
     /// Read and write check runs.
@@ -57,6 +63,16 @@ pub trait Session {
     /// Creates the check run of an attempt, queued; at most one.
     fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult;
 
+    /// Looks at a workflow run. What is about another run, repository, workflow, commit or event is
+    /// never an answer.
+    fn workflow_run(&mut self, wanted: &look::WorkflowRun) -> workflow::Lookup;
+
+    /// Looks for the one workflow run whose title names the attempt.
+    fn find_workflow_run(&mut self, wanted: &look::Dispatch) -> doubt::Observation;
+
+    /// Looks at exactly this check run.
+    fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook;
+
     /// Sets the status of a check run.
     fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult;
 }
@@ -83,6 +99,30 @@ pub struct NewCheckRun<'a> {
     pub head_sha: &'a str,
     /// The attempt; external id at the forge.
     pub attempt: AttemptId,
+}
+
+/// Says why nothing was told, when a call came to that.
+#[must_use]
+pub fn unavailable(result: SendResult) -> Unavailable {
+    Unavailable {
+        class: answer::class_of(result).unwrap_or(ErrorClass::Unavailable),
+        wait_until: result.pause_until(),
+    }
+}
+
+/// What looking at a check run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckRunLook {
+    /// It is not the one that was made for the attempt.
+    BindingMismatch,
+    /// It shows what it must show.
+    Expected,
+    /// It is the one, and shows something else.
+    Different,
+    /// The forge does not know it.
+    NotFound,
+    /// The forge did not tell.
+    Unavailable(Unavailable),
 }
 
 /// What looking for a check run came to.

@@ -13,6 +13,12 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     (EFFECTS, "counter", "Side effects at the forge, by kind and outcome."),
     (REPLAYS, "counter", "Replay requests by outcome."),
     (STORE_FAILURES, "counter", "Store verbs that did not happen, by class."),
+    (
+        RECONCILIATIONS,
+        "counter",
+        "Reconciliation items looked at or finished, by kind and outcome.",
+    ),
+    (LOOKUPS, "counter", "Looks at the forge by reconcilers, by kind and outcome."),
     (WORKER_PANICS, "counter", "Panics caught in workers."),
     (SWEPT, "counter", "Finished rows deleted by retention, by kind."),
 ];
@@ -29,6 +35,10 @@ pub const EFFECTS: &str = "svc_effects_total";
 pub const REPLAYS: &str = "svc_replays_total";
 /// Store failures; label `class`.
 pub const STORE_FAILURES: &str = "svc_store_failures_total";
+/// Reconciliation items; labels `kind`, `outcome` (`recheck`, or the code an item ended with).
+pub const RECONCILIATIONS: &str = "svc_reconciliations_total";
+/// Looks at the forge; labels `kind`, `outcome` (`ok`, `not_found`, `failed`).
+pub const LOOKUPS: &str = "svc_forge_lookups_total";
 /// Worker panics; label `worker`.
 pub const WORKER_PANICS: &str = "svc_worker_panics_total";
 /// Swept rows; label `kind`.

@@ -22,6 +22,6 @@ mod sqlite;
 pub use error::{Error, OpenError, Unavailable};
 pub use sqlite::migrate::NEWEST_STEP;
 pub use sqlite::{
-    Backlog, Health, Installation, JobRun, LeasePolicy, NewRelease, NextMessage, Options, Pending,
-    Store, Swept, Ticks,
+    Backlog, Closed, Detected, Health, Installation, JobRun, LeasePolicy, NewRelease, NextMessage,
+    Observation, Options, Pending, Polled, Store, Swept, Ticks,
 };

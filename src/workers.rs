@@ -10,4 +10,6 @@ pub mod jobs;
 
 pub mod outbox;
 
+pub mod reconcile;
+
 pub mod sweep;

@@ -9,6 +9,7 @@ use secrecy::ExposeSecret as _;
 
 use crate::config::source::{Problem, Source};
 use crate::config::{ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig, WorkConfig};
+use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
 use crate::forge::client::{self, ClientError};
 
@@ -181,9 +182,11 @@ pub(super) fn reconciliation(
         concurrency: concurrency?,
         poll: Duration::from_millis(poll?),
         detect_interval: Duration::from_millis(detect?),
-        observation: Duration::from_secs(observation?),
-        deadline: Duration::from_secs(deadline?),
-        next_check: Duration::from_secs(next_check?),
+        rules: Rules {
+            observation: Duration::from_secs(observation?),
+            deadline: Duration::from_secs(deadline?),
+            next_check: Duration::from_secs(next_check?),
+        },
     })
 }
 

@@ -2,3 +2,9 @@
 
 /// A replay changed state. Binds installation, actor, operation, item type and item.
 pub const DEAD_LETTER_REPLAYED: &str = "control_plane.dead_letter_replayed";
+/// A check run could not be brought to the end of its release. Binds installation, release run, reason.
+pub const FORGE_CHECK_RUN_RECONCILIATION_FAILED: &str =
+    "control_plane.forge_check_run_reconciliation_failed";
+
+/// Actor of what no person asked for.
+pub const ACTOR_SELF: &str = "svcd";

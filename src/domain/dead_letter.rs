@@ -5,38 +5,7 @@ use std::fmt;
 
 use crate::domain::id::{AuditEventId, InstallationId, JobId, OutboxId};
 use crate::domain::time::Timestamp;
-
-/// Declares a closed set of stable words.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident => $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$vdoc])* $variant,)* }
-
-        impl $name {
-            /// Every value, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// Returns the stable word.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-
-            /// Returns the value a stable word stands for.
-            #[must_use]
-            pub fn from_word(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == word)
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
+use crate::domain::words::words;
 
 words! {
     /// What kind of item died.
@@ -99,6 +68,8 @@ words! {
         Unavailable => "unavailable",
         /// An answer, or a stored row, did not have the shape it must have.
         Protocol => "protocol",
+        /// An answer was about another object than the one that was asked for.
+        Identity => "identity",
         /// Our own state does not allow it.
         State => "state",
         /// The process vanished, or the code panicked.
@@ -117,6 +88,8 @@ words! {
         Refused => "refused",
         /// Safe: it sets a state, and setting it twice is the same.
         Repeatable => "repeatable",
+        /// Safe: it was in doubt, and a look at the forge proved that it did not happen.
+        ProvedAbsent => "proved_absent",
         /// Not safe: a workflow run may exist; dispatching again might start a second.
         DispatchUncertain => "dispatch_uncertain",
         /// Not safe: a check run may exist; creating again might make a second.
@@ -129,7 +102,11 @@ impl ReplayClass {
     #[must_use]
     pub const fn is_safe(self) -> bool {
         match self {
-            Self::JobTransaction | Self::NotSent | Self::Refused | Self::Repeatable => true,
+            Self::JobTransaction
+            | Self::NotSent
+            | Self::Refused
+            | Self::Repeatable
+            | Self::ProvedAbsent => true,
             Self::DispatchUncertain | Self::CreateUncertain => false,
         }
     }

@@ -133,6 +133,10 @@ pub enum InboxState {
 }
 
 impl InboxState {
+    /// Every state.
+    pub const ALL: [Self; 5] =
+        [Self::Accepted, Self::Processing, Self::Processed, Self::DeadLetter, Self::Ignored];
+
     /// Returns the state an inbox row has because its job has `status`.
     #[must_use]
     pub const fn of_job(status: JobStatus) -> Self {

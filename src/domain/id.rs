@@ -53,6 +53,8 @@ our_id! {
     AttemptId;
     /// An audit event.
     AuditEventId;
+    /// A reconciliation item.
+    ReconciliationId;
 }
 
 macro_rules! forge_id {

@@ -11,6 +11,7 @@ use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, OutboxId, ReleaseRunId, WorkflowRunId,
 };
+use crate::domain::release::Conclusion;
 use crate::domain::retry::RetryPolicy;
 use crate::domain::time::Timestamp;
 
@@ -108,11 +109,18 @@ pub enum Effect {
     },
 }
 
-/// Status an open check run is given.
+/// Status a check run is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckRunStatus {
     /// The workflow was dispatched.
     InProgress,
+    /// The release run has ended.
+    Completed {
+        /// How.
+        conclusion: Conclusion,
+        /// When.
+        completed_at: Timestamp,
+    },
 }
 
 impl CheckRunStatus {
@@ -121,6 +129,7 @@ impl CheckRunStatus {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
+            Self::Completed { .. } => "completed",
         }
     }
 }
@@ -230,6 +239,8 @@ pub enum Settlement {
     WaitUntil(Timestamp),
     /// Give up.
     Bury(Reason, ErrorClass, ReplayClass),
+    /// It did not happen, and need not any more: a later message says all there is to say.
+    Superseded,
 }
 
 /// What a completed message taught.

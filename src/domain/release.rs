@@ -1,7 +1,9 @@
 //! A release run and its attempts: one commit under one tag, gated by a workflow at the forge.
-//! Nothing in this room makes a release succeed: that needs its signed result.
+//! Only [`Ending::Decided`], which a verified result alone stands for, makes a release succeed.
 
 use crate::domain::id::{AttemptId, ReleaseRunId};
+use crate::domain::reconcile::Code;
+use crate::domain::words::words;
 
 /// Status of a release run, and of each attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +14,7 @@ pub enum ReleaseStatus {
     Dispatching,
     /// The forge accepted the dispatch.
     Running,
-    /// The result is in; its publication is on its way.
+    /// The workflow run has ended well, as the forge says; its signed result is awaited.
     Reporting,
     /// Ended well, by its signed result.
     Succeeded,
@@ -75,4 +77,109 @@ pub struct ReleaseFacts {
     pub attempt_number: u32,
     /// The dispatch of that attempt is a dead letter: refused, never sent, or in doubt.
     pub dispatch_dead: bool,
+}
+
+words! {
+    /// What the signed result of a release says.
+    Decision {
+        /// Fit to be released.
+        Accepted => "accepted",
+        /// Released in spite of findings.
+        AcceptedAtRisk => "accepted_at_risk",
+        /// Not to be released.
+        Rejected => "rejected",
+    }
+}
+
+words! {
+    /// How the end of a release is shown at the forge.
+    Conclusion {
+        /// Accepted.
+        Success => "success",
+        /// Accepted at risk.
+        Neutral => "neutral",
+        /// Rejected, or ended badly.
+        Failure => "failure",
+        /// Nothing was heard in time.
+        TimedOut => "timed_out",
+        /// Ended on request.
+        Cancelled => "cancelled",
+    }
+}
+
+impl Conclusion {
+    /// Returns the title and the summary a check run shows: the same for every release.
+    #[must_use]
+    pub const fn text(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Success => ("Accepted", "The release's signed result was received and verified."),
+            Self::Neutral => (
+                "Accepted at risk",
+                "The release's signed result was received and verified. It has findings that were accepted.",
+            ),
+            Self::Failure => {
+                ("Not accepted", "The release was rejected, or ended without a verified result.")
+            }
+            Self::TimedOut => ("Timed out", "No verified result came in time."),
+            Self::Cancelled => ("Cancelled", "The release was ended on request."),
+        }
+    }
+}
+
+/// Why a release ended that was decided against.
+pub const RESULT_REJECTED: &str = "result_rejected";
+
+/// How a release run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By its verified result.
+    Decided(Decision),
+    /// Badly, for this reason, without a result.
+    Failed(Code),
+    /// For want of an end in time, without a result.
+    TimedOut(Code),
+}
+
+impl Ending {
+    /// Returns the status the release run and its attempt get.
+    #[must_use]
+    pub const fn status(self) -> ReleaseStatus {
+        match self {
+            Self::Decided(Decision::Accepted | Decision::AcceptedAtRisk) => {
+                ReleaseStatus::Succeeded
+            }
+            Self::Decided(Decision::Rejected) | Self::Failed(_) => ReleaseStatus::Failed,
+            Self::TimedOut(_) => ReleaseStatus::TimedOut,
+        }
+    }
+
+    /// Returns the decision, when there was one.
+    #[must_use]
+    pub const fn decision(self) -> Option<Decision> {
+        match self {
+            Self::Decided(decision) => Some(decision),
+            Self::Failed(_) | Self::TimedOut(_) => None,
+        }
+    }
+
+    /// Returns what the forge is told.
+    #[must_use]
+    pub const fn conclusion(self) -> Conclusion {
+        match self {
+            Self::Decided(Decision::Accepted) => Conclusion::Success,
+            Self::Decided(Decision::AcceptedAtRisk) => Conclusion::Neutral,
+            Self::Decided(Decision::Rejected) | Self::Failed(_) => Conclusion::Failure,
+            Self::TimedOut(_) => Conclusion::TimedOut,
+        }
+    }
+
+    /// Returns the stable reason of a bad end.
+    #[must_use]
+    pub const fn failure_reason(self) -> Option<&'static str> {
+        match self {
+            Self::Decided(Decision::Accepted | Decision::AcceptedAtRisk) => None,
+            Self::Decided(Decision::Rejected) => Some(RESULT_REJECTED),
+            Self::Failed(code) | Self::TimedOut(code) => Some(code.as_str()),
+        }
+    }
 }

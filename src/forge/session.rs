@@ -10,11 +10,12 @@ use super::answer::{Answer, Repeat, class_of, log_failure};
 use super::client::{ApiVersion, Client};
 use super::token::Token;
 use super::wire::{Request, Silence};
-use super::{Dispatch, Found, NewCheckRun, Session};
+use super::{CheckRunLook, Dispatch, Found, NewCheckRun, Session, looks};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
+use crate::domain::reconcile::{doubt, look, workflow};
 
 /// The field of a dispatch that asks for the number of the run. A server that does not know it
 /// refuses the whole dispatch.
@@ -24,7 +25,7 @@ const PAGE: usize = 100;
 
 /// A session of [`Client`].
 pub(super) struct RepositorySession<'a> {
-    client: &'a Client,
+    pub(super) client: &'a Client,
     repository: RepositoryRef,
     token: Token,
 }
@@ -35,7 +36,12 @@ impl<'a> RepositorySession<'a> {
     }
 
     /// Makes a call on the repository, and repeats it while the token's youth may have failed it.
-    fn call(&self, method: Method, rest: &str, body: Option<String>) -> Result<Answer, SendResult> {
+    pub(super) fn call(
+        &self,
+        method: Method,
+        rest: &str,
+        body: Option<String>,
+    ) -> Result<Answer, SendResult> {
         let client = self.client;
         let request = Request {
             method,
@@ -139,6 +145,18 @@ impl<'a> RepositorySession<'a> {
 }
 
 impl Session for RepositorySession<'_> {
+    fn workflow_run(&mut self, wanted: &look::WorkflowRun) -> workflow::Lookup {
+        looks::workflow_run(self, wanted)
+    }
+
+    fn find_workflow_run(&mut self, wanted: &look::Dispatch) -> doubt::Observation {
+        looks::find_workflow_run(self, wanted)
+    }
+
+    fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook {
+        looks::check_run(self, wanted)
+    }
+
     fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult {
         let with_details = self.client.api_version == ApiVersion::V2022_11_28;
         let mut call = self.send_dispatch(dispatch, with_details);
@@ -191,13 +209,11 @@ impl Session for RepositorySession<'_> {
     }
 
     fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult {
-        let body = json!({"status": status.as_str()}).to_string();
+        let body = update_body(status).to_string();
         let call = self.call(Method::PATCH, &format!("/check-runs/{check_run}"), Some(body));
         self.write("update_check_run", Repeat::Harmless, call, |answer| {
             let run: CheckRun = (answer.status == StatusCode::OK).then(|| answer.object())??;
-            let echoes =
-                run.id == check_run.get() && run.status.as_deref() == Some(status.as_str());
-            echoes.then_some(SendResult::CheckRunUpdated)
+            (run.id == check_run.get() && run.shows(status)).then_some(SendResult::CheckRunUpdated)
         })
     }
 }
@@ -222,6 +238,7 @@ struct CheckRun {
     head_sha: Option<String>,
     external_id: Option<String>,
     status: Option<String>,
+    conclusion: Option<String>,
     app: Option<App>,
 }
 
@@ -235,6 +252,29 @@ impl CheckRun {
         self.external_id.as_deref() == Some(&wanted.attempt.to_string())
             && self.head_sha.as_deref() == Some(wanted.head_sha)
     }
+
+    fn shows(&self, wanted: CheckRunStatus) -> bool {
+        let conclusion = match wanted {
+            CheckRunStatus::InProgress => None,
+            CheckRunStatus::Completed { conclusion, .. } => Some(conclusion.as_str()),
+        };
+        self.status.as_deref() == Some(wanted.as_str()) && self.conclusion.as_deref() == conclusion
+    }
+}
+
+fn update_body(status: CheckRunStatus) -> serde_json::Value {
+    match status {
+        CheckRunStatus::InProgress => json!({"status": status.as_str()}),
+        CheckRunStatus::Completed { conclusion, completed_at } => {
+            let (title, summary) = conclusion.text();
+            json!({
+                "status": status.as_str(),
+                "conclusion": conclusion.as_str(),
+                "completed_at": completed_at.to_string(),
+                "output": {"title": title, "summary": summary},
+            })
+        }
+    }
 }
 
 /// Says whether a dispatch was refused, without effect, because of the field that asks for details.
@@ -243,7 +283,7 @@ fn refuses_run_details(answer: &Answer) -> bool {
 }
 
 /// Returns `text` as one path segment or query value: unreserved characters stay.
-fn percent_encode(text: &str) -> String {
+pub(super) fn percent_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -66,7 +66,8 @@ impl Token {
     /// Returns the body that asks for a token.
     pub(super) fn request(repository: RepositoryId, permission: Permission) -> String {
         let mut permissions = serde_json::Map::new();
-        permissions.insert(name(permission).to_owned(), "write".into());
+        let (name, access) = scope(permission);
+        permissions.insert(name.to_owned(), access.into());
         json!({"repository_ids": [repository.get()], "permissions": permissions}).to_string()
     }
 
@@ -84,7 +85,8 @@ impl Token {
         if minted.repository_selection != "selected" || minted.token.expose_secret().is_empty() {
             return Err(ErrorClass::Protocol);
         }
-        if minted.permissions.get(name(permission)).map(String::as_str) != Some("write") {
+        let (name, access) = scope(permission);
+        if minted.permissions.get(name).map(String::as_str) != Some(access) {
             return Err(ErrorClass::Permission);
         }
         Ok(Self { secret: minted.token, minted_at })
@@ -107,10 +109,11 @@ fn secret<'de, D: serde::Deserializer<'de>>(text: D) -> Result<SecretString, D::
     String::deserialize(text).map(SecretString::from)
 }
 
-const fn name(permission: Permission) -> &'static str {
+const fn scope(permission: Permission) -> (&'static str, &'static str) {
     match permission {
-        Permission::ActionsWrite => "actions",
-        Permission::ChecksWrite => "checks",
+        Permission::ActionsRead => ("actions", "read"),
+        Permission::ActionsWrite => ("actions", "write"),
+        Permission::ChecksWrite => ("checks", "write"),
     }
 }
 
@@ -139,6 +142,7 @@ mod tests {
     fn a_token_asks_for_one_repository_and_one_permission() {
         let id = 7.try_into().expect("the id is positive");
         for (permission, wanted) in [
+            (Permission::ActionsRead, r#"{"permissions":{"actions":"read"},"repository_ids":[7]}"#),
             (
                 Permission::ActionsWrite,
                 r#"{"permissions":{"actions":"write"},"repository_ids":[7]}"#,

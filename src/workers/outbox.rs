@@ -177,6 +177,10 @@ impl Outbox {
                 log::warn!(event = "outbox.dead_letter", outbox_id = id, kind = kind, reason_code = reason.as_str(), error_class = class.as_str(), replay_class = replay.as_str(); "a side effect became a dead letter");
                 "dead_letter"
             }
+            Settlement::Superseded => {
+                log::info!(event = "outbox.superseded", outbox_id = id, kind = kind; "a side effect is not needed any more");
+                "superseded"
+            }
         };
         self.metrics.count(EFFECTS, &[("kind", kind), ("outcome", outcome)]);
     }

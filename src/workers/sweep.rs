@@ -38,6 +38,7 @@ impl Worker for Sweep {
                     ("job", swept.jobs),
                     ("delivery", swept.deliveries),
                     ("outbox", swept.messages),
+                    ("reconciliation", swept.items),
                 ] {
                     let count = u64::try_from(count).unwrap_or(u64::MAX);
                     if count > 0 {

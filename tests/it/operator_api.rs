@@ -4,6 +4,7 @@
 use http::Method;
 use svc::domain::outbox::EffectKind;
 use svc::http::message::Surface;
+use svc::store::NEWEST_STEP;
 
 use crate::support::World;
 use crate::support::forge::Plan;
@@ -187,7 +188,7 @@ fn a_closed_dead_letter_leaves_the_list_and_stays_in_the_table() {
 fn an_outdated_writer_is_shut_out_and_says_so() {
     let mut world = World::new();
     open_raw(&world.database())
-        .execute("UPDATE schema_compatibility SET oldest_writer_step = 21", [])
+        .execute("UPDATE schema_compatibility SET oldest_writer_step = ?1", [NEWEST_STEP + 1])
         .unwrap();
     let answer = world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
     assert_eq!(answer, (503, "unavailable".to_owned()));

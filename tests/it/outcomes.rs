@@ -134,6 +134,7 @@ fn shown(settlement: Settlement) -> String {
             let safe = if replay.is_safe() { "safe" } else { "NOT safe" };
             format!("dead letter {reason}, {replay}: {safe} to replay")
         }
+        Settlement::Superseded => "superseded".to_owned(),
     }
 }
 

@@ -78,10 +78,17 @@ fn no_statement_is_prepared_anew_for_its_values() {
 
 /// Returns every statement in the store's source, with its file; the few variable parts are filled in.
 fn statements() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/sqlite");
+    statements_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/sqlite"))
+}
+
+fn statements_below(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(statements_below(&path));
+            continue;
+        }
         let source = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         for literal in literals(&source) {
@@ -145,9 +152,24 @@ fn fill_in(sql: &str) -> Vec<String> {
         .map(|(table, condition)| sql.replace("{table}", table).replace("{condition}", condition))
         .to_vec();
     }
+    if sql.contains("{waiting}") {
+        let waiting = [
+            ("control_plane_jobs", "available"),
+            ("outbox", "available"),
+            ("reconciliation_items", "open"),
+        ];
+        return waiting
+            .map(|(table, waiting)| sql.replace("{table}", table).replace("{waiting}", waiting))
+            .to_vec();
+    }
     if sql.contains("{table}") {
         return ["control_plane_jobs", "outbox"]
             .map(|table| sql.replace("{table}", table))
+            .to_vec();
+    }
+    if sql.contains("{inbox}") {
+        return [":id", "(SELECT inbox_id FROM control_plane_jobs WHERE id = :id)"]
+            .map(|inbox| sql.replace("{inbox}", inbox))
             .to_vec();
     }
     vec![sql]

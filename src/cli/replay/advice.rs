@@ -38,6 +38,9 @@ const fn of_class(class: ReplayClass) -> Advice {
         ReplayClass::Repeatable => {
             Advice { why: "it sets a state, and setting it twice is the same", next: SAFE_NEXT }
         }
+        ReplayClass::ProvedAbsent => {
+            Advice { why: "a look at the forge proved that it did not happen", next: SAFE_NEXT }
+        }
         ReplayClass::DispatchUncertain => Advice {
             why: "a workflow run may exist; dispatching again might start a second",
             next: "look for the run at the forge; if there is none, rerequest the check run there",

@@ -4,9 +4,36 @@ use rusqlite::named_params;
 
 use crate::domain::audit;
 use crate::domain::dead_letter::ReplayRequest;
-use crate::domain::id::AuditEventId;
+use crate::domain::id::{AuditEventId, InstallationId, ReleaseRunId};
+use crate::domain::reconcile::Code;
 use crate::store::error::Error;
 use crate::store::sqlite::writer::Tx;
+
+/// Records that the check run of a release run could not be brought to its end.
+pub(super) fn check_run_reconciliation_failed(
+    tx: &mut Tx<'_>,
+    installation: InstallationId,
+    release_run: ReleaseRunId,
+    code: Code,
+) -> Result<(), Error> {
+    let id = AuditEventId::from(tx.ids.uuid(tx.now));
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO audit_events (audit_event_id, installation_id, event, actor, item_type, \
+                item_id, reason_code, created_at) \
+             VALUES (:id, :installation, :event, :actor, 'release_run', :item, :code, :now)",
+        )?
+        .execute(named_params! {
+            ":id": id.to_string(),
+            ":installation": installation.get(),
+            ":event": audit::FORGE_CHECK_RUN_RECONCILIATION_FAILED,
+            ":actor": audit::ACTOR_SELF,
+            ":item": release_run.to_string(),
+            ":code": code.as_str(),
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
 
 /// Records a replay and the operator's key for it.
 pub(super) fn dead_letter_replayed(

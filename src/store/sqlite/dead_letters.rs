@@ -9,6 +9,7 @@ use crate::domain::dead_letter::{
 };
 use crate::domain::id::{AttemptId, AuditEventId, InstallationId};
 use crate::domain::job::JobStatus;
+use crate::domain::outbox::EffectKind;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::writer::Tx;
@@ -138,18 +139,29 @@ pub(super) fn add(tx: &Tx<'_>, installation: InstallationId, burial: &Burial) ->
     Ok(())
 }
 
-/// Closes the dead letters of an attempt that a newer one replaces. The status stands twice: the list
-/// of words is what lets the index of unfinished messages be used.
-pub(super) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+/// Closes the dead letters of an attempt's messages, of one kind or of all: they are not needed any
+/// more. The status stands twice: the list of words is what lets the index of unfinished messages be
+/// used.
+pub(super) fn close(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+    kind: Option<EffectKind>,
+    resolution: &str,
+) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
-            "UPDATE dead_letters SET resolution = 'superseded', resolved_at = :now \
+            "UPDATE dead_letters SET resolution = :resolution, resolved_at = :now \
              WHERE item_type = 'outbox' AND resolution IS NULL AND item_id IN \
                 (SELECT outbox_id FROM outbox WHERE attempt_id = :attempt \
                     AND status IN ('held', 'available', 'leased', 'dead_letter') \
-                    AND status = 'dead_letter')",
+                    AND status = 'dead_letter' AND kind = coalesce(:kind, kind))",
         )?
-        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+        .execute(named_params! {
+            ":attempt": attempt.to_string(),
+            ":kind": kind.map(EffectKind::as_str),
+            ":resolution": resolution,
+            ":now": tx.now.micros(),
+        })?;
     Ok(())
 }
 
@@ -164,6 +176,22 @@ pub(super) fn resolve(tx: &Tx<'_>, item: ItemId, resolution: &str) -> Result<(),
             ":item": item.to_string(),
             ":resolution": resolution,
             ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+/// Gives an open dead letter another replay class: something was proved about it.
+pub(super) fn reclassify(tx: &Tx<'_>, item: ItemId, class: ReplayClass) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE dead_letters SET replay_class = :class, replay_safe = :safe \
+             WHERE item_type = :item_type AND item_id = :item AND resolution IS NULL",
+        )?
+        .execute(named_params! {
+            ":item_type": item.item_type().as_str(),
+            ":item": item.to_string(),
+            ":class": class.as_str(),
+            ":safe": class.is_safe(),
         })?;
     Ok(())
 }

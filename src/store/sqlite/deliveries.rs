@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension as _, named_params};
 
 use crate::domain::delivery::{InboxState, NewDelivery, Recorded};
-use crate::domain::id::JobId;
+use crate::domain::id::{InstallationId, JobId};
 use crate::store::error::Error;
 use crate::store::sqlite::queue::Lane;
 use crate::store::sqlite::writer::Tx;
@@ -61,6 +61,17 @@ fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
     };
     let inbox_id = tx.connection.last_insert_rowid();
     installations::meet(tx, installation)?;
+    let repository = repository.map(|repository| repository.full_name.as_str());
+    Ok(Recorded::Accepted(add_job(tx, (inbox_id, &key), installation, repository)?))
+}
+
+/// Adds the job of an inbox row. Its key is that of the row, so there is never a second.
+fn add_job(
+    tx: &mut Tx<'_>,
+    (inbox_id, key): (i64, &str),
+    installation: InstallationId,
+    repository: Option<&str>,
+) -> Result<JobId, Error> {
     let job = JobId::from(tx.ids.uuid(tx.now));
     tx.connection
         .prepare_cached(
@@ -73,10 +84,26 @@ fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
             ":key": key,
             ":inbox": inbox_id,
             ":installation": installation.get(),
-            ":repository": repository.map(|repository| repository.full_name.as_str()),
+            ":repository": repository,
             ":now": tx.now.micros(),
         })?;
-    Ok(Recorded::Accepted(job))
+    Ok(job)
+}
+
+/// Makes the job of an inbox row again that has none.
+pub(super) fn recreate_job(tx: &mut Tx<'_>, inbox_id: i64) -> Result<(), Error> {
+    let (key, installation, repository): (String, i64, Option<String>) = tx
+        .connection
+        .prepare_cached(
+            "SELECT idempotency_key, installation_id, repository FROM webhook_inbox \
+             WHERE inbox_id = :id",
+        )?
+        .query_row(named_params! { ":id": inbox_id }, |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    let installation = installation.try_into().or(Err(Error::Row("installation_id")))?;
+    add_job(tx, (inbox_id, &key), installation, repository.as_deref())?;
+    Ok(())
 }
 
 /// The id is known: the first delivery stands, this one is counted.

@@ -3,13 +3,29 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::outbox::{CheckRunStatus, Effect};
+use crate::domain::release::Conclusion;
+use crate::domain::time::Timestamp;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Stored {
-    WorkflowDispatch { workflow: String, tag: String, nonce: String },
-    CheckRunCreate { name: String, head_sha: String },
-    CheckRunUpdate { status: String },
+    WorkflowDispatch {
+        workflow: String,
+        tag: String,
+        nonce: String,
+    },
+    CheckRunCreate {
+        name: String,
+        head_sha: String,
+    },
+    CheckRunUpdate {
+        status: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conclusion: Option<String>,
+        /// Microseconds UTC.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        completed_at: Option<i64>,
+    },
 }
 
 /// Writes an effect.
@@ -20,7 +36,13 @@ pub(super) fn encode(effect: &Effect) -> String {
         }
         Effect::CheckRunCreate { name, head_sha } => Stored::CheckRunCreate { name, head_sha },
         Effect::CheckRunUpdate { status } => {
-            Stored::CheckRunUpdate { status: status.as_str().to_owned() }
+            let (conclusion, completed_at) = match status {
+                CheckRunStatus::InProgress => (None, None),
+                CheckRunStatus::Completed { conclusion, completed_at } => {
+                    (Some(conclusion.as_str().to_owned()), Some(completed_at.micros()))
+                }
+            };
+            Stored::CheckRunUpdate { status: status.as_str().to_owned(), conclusion, completed_at }
         }
     };
     serde_json::to_string(&stored).expect("strings always serialize")
@@ -33,10 +55,17 @@ pub(super) fn decode(json: &str) -> Option<Effect> {
             Effect::WorkflowDispatch { workflow, tag, nonce }
         }
         Stored::CheckRunCreate { name, head_sha } => Effect::CheckRunCreate { name, head_sha },
-        Stored::CheckRunUpdate { status } if status == CheckRunStatus::InProgress.as_str() => {
-            Effect::CheckRunUpdate { status: CheckRunStatus::InProgress }
+        Stored::CheckRunUpdate { status, conclusion, completed_at } => {
+            let read = match (conclusion, completed_at) {
+                (None, None) => CheckRunStatus::InProgress,
+                (Some(word), Some(micros)) => CheckRunStatus::Completed {
+                    conclusion: Conclusion::from_word(&word)?,
+                    completed_at: Timestamp::from_micros(micros),
+                },
+                _ => return None,
+            };
+            (read.as_str() == status).then_some(Effect::CheckRunUpdate { status: read })?
         }
-        Stored::CheckRunUpdate { .. } => return None,
     })
 }
 
@@ -54,9 +83,18 @@ mod tests {
             },
             Effect::CheckRunCreate { name: "release".into(), head_sha: "a".repeat(40) },
             Effect::CheckRunUpdate { status: CheckRunStatus::InProgress },
+            Effect::CheckRunUpdate {
+                status: CheckRunStatus::Completed {
+                    conclusion: Conclusion::Neutral,
+                    completed_at: Timestamp::from_micros(7),
+                },
+            },
         ] {
             assert_eq!(decode(&encode(&effect)), Some(effect));
         }
-        assert_eq!(decode(r#"{"kind":"check_run_update","status":"x"}"#), None);
+        for status in [r#""x""#, r#""completed""#, r#""in_progress","conclusion":"success""#] {
+            let json = format!(r#"{{"kind":"check_run_update","status":{status}}}"#);
+            assert_eq!(decode(&json), None, "{json}");
+        }
     }
 }

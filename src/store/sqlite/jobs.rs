@@ -164,7 +164,7 @@ fn claim(
 }
 
 fn claim_one(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Job>, Error> {
-    let fence = lease::take(tx, "control_plane_jobs", id, owner, lease)?;
+    let fence = lease::take(tx, ("control_plane_jobs", "available"), id, owner, lease)?;
     project(tx, id, JobStatus::Leased)?;
     let mut statement = tx.connection.prepare_cached(
         "SELECT j.job_id, j.attempt_count, j.installation_id, \
@@ -343,15 +343,25 @@ fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<
 /// Moves the inbox row to the state that follows from its job's status. What the delivery asked for
 /// is forgotten once it is done.
 pub(super) fn project(tx: &Tx<'_>, job_row: i64, status: JobStatus) -> Result<(), Error> {
+    let inbox = "(SELECT inbox_id FROM control_plane_jobs WHERE id = :id)";
+    move_inbox(tx, inbox, job_row, InboxState::of_job(status))
+}
+
+/// Moves an inbox row to the state that follows from its job.
+pub(super) fn set_inbox_state(tx: &Tx<'_>, inbox: i64, state: InboxState) -> Result<(), Error> {
+    move_inbox(tx, ":id", inbox, state)
+}
+
+fn move_inbox(tx: &Tx<'_>, inbox: &'static str, id: i64, state: InboxState) -> Result<(), Error> {
     tx.connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "UPDATE webhook_inbox SET state = :state, updated_at = :now, \
                 normalized_actions = iif(:state = 'processed', NULL, normalized_actions) \
-             WHERE inbox_id = (SELECT inbox_id FROM control_plane_jobs WHERE id = :id)",
-        )?
+             WHERE inbox_id = {inbox}"
+        ))?
         .execute(named_params! {
-            ":id": job_row,
-            ":state": InboxState::of_job(status).as_str(),
+            ":id": id,
+            ":state": state.as_str(),
             ":now": tx.now.micros(),
         })?;
     Ok(())

@@ -8,10 +8,11 @@ use crate::domain::lease::Fence;
 use crate::store::error::Error;
 use crate::store::sqlite::writer::Tx;
 
-/// Takes the lease of an available row: its try is counted here, so that a crash counts too.
+/// Takes the lease of a row that waits in that status: its try is counted here, so that a crash counts
+/// too.
 pub(super) fn take(
     tx: &mut Tx<'_>,
-    table: &'static str,
+    (table, waiting): (&'static str, &'static str),
     row: i64,
     owner: &str,
     lease: Duration,
@@ -23,7 +24,7 @@ pub(super) fn take(
             "UPDATE {table} SET status = 'leased', attempt_count = attempt_count + 1, \
                 lease_owner = :owner, claim_id = :claim, fencing_token = fencing_token + 1, \
                 lease_expires_at = :expires, updated_at = :now \
-             WHERE id = :id AND status = 'available' RETURNING fencing_token"
+             WHERE id = :id AND status = '{waiting}' RETURNING fencing_token"
         ))?
         .query_row(
             named_params! {

@@ -18,7 +18,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 20] = [
+const STEPS: [(&str, &str); 24] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -39,10 +39,14 @@ const STEPS: [(&str, &str); 20] = [
     step!("18-result-callbacks"),
     step!("19-worker-ticks"),
     step!("20-retention"),
+    step!("21-forge-conclusion"),
+    step!("22-attempt-targets"),
+    step!("23-reconciliation-budgets"),
+    step!("24-reconciliation-claims"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 20;
+pub const NEWEST_STEP: i64 = 24;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

@@ -84,7 +84,7 @@ impl Store {
         let (fence, kind, count) = (claim.fence, claim.item.kind, claim.item.try_count);
         self.write(move |tx| {
             let target = match held(tx, fence) {
-                Err(Error::LeaseLost) => return settlement::prove(tx, fence, result),
+                Err(Error::LeaseLost) => return settlement::prove_late(tx, fence, result),
                 held => held?,
             };
             let jitter = tx.ids.fraction();
@@ -97,8 +97,7 @@ impl Store {
             if let Some(until) = result.pause_until() {
                 settlement::pause(tx, target.0.installation, until)?;
             }
-            settlement::apply(tx, fence, target, settlement, in_doubt)?;
-            Ok(settlement)
+            settlement::apply(tx, fence, target, settlement, in_doubt)
         })
     }
 }
@@ -155,6 +154,35 @@ pub(super) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
         )?
         .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
     Ok(())
+}
+
+/// Takes updates of an attempt's check run out of circulation that nobody is sending: a later one says
+/// all there is to say.
+pub(super) fn supersede_idle_updates(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = 'superseded', payload = '', finished_at = :now, \
+                updated_at = :now \
+             WHERE attempt_id = :attempt AND kind = 'check_run_update' \
+                AND status IN ('held', 'available', 'leased', 'dead_letter') AND status <> 'leased'",
+        )?
+        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    Ok(())
+}
+
+/// Says whether a later update of the same check run waits behind this message.
+pub(super) fn is_overtaken(tx: &Tx<'_>, fence: Fence, attempt: AttemptId) -> Result<bool, Error> {
+    Ok(tx
+        .connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outbox WHERE attempt_id = :attempt AND id > :id \
+                AND status IN ('held', 'available', 'leased', 'dead_letter') AND status = 'held' \
+                AND kind = 'check_run_update' \
+                AND (SELECT kind FROM outbox WHERE id = :id) = 'check_run_update')",
+        )?
+        .query_row(named_params! { ":attempt": attempt.to_string(), ":id": fence.row }, |row| {
+            row.get(0)
+        })?)
 }
 
 fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<(), Error> {
@@ -219,7 +247,7 @@ fn next_due(tx: &Tx<'_>) -> Result<Due, Error> {
 }
 
 fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Message>, Error> {
-    let fence = lease::take(tx, "outbox", id, owner, lease)?;
+    let fence = lease::take(tx, ("outbox", "available"), id, owner, lease)?;
     let mut statement = tx.connection.prepare_cached(
         "SELECT o.outbox_id, o.attempt_count, o.installation_id, \
             o.release_run_id, o.attempt_id, o.kind, o.payload, o.send_began_at, a.check_run_id, \

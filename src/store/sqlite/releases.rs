@@ -11,7 +11,7 @@ use crate::domain::outbox::{CheckRunStatus, Effect};
 use crate::domain::release::ReleaseFacts;
 use crate::store::error::Error;
 use crate::store::sqlite::writer::Tx;
-use crate::store::sqlite::{NewRelease, dead_letters, outbox, row};
+use crate::store::sqlite::{NewRelease, dead_letters, outbox, reconciliation, row};
 
 /// Finds the release run of a commit under a tag.
 pub(super) fn find(
@@ -112,7 +112,7 @@ pub(super) fn start_attempt(
     plan: &NewRelease,
 ) -> Result<(), Error> {
     let old = release.current_attempt;
-    dead_letters::supersede(tx, old)?;
+    dead_letters::close(tx, old, None, "superseded")?;
     outbox::supersede(tx, old)?;
     tx.connection
         .prepare_cached(
@@ -176,14 +176,16 @@ fn add_attempt(
     tx.connection
         .prepare_cached(
             "INSERT INTO release_run_attempts (attempt_id, release_run_id, attempt_number, nonce, \
-                status, created_at, updated_at) \
-             VALUES (:attempt, :release, :number, :nonce, 'queued', :now, :now)",
+                status, workflow, check_run_name, created_at, updated_at) \
+             VALUES (:attempt, :release, :number, :nonce, 'queued', :workflow, :check_run, :now, :now)",
         )?
         .execute(named_params! {
             ":attempt": attempt.to_string(),
             ":release": target.release_run.to_string(),
             ":number": number,
             ":nonce": nonce,
+            ":workflow": plan.workflow,
+            ":check_run": plan.check_run_name,
             ":now": tx.now.micros(),
         })?;
     let check_run =
@@ -212,6 +214,11 @@ pub(super) fn dispatched(
     change(tx, attempt, set, condition, &[(":number", &run)])?;
     let update = Effect::CheckRunUpdate { status: CheckRunStatus::InProgress };
     outbox::add(tx, target, attempt, &update)
+}
+
+/// The workflow run of an attempt has ended well, as the forge says: only its result is missing.
+pub(super) fn reporting(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    change(tx, attempt, "status = 'reporting'", "status = 'running'", &[])
 }
 
 /// The check run of an attempt exists.
@@ -283,18 +290,24 @@ pub(super) fn hint(
     installation: InstallationId,
     run: WorkflowRunId,
 ) -> Result<(), Error> {
-    tx.connection
+    let attempt: Option<String> = tx
+        .connection
         .prepare_cached(
             "UPDATE release_run_attempts SET hinted_at = :now WHERE workflow_run_id = :run \
                 AND (SELECT forge_installation_id FROM release_runs r \
-                     WHERE r.release_run_id = release_run_attempts.release_run_id) = :installation",
+                     WHERE r.release_run_id = release_run_attempts.release_run_id) = :installation \
+             RETURNING attempt_id",
         )?
-        .execute(named_params! {
-            ":run": run.get(),
-            ":installation": installation.get(),
-            ":now": tx.now.micros(),
-        })?;
-    Ok(())
+        .query_row(
+            named_params! {
+                ":run": run.get(),
+                ":installation": installation.get(),
+                ":now": tx.now.micros(),
+            },
+            |row| row.get(0),
+        )
+        .optional()?;
+    attempt.map_or(Ok(()), |attempt| reconciliation::look_soon(tx, &attempt))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -28,6 +28,8 @@ pub struct Swept {
     pub deliveries: usize,
     /// Finished outbox messages.
     pub messages: usize,
+    /// Finished reconciliation items.
+    pub items: usize,
 }
 
 impl Swept {
@@ -35,7 +37,9 @@ impl Swept {
     #[must_use]
     pub fn may_have_more(&self) -> bool {
         let max = usize::try_from(SWEEP_MAX).unwrap_or(usize::MAX);
-        self.jobs >= max || self.deliveries >= max || self.messages >= max
+        [self.jobs, self.deliveries, self.messages, self.items]
+            .into_iter()
+            .any(|count| count >= max)
     }
 }
 
@@ -86,6 +90,15 @@ impl Store {
                      ORDER BY finished_at, id LIMIT +:limit)",
                     before,
                 )?,
+                items: delete(
+                    tx,
+                    // A failure that was recorded for good must not be found again.
+                    "DELETE FROM reconciliation_items WHERE id IN (SELECT id FROM reconciliation_items \
+                     WHERE status = 'completed' AND finished_at < :before \
+                        AND outcome_code NOT LIKE 'forge\\_check\\_run\\_%' ESCAPE '\\' \
+                     ORDER BY finished_at, id LIMIT +:limit)",
+                    before,
+                )?,
                 deliveries: delete(
                     tx,
                     "DELETE FROM webhook_inbox WHERE inbox_id IN (SELECT inbox_id FROM webhook_inbox \
@@ -118,6 +131,10 @@ impl Store {
                 "UPDATE outbox SET lease_expires_at = :now \
                  WHERE status = 'leased' AND lease_expires_at > :horizon",
                 "UPDATE installation_pauses SET paused_until = :now WHERE paused_until > :horizon",
+                "UPDATE reconciliation_items SET next_check_at = :now \
+                 WHERE status = 'open' AND next_check_at > :horizon",
+                "UPDATE reconciliation_items SET lease_expires_at = :now \
+                 WHERE status = 'leased' AND lease_expires_at > :horizon",
             ]
             .into_iter()
             .map(|sql| {
@@ -138,21 +155,7 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be written now.
     pub fn record_tick(&self, worker: &'static str, succeeded: bool) -> Result<(), Error> {
-        self.write(move |tx| {
-            tx.connection
-                .prepare_cached(
-                    "INSERT INTO worker_ticks (worker, last_poll_at, last_success_at) \
-                     VALUES (:worker, :now, iif(:succeeded, :now, NULL)) \
-                     ON CONFLICT (worker) DO UPDATE SET last_poll_at = excluded.last_poll_at, \
-                        last_success_at = coalesce(excluded.last_success_at, last_success_at)",
-                )?
-                .execute(named_params! {
-                    ":worker": worker,
-                    ":succeeded": succeeded,
-                    ":now": tx.now.micros(),
-                })?;
-            Ok(())
-        })
+        self.write(move |tx| tick(tx, worker, succeeded, Duration::ZERO))
     }
 
     /// Returns when a worker last looked and last succeeded.
@@ -222,6 +225,31 @@ impl Store {
             Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
         })
     }
+}
+
+/// Notes that a worker looked, and whether it succeeded; when it was noted within `every`, that stands.
+pub(super) fn tick(
+    tx: &Tx<'_>,
+    worker: &str,
+    succeeded: bool,
+    every: Duration,
+) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO worker_ticks (worker, last_poll_at, last_success_at) \
+             VALUES (:worker, :now, iif(:succeeded, :now, NULL)) \
+             ON CONFLICT (worker) DO UPDATE SET last_poll_at = excluded.last_poll_at, \
+                last_success_at = coalesce(excluded.last_success_at, last_success_at) \
+             WHERE last_poll_at NOT BETWEEN :lately + 1 AND :now \
+                OR (:succeeded AND coalesce(last_success_at, 0) NOT BETWEEN :lately + 1 AND :now)",
+        )?
+        .execute(named_params! {
+            ":worker": worker,
+            ":succeeded": succeeded,
+            ":now": tx.now.micros(),
+            ":lately": tx.now.minus(every).micros(),
+        })?;
+    Ok(())
 }
 
 fn delete(tx: &Tx<'_>, sql: &str, before: Timestamp) -> Result<usize, Error> {

@@ -1,52 +1,99 @@
 //! What a settlement writes: the message's end or its next try, what was learned, the dead letter, the
 //! pause of an installation; all in the transaction that settles it.
 
-use rusqlite::named_params;
+use rusqlite::{ToSql, named_params};
 
 use crate::domain::dead_letter::{ErrorClass, ItemId, Reason, ReplayClass};
-use crate::domain::id::{AttemptId, InstallationId};
+use crate::domain::id::{AttemptId, InstallationId, OutboxId};
 use crate::domain::lease::Fence;
-use crate::domain::outbox::{Learned, OutboxStatus, SendResult, Settlement};
+use crate::domain::outbox::{EffectKind, Learned, OutboxStatus, SendResult, Settlement};
+use crate::domain::reconcile::doubt::Proof;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::releases::{NumberColumn, Target};
 use crate::store::sqlite::writer::Tx;
-use crate::store::sqlite::{dead_letters, outbox, releases, row};
+use crate::store::sqlite::{dead_letters, endings, outbox, releases, row};
 
-/// Ends the doubt about a dispatch that was given up: its run is known now. The message completes,
-/// its dead letter closes, and what was held behind it goes on.
+/// A message whose effect may have happened.
+pub(super) struct InDoubt {
+    row: i64,
+    id: OutboxId,
+    target: Target,
+    attempt: AttemptId,
+}
+
+/// Finds the message of that kind of an attempt that was given up in doubt. The status stands twice:
+/// the list of words is what lets the index of unfinished messages be used.
+pub(super) fn in_doubt(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+    kind: EffectKind,
+) -> Result<Option<InDoubt>, Error> {
+    let sql = "SELECT id, installation_id, repository_id, release_run_id, attempt_id, outbox_id \
+         FROM outbox WHERE attempt_id = :attempt AND kind = :kind AND send_began_at IS NOT NULL \
+            AND status IN ('held', 'available', 'leased', 'dead_letter') AND status = 'dead_letter'";
+    let attempt = attempt.to_string();
+    find(tx, sql, named_params! { ":attempt": attempt, ":kind": kind.as_str() })
+}
+
+fn find(tx: &Tx<'_>, sql: &str, params: &[(&str, &dyn ToSql)]) -> Result<Option<InDoubt>, Error> {
+    let mut statement = tx.connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let (target, attempt) = outbox::target(row)?;
+    Ok(Some(InDoubt { row: row.get("id")?, id: row::id(row, "outbox_id")?, target, attempt }))
+}
+
+/// Ends the doubt: the effect happened. The message completes, its dead letter closes, and what was held
+/// behind it goes on. Returns whether what was found can be this attempt's at all.
+pub(super) fn prove(tx: &mut Tx<'_>, message: &InDoubt, proof: Proof) -> Result<bool, Error> {
+    let attempt = message.attempt;
+    let (column, number) = match proof {
+        Proof::WorkflowRun(run) => (NumberColumn::WorkflowRun, run.get()),
+        Proof::CheckRun(run) => (NumberColumn::CheckRun, run.get()),
+    };
+    if releases::number_is_taken(tx, column, number, attempt)? {
+        return Ok(false);
+    }
+    dead_letters::resolve(tx, ItemId::Outbox(message.id), "completed")?;
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = 'completed', send_began_at = NULL, payload = '', \
+                lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, \
+                finished_at = coalesce(finished_at, :now), updated_at = :now WHERE id = :id",
+        )?
+        .execute(named_params! { ":id": message.row, ":now": tx.now.micros() })?;
+    match proof {
+        Proof::WorkflowRun(run) => releases::dispatched(tx, message.target, attempt, Some(run))?,
+        Proof::CheckRun(run) => releases::check_run_exists(tx, attempt, run)?,
+    }
+    outbox::advance(tx, attempt)?;
+    Ok(true)
+}
+
+/// Ends the doubt: the effect did not happen, and an operator may replay it.
+pub(super) fn disprove(tx: &Tx<'_>, message: &InDoubt) -> Result<(), Error> {
+    dead_letters::reclassify(tx, ItemId::Outbox(message.id), ReplayClass::ProvedAbsent)
+}
+
+/// An answer that came after its lease was lost counts when it names the run of a dispatch that was given
+/// up meanwhile.
 ///
 /// # Errors
 /// [`Error::LeaseLost`] when it proves nothing, or there is no such doubt.
-pub(super) fn prove(
+pub(super) fn prove_late(
     tx: &mut Tx<'_>,
     fence: Fence,
     result: SendResult,
 ) -> Result<Settlement, Error> {
     let SendResult::Dispatched(Some(run)) = result else { return Err(Error::LeaseLost) };
-    let (target, attempt) = {
-        let mut statement = tx.connection.prepare_cached(
-            "SELECT installation_id, repository_id, release_run_id, attempt_id, outbox_id \
-             FROM outbox WHERE id = :id AND kind = 'workflow_dispatch' \
-                AND status = 'dead_letter' AND send_began_at IS NOT NULL",
-        )?;
-        let mut rows = statement.query(named_params! { ":id": fence.row })?;
-        let row = rows.next()?.ok_or(Error::LeaseLost)?;
-        let item = ItemId::Outbox(row::id(row, "outbox_id")?);
-        dead_letters::resolve(tx, item, "completed")?;
-        outbox::target(row)?
-    };
-    if releases::number_is_taken(tx, NumberColumn::WorkflowRun, run.get(), attempt)? {
+    let sql = "SELECT id, installation_id, repository_id, release_run_id, attempt_id, outbox_id \
+         FROM outbox WHERE id = :id AND kind = 'workflow_dispatch' \
+            AND status = 'dead_letter' AND send_began_at IS NOT NULL";
+    let message = find(tx, sql, named_params! { ":id": fence.row })?.ok_or(Error::LeaseLost)?;
+    if !prove(tx, &message, Proof::WorkflowRun(run))? {
         return Err(Error::LeaseLost);
     }
-    tx.connection
-        .prepare_cached(
-            "UPDATE outbox SET status = 'completed', send_began_at = NULL, payload = '', \
-                updated_at = :now WHERE id = :id",
-        )?
-        .execute(named_params! { ":id": fence.row, ":now": tx.now.micros() })?;
-    releases::dispatched(tx, target, attempt, Some(run))?;
-    outbox::advance(tx, attempt)?;
     Ok(Settlement::Complete(Learned::Dispatched(Some(run))))
 }
 
@@ -78,30 +125,39 @@ pub(super) fn disown_taken_number(
     })
 }
 
+/// Writes what becomes of a message; returns it, since a message that a later one replaces is not tried
+/// again.
 pub(super) fn apply(
     tx: &mut Tx<'_>,
     fence: Fence,
     (target, attempt): (Target, AttemptId),
     settlement: Settlement,
     in_doubt: bool,
-) -> Result<(), Error> {
+) -> Result<Settlement, Error> {
+    if !matches!(settlement, Settlement::Complete(_)) && outbox::is_overtaken(tx, fence, attempt)? {
+        finish(tx, fence, OutboxStatus::Superseded, false)?;
+        outbox::advance(tx, attempt)?;
+        return Ok(Settlement::Superseded);
+    }
     match settlement {
         Settlement::Complete(learned) => {
             finish(tx, fence, OutboxStatus::Completed, false)?;
             match learned {
                 Learned::Dispatched(run) => releases::dispatched(tx, target, attempt, run)?,
                 Learned::CheckRun(run) => releases::check_run_exists(tx, attempt, run)?,
-                Learned::Nothing => {}
+                Learned::Nothing => endings::told(tx, fence, attempt)?,
             }
-            outbox::advance(tx, attempt)
+            outbox::advance(tx, attempt)?;
         }
-        Settlement::RetryAt(instant) => give_back(tx, fence, instant, in_doubt, 0),
-        Settlement::WaitUntil(instant) => give_back(tx, fence, instant, in_doubt, 1),
+        Settlement::RetryAt(instant) => give_back(tx, fence, instant, in_doubt, 0)?,
+        Settlement::WaitUntil(instant) => give_back(tx, fence, instant, in_doubt, 1)?,
         Settlement::Bury(reason, class, replay_class) => {
             finish(tx, fence, OutboxStatus::DeadLetter, !replay_class.is_safe())?;
-            bury(tx, fence, reason, class, replay_class)
+            bury(tx, fence, reason, class, replay_class)?;
         }
+        Settlement::Superseded => finish(tx, fence, OutboxStatus::Superseded, false)?,
     }
+    Ok(settlement)
 }
 
 fn give_back(

@@ -4,6 +4,8 @@ use std::fs;
 
 use rustix::process::Signal;
 
+use svc::store::NEWEST_STEP;
+
 use super::database;
 use super::site::{Ended, Site};
 
@@ -156,24 +158,29 @@ fn a_database_of_another_program_is_left_alone() {
 #[test]
 fn a_newer_schema_is_refused_unless_it_admits_this_binary() {
     let site = used();
+    let newer = NEWEST_STEP + 1;
     let database = database::open(&site.database());
     database
-        .execute_batch(
-            "PRAGMA user_version = 21; \
-             UPDATE schema_compatibility SET oldest_reader_step = 21, oldest_writer_step = 21; \
+        .execute_batch(&format!(
+            "PRAGMA user_version = {newer}; \
+             UPDATE schema_compatibility SET oldest_reader_step = {newer}, \
+                oldest_writer_step = {newer}; \
              PRAGMA wal_checkpoint(TRUNCATE)",
-        )
+        ))
         .unwrap();
     drop(database);
-    assert_refused(&site, &["has schema 21", "knows 20", "restore a backup of schema 20"]);
+    let has = format!("has schema {newer}");
+    let (knows, restore) =
+        (format!("knows {NEWEST_STEP}"), format!("restore a backup of schema {NEWEST_STEP}"));
+    assert_refused(&site, &[&has, &knows, &restore]);
 
     let database = database::open(&site.database());
     database.execute_batch("UPDATE schema_compatibility SET oldest_reader_step = 20").unwrap();
     drop(database);
-    assert_refused(&site, &["has schema 21"]);
+    assert_refused(&site, &[&has]);
 
     let database = database::open(&site.database());
-    database.execute_batch("UPDATE schema_compatibility SET oldest_writer_step = 20").unwrap();
+    database::admit_writers_from(&database, NEWEST_STEP);
     drop(database);
     let mut daemon = site.start();
     super::letters::push(&daemon, &site.webhooks, 2);

@@ -24,6 +24,11 @@ pub(crate) fn assert_sound(database: &Connection) {
     assert_eq!(broken, 0, "foreign keys");
 }
 
+/// Lets only writers in that know this step of the schema.
+pub(crate) fn admit_writers_from(database: &Connection, step: i64) {
+    database.execute("UPDATE schema_compatibility SET oldest_writer_step = ?1", [step]).unwrap();
+}
+
 /// Returns every value that is not null, as `table.column` and text.
 pub(crate) fn values(database: &Connection) -> Vec<(String, String)> {
     let mut tables = database

@@ -1,6 +1,8 @@
 //! Another process at the same file: it may hold the write lock, or bring a newer schema. The daemon
 //! answers that it cannot write now, goes on reading, and recovers by itself.
 
+use svc::store::NEWEST_STEP;
+
 use super::ask::Ask;
 use super::letters::{self, list_path, replay};
 use super::process::Daemon;
@@ -46,10 +48,10 @@ fn a_newer_schema_shuts_an_older_writer_out() {
     let mut daemon = site.start();
     let letter = letters::refused(&site, &daemon, 1);
     let other = database::open(&site.database());
-    other.execute_batch("UPDATE schema_compatibility SET oldest_writer_step = 21").unwrap();
+    database::admit_writers_from(&other, NEWEST_STEP + 1);
     let replay = replay(INSTALLATION, "outbox", &letter, "the-key");
     daemon.control.ask(&replay).assert_problem(503, "unavailable", "outdated");
     assert_only_readable(&site, &mut daemon, &letter, "outdated");
-    other.execute_batch("UPDATE schema_compatibility SET oldest_writer_step = 20").unwrap();
+    database::admit_writers_from(&other, NEWEST_STEP);
     assert_recovered(&site, &daemon, &letter);
 }

@@ -9,6 +9,7 @@ use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::InstallationId;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::forge::{Forge, Permission, Session};
+use svc::store::NEWEST_STEP;
 use svc::wake::Wake;
 use svc::workers::driver::Worker as _;
 
@@ -37,11 +38,11 @@ impl Forge for Disturber {
         repository: &RepositoryRef,
         permission: Permission,
     ) -> Result<Box<dyn Session + '_>, SendResult> {
-        self.admit_writers_from(21);
+        self.admit_writers_from(NEWEST_STEP + 1);
         let again = Self { forge: Arc::clone(&self.forge), database: self.database.clone() };
         svc::thread::spawn("disturber", move || {
             assert!(Wake::new().pause(Duration::from_millis(100)));
-            again.admit_writers_from(20);
+            again.admit_writers_from(NEWEST_STEP);
         })
         .unwrap();
         self.forge.open(installation, repository, permission)

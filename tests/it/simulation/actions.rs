@@ -9,6 +9,7 @@ use svc::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest
 use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
 use svc::domain::id::InstallationId;
+use svc::store::NEWEST_STEP;
 use svc::store::{LeasePolicy, Store};
 use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
@@ -233,10 +234,11 @@ fn move_clock(world: &Arc<World>, depth: u32) {
 
 fn shut_out_or_in(world: &Arc<World>, depth: u32) {
     // Mostly in: a store that is shut makes everything else dull.
-    let step = if world.are_faults_on() && world.chance.one_in(4) { 21 } else { 20 };
+    let shut = world.are_faults_on() && world.chance.one_in(4);
+    let step = if shut { NEWEST_STEP + 1 } else { NEWEST_STEP };
     world.note(depth, &format!("writers must know step {step}"));
     world.admit_writers_from(step);
-    world.count("store", if step == 21 { "shut" } else { "open" });
+    world.count("store", if shut { "shut" } else { "open" });
 }
 
 fn sweep(world: &Arc<World>, depth: u32) {

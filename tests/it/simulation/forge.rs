@@ -10,7 +10,8 @@ use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
-use svc::forge::{Dispatch, Forge, Found, NewCheckRun, Permission, Session};
+use svc::domain::reconcile::{doubt, look, workflow};
+use svc::forge::{CheckRunLook, Dispatch, Forge, Found, NewCheckRun, Permission, Session};
 use svc::wake::Wake;
 
 use super::actions;
@@ -228,6 +229,18 @@ impl Session for SimulatedSession<'_> {
             state.check_runs.push((attempt, id));
             SendResult::CheckRunExists(id)
         })
+    }
+
+    fn workflow_run(&mut self, _: &look::WorkflowRun) -> workflow::Lookup {
+        workflow::Lookup::Pending
+    }
+
+    fn find_workflow_run(&mut self, _: &look::Dispatch) -> doubt::Observation {
+        doubt::Observation::NoProof
+    }
+
+    fn check_run(&mut self, _: &look::CheckRun) -> CheckRunLook {
+        CheckRunLook::Different
     }
 
     fn update_check_run(&mut self, check_run: CheckRunId, _: CheckRunStatus) -> SendResult {

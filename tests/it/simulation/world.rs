@@ -10,7 +10,7 @@ use svc::clock::Clock as _;
 use svc::domain::delivery::NewDelivery;
 use svc::domain::time::Timestamp;
 use svc::metrics::Metrics;
-use svc::store::Store;
+use svc::store::{NEWEST_STEP, Store};
 
 use super::Report;
 use super::chance::Chance;
@@ -101,7 +101,7 @@ impl World {
 
     pub(super) fn stop_faults(&self) {
         *self.faults_on.lock().unwrap() = false;
-        self.admit_writers_from(20);
+        self.admit_writers_from(NEWEST_STEP);
     }
 
     /// A newer schema shuts every replica out, or lets it in again: the store is unavailable for a
@@ -112,7 +112,7 @@ impl World {
     }
 
     pub(super) fn is_shut(&self) -> bool {
-        self.ask("SELECT oldest_writer_step > 20 FROM schema_compatibility")
+        self.ask(&format!("SELECT oldest_writer_step > {NEWEST_STEP} FROM schema_compatibility"))
     }
 
     /// Answers a question to the file.

@@ -8,8 +8,9 @@ use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
+use svc::domain::reconcile::{doubt, look, workflow};
 use svc::domain::time::Timestamp;
-use svc::forge::{Dispatch, Forge, Found, NewCheckRun, Permission, Session};
+use svc::forge::{CheckRunLook, Dispatch, Forge, Found, NewCheckRun, Permission, Session};
 
 /// What happens to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,16 @@ pub(crate) enum Plan {
 
 #[derive(Default)]
 struct State {
+    /// What a look at any workflow run tells; nothing means that it has not ended.
+    workflow_run: Option<workflow::Lookup>,
+    /// What a look for a dispatched run tells.
+    dispatched_run: Option<doubt::Observation>,
+    /// What looks at check runs tell, before what stands there is told.
+    check_run_looks: VecDeque<CheckRunLook>,
+    /// What check runs show.
+    shown: Vec<(CheckRunId, CheckRunStatus)>,
+    /// Looks so far.
+    looks: usize,
     plans: VecDeque<(EffectKind, Plan)>,
     next_number: i64,
     ledger: Vec<(EffectKind, AttemptId)>,
@@ -62,6 +73,32 @@ impl FakeForge {
         attempts.iter().map(|attempt| self.count(kind, Some(*attempt))).max().unwrap_or(0)
     }
 
+    /// What every look at a workflow run tells from now on.
+    pub(crate) fn workflow_run_is(&self, lookup: workflow::Lookup) {
+        self.0.lock().unwrap().workflow_run = Some(lookup);
+    }
+
+    /// What a look for a dispatched run tells from now on.
+    pub(crate) fn dispatched_run_is(&self, found: doubt::Observation) {
+        self.0.lock().unwrap().dispatched_run = Some(found);
+    }
+
+    /// What the next look at a check run tells, whatever stands there.
+    pub(crate) fn next_check_run_look(&self, look: CheckRunLook) {
+        self.0.lock().unwrap().check_run_looks.push_back(look);
+    }
+
+    /// What a check run shows; nothing when it was never updated.
+    pub(crate) fn shows(&self, check_run: CheckRunId) -> Option<CheckRunStatus> {
+        let state = self.0.lock().unwrap();
+        state.shown.iter().rfind(|(id, _)| *id == check_run).map(|(_, status)| *status)
+    }
+
+    /// How often anything was looked at.
+    pub(crate) fn looks(&self) -> usize {
+        self.0.lock().unwrap().looks
+    }
+
     /// How often check runs were updated.
     pub(crate) fn updates(&self) -> usize {
         self.0.lock().unwrap().updates.len()
@@ -88,6 +125,7 @@ impl Forge for FakeForge {
         permission: Permission,
     ) -> Result<Box<dyn Session + '_>, SendResult> {
         let kinds = match permission {
+            Permission::ActionsRead => Vec::new(),
             Permission::ActionsWrite => vec![EffectKind::WorkflowDispatch],
             Permission::ChecksWrite => vec![EffectKind::CheckRunCreate, EffectKind::CheckRunUpdate],
         };
@@ -134,7 +172,8 @@ impl Session for FakeSession<'_> {
     }
 
     fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found {
-        let state = self.0.0.lock().unwrap();
+        let mut state = self.0.0.lock().unwrap();
+        state.looks += 1;
         let found = state.check_runs.iter().find(|(attempt, _)| *attempt == wanted.attempt);
         found.map_or(Found::No, |(_, id)| Found::Yes(*id))
     }
@@ -149,9 +188,39 @@ impl Session for FakeSession<'_> {
         })
     }
 
-    fn update_check_run(&mut self, check_run: CheckRunId, _: CheckRunStatus) -> SendResult {
+    fn workflow_run(&mut self, _: &look::WorkflowRun) -> workflow::Lookup {
+        let mut state = self.0.0.lock().unwrap();
+        state.looks += 1;
+        state.workflow_run.unwrap_or(workflow::Lookup::Pending)
+    }
+
+    fn find_workflow_run(&mut self, _: &look::Dispatch) -> doubt::Observation {
+        let mut state = self.0.0.lock().unwrap();
+        state.looks += 1;
+        state.dispatched_run.unwrap_or(doubt::Observation::NoProof)
+    }
+
+    fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook {
+        let mut state = self.0.0.lock().unwrap();
+        state.looks += 1;
+        if let Some(told) = state.check_run_looks.pop_front() {
+            return told;
+        }
+        let shown = state.shown.iter().rfind(|(id, _)| *id == wanted.check_run);
+        match shown.map(|(_, status)| *status) {
+            Some(CheckRunStatus::Completed { conclusion, .. })
+                if conclusion == wanted.conclusion =>
+            {
+                CheckRunLook::Expected
+            }
+            _ => CheckRunLook::Different,
+        }
+    }
+
+    fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult {
         self.carry_out(EffectKind::CheckRunUpdate, |state, _| {
             state.updates.push(check_run);
+            state.shown.push((check_run, status));
             SendResult::CheckRunUpdated
         })
     }

@@ -1,0 +1,225 @@
+//! Reconciliation: what was lost is found, looked at, and repaired, fail-closed.
+//!
+//! Each of the three reconcilers observes, decides and applies. Deciding is here. What the forge says
+//! can make a release end badly, or ask for another look; nothing in this room makes one succeed. At
+//! the deadline exactly counts as after it.
+
+pub mod check_run;
+
+pub mod doubt;
+
+pub mod lifecycle;
+
+pub mod look;
+
+pub mod workflow;
+
+use std::time::Duration;
+
+use crate::domain::dead_letter::ErrorClass;
+use crate::domain::time::Timestamp;
+use crate::domain::words::words;
+
+words! {
+    /// Whose item it is: one kind for each reconciler.
+    Kind {
+        /// A workflow run against its attempt.
+        WorkflowAttempt => "workflow_attempt",
+        /// A published check run against its release run.
+        ReleaseRun => "release_run",
+        /// An inbox row against its job.
+        WebhookInbox => "webhook_inbox",
+    }
+}
+
+words! {
+    /// Why an item was opened.
+    Reason {
+        /// The attempt has a workflow run and does not end.
+        RunningStale => "running_stale",
+        /// A dispatch may have had its effect, and was given up.
+        DispatchUncertain => "dispatch_uncertain",
+        /// A check run may have been created, and its creation was given up.
+        CheckRunCreateUncertain => "check_run_create_uncertain",
+        /// The release run has ended and its check run was not confirmed.
+        ReportingStale => "reporting_stale",
+        /// An inbox row waits and has no job.
+        LifecycleJobMissing => "lifecycle_job_missing",
+        /// An inbox row is not in the state its job gives it.
+        LifecycleInboxStateDrift => "lifecycle_inbox_state_drift",
+    }
+}
+
+impl Kind {
+    /// Returns the name its worker's polls are noted under.
+    #[must_use]
+    pub const fn worker(self) -> &'static str {
+        match self {
+            Self::WorkflowAttempt => "workflow_reconciliation",
+            Self::ReleaseRun => "check_run_reconciliation",
+            Self::WebhookInbox => "lifecycle_reconciliation",
+        }
+    }
+}
+
+impl Reason {
+    /// Returns whose item it is.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::RunningStale | Self::DispatchUncertain | Self::CheckRunCreateUncertain => {
+                Kind::WorkflowAttempt
+            }
+            Self::ReportingStale => Kind::ReleaseRun,
+            Self::LifecycleJobMissing | Self::LifecycleInboxStateDrift => Kind::WebhookInbox,
+        }
+    }
+}
+
+words! {
+    /// What a look, or an item, came to. Stable: operators and alerts match on it.
+    Code {
+        /// The run has ended well and its signed result has not come yet.
+        ForgeResultCallbackPending => "forge_result_callback_pending",
+        /// The run has ended well and its signed result did not come in time.
+        ForgeResultCallbackMissing => "forge_result_callback_missing",
+        /// The run timed out at the forge.
+        ForgeWorkflowTimedOut => "forge_workflow_timed_out",
+        /// The run failed.
+        ForgeWorkflowFailure => "forge_workflow_failure",
+        /// The run was cancelled.
+        ForgeWorkflowCancelled => "forge_workflow_cancelled",
+        /// The run was skipped.
+        ForgeWorkflowSkipped => "forge_workflow_skipped",
+        /// The run ended neither well nor badly.
+        ForgeWorkflowNeutral => "forge_workflow_neutral",
+        /// The run waits for somebody at the forge and is over until then.
+        ForgeWorkflowActionRequired => "forge_workflow_action_required",
+        /// The forge gave the run up.
+        ForgeWorkflowStale => "forge_workflow_stale",
+        /// The run never started.
+        ForgeWorkflowStartupFailure => "forge_workflow_startup_failure",
+        /// The run ended in a way that has no name here.
+        ForgeWorkflowUnknown => "forge_workflow_unknown",
+        /// The forge does not know the run.
+        ForgeWorkflowNotFound => "forge_workflow_not_found",
+        /// The run did not end in time.
+        ForgeWorkflowDeadlineExceeded => "forge_workflow_deadline_exceeded",
+        /// The forge did not tell; it is asked again.
+        ForgeLookupFailed => "forge_lookup_failed",
+        /// The forge did not tell in time.
+        ForgeWorkflowLookupFailed => "forge_workflow_lookup_failed",
+        /// The check run is not the one that was made for the release.
+        ForgeCheckRunBindingMismatch => "forge_check_run_binding_mismatch",
+        /// The check run could not be brought to its conclusion.
+        ForgeCheckRunUpdateFailed => "forge_check_run_update_failed",
+        /// The forge does not know the check run.
+        ForgeCheckRunNotFound => "forge_check_run_not_found",
+        /// The forge did not tell about the check run.
+        ForgeCheckRunLookupFailed => "forge_check_run_lookup_failed",
+        /// An inbox row had no job.
+        LifecycleJobMissing => "lifecycle_job_missing",
+        /// An inbox row was not in the state its job gives it.
+        LifecycleInboxStateDrift => "lifecycle_inbox_state_drift",
+        /// The run has not ended yet.
+        WorkflowPending => "workflow_pending",
+        /// The release run had ended by itself; its result came, for instance.
+        AlreadyEnded => "already_ended",
+        /// A newer attempt has taken the place of this one.
+        AttemptSuperseded => "attempt_superseded",
+        /// What was to be repaired is right already.
+        AlreadyRepaired => "already_repaired",
+        /// The check run shows the conclusion it must show.
+        PublicationReconciled => "publication_reconciled",
+        /// The effect is proved to have happened.
+        EffectProved => "effect_proved",
+        /// The effect is proved not to have happened; it may be replayed.
+        EffectDisproved => "effect_disproved",
+        /// Nothing proves the effect, nor the opposite; it must not be replayed.
+        EffectUnproved => "effect_unproved",
+        /// What the item is about cannot be read in the store.
+        SubjectUnreadable => "subject_unreadable",
+        /// Every process that claimed the item vanished before it finished.
+        CrashLoop => "crash_loop",
+    }
+}
+
+impl Code {
+    /// Says whether an item that ends with it was given up without having told anything.
+    #[must_use]
+    pub const fn is_dead(self) -> bool {
+        matches!(self, Self::SubjectUnreadable | Self::CrashLoop)
+    }
+
+    /// Says whether the forge did not tell: the poll did not succeed.
+    #[must_use]
+    pub const fn is_lookup_failure(self) -> bool {
+        matches!(
+            self,
+            Self::ForgeLookupFailed
+                | Self::ForgeWorkflowLookupFailed
+                | Self::ForgeCheckRunLookupFailed
+        )
+    }
+}
+
+/// Intervals of reconciliation. Source: the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Wait before something becomes a candidate.
+    pub observation: Duration,
+    /// Longest time from its detection that something may stay ambiguous.
+    pub deadline: Duration,
+    /// From one look to the next.
+    pub next_check: Duration,
+}
+
+impl Rules {
+    /// Returns when to look again: after the interval and not before the instant the forge asked to
+    /// wait for, but once more at the deadline.
+    #[must_use]
+    pub fn next_check_at(
+        &self,
+        now: Timestamp,
+        deadline: Timestamp,
+        wait_until: Option<Timestamp>,
+    ) -> Timestamp {
+        let next = now.plus(self.next_check);
+        wait_until.map_or(next, |until| next.max(until)).min(deadline.max(now))
+    }
+}
+
+/// The forge did not tell. Never a conclusion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// What kind of failure it was.
+    pub class: ErrorClass,
+    /// The instant the forge asked the whole installation to wait for.
+    pub wait_until: Option<Timestamp>,
+}
+
+/// Where the attempt that was looked at stands when the outcome is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the release run's current one and has not ended.
+    Current,
+    /// It has ended.
+    Ended,
+    /// A newer attempt has taken its place.
+    Superseded,
+}
+
+impl Standing {
+    /// Every standing.
+    pub const ALL: [Self; 3] = [Self::Current, Self::Ended, Self::Superseded];
+
+    /// Returns the code an item closes with when there is nothing left to repair.
+    #[must_use]
+    pub const fn closed(self) -> Option<Code> {
+        match self {
+            Self::Current => None,
+            Self::Ended => Some(Code::AlreadyEnded),
+            Self::Superseded => Some(Code::AttemptSuperseded),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A published check run against its release run. It repairs what the forge shows, and never what the
+//! release run is: not its status, decision, conclusion or result.
+
+use crate::domain::reconcile::{Code, Rules, Unavailable};
+use crate::domain::time::Timestamp;
+
+/// What a look at exactly the persisted check run told, and, when it showed something else than it
+/// must, what came of setting it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// It is not the one that was made for the release; nothing was written.
+    BindingMismatch,
+    /// It shows what it must show.
+    Expected,
+    /// It showed something else, and was set; the forge confirmed it.
+    Updated,
+    /// It showed something else, and could not be set, or the forge did not confirm it.
+    NotUpdated(Unavailable),
+    /// The forge does not know it.
+    NotFound,
+    /// The forge did not tell.
+    Unavailable(Unavailable),
+}
+
+/// Where the release run stands when the outcome is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It has ended, and its check run is not confirmed.
+    Unpublished,
+    /// Its check run is confirmed.
+    Published,
+    /// It runs again, as another attempt.
+    RunsAgain,
+}
+
+impl Standing {
+    /// Every standing.
+    pub const ALL: [Self; 3] = [Self::Unpublished, Self::Published, Self::RunsAgain];
+}
+
+/// What becomes of the publication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing to repair: close the item.
+    Close(Code),
+    /// The check run shows the end of the release: note it.
+    Published,
+    /// Look again at that instant.
+    Recheck {
+        /// What was seen.
+        code: Code,
+        /// When to look again.
+        at: Timestamp,
+    },
+    /// Record a stable failure, with its audit event, and stop.
+    Fail(Code),
+}
+
+/// Decides about a publication at `now`, which is read when the outcome is applied.
+#[must_use]
+pub fn decide(
+    standing: Standing,
+    observation: Observation,
+    deadline: Timestamp,
+    now: Timestamp,
+    rules: &Rules,
+) -> Outcome {
+    match standing {
+        Standing::Unpublished => {}
+        Standing::Published => return Outcome::Close(Code::AlreadyRepaired),
+        Standing::RunsAgain => return Outcome::Close(Code::AttemptSuperseded),
+    }
+    let in_time = now < deadline;
+    let (code, wait_until) = match observation {
+        Observation::Expected | Observation::Updated => return Outcome::Published,
+        Observation::BindingMismatch => return Outcome::Fail(Code::ForgeCheckRunBindingMismatch),
+        Observation::NotUpdated(why) => (Code::ForgeCheckRunUpdateFailed, why.wait_until),
+        Observation::NotFound => (Code::ForgeCheckRunNotFound, None),
+        Observation::Unavailable(why) => (Code::ForgeCheckRunLookupFailed, why.wait_until),
+    };
+    if in_time {
+        Outcome::Recheck { code, at: rules.next_check_at(now, deadline, wait_until) }
+    } else {
+        Outcome::Fail(code)
+    }
+}

@@ -1,0 +1,73 @@
+//! An effect in doubt: it may have happened at the forge, and was given up. A look can prove that it
+//! happened. Only a creation can be proved not to have: a check run is found by its external id, while
+//! a run that is not found may be one whose title does not tell.
+
+use crate::domain::id::{CheckRunId, WorkflowRunId};
+use crate::domain::reconcile::{Code, Rules, Unavailable};
+use crate::domain::time::Timestamp;
+
+/// What a look for the effect told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// Exactly one workflow run names the attempt.
+    WorkflowRun(WorkflowRunId),
+    /// The check run of the attempt.
+    CheckRun(CheckRunId),
+    /// The forge knows no check run of the attempt.
+    NoCheckRun,
+    /// No workflow run names the attempt, or several do.
+    NoProof,
+    /// The forge did not tell.
+    Unavailable(Unavailable),
+}
+
+/// What becomes of the message that was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It happened: the message completes with what was found, and its dead letter closes.
+    Proved(Proof),
+    /// It did not happen: its dead letter may be replayed from now on.
+    Disproved,
+    /// Look again at that instant.
+    Recheck {
+        /// What was seen.
+        code: Code,
+        /// When to look again.
+        at: Timestamp,
+    },
+    /// The doubt stays.
+    Unproved,
+}
+
+/// What proves an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The run that was dispatched.
+    WorkflowRun(WorkflowRunId),
+    /// The check run that was created.
+    CheckRun(CheckRunId),
+}
+
+/// Decides about an effect that is in doubt at `now`, which is read when the outcome is applied.
+#[must_use]
+pub fn decide(
+    observation: Observation,
+    deadline: Timestamp,
+    now: Timestamp,
+    rules: &Rules,
+) -> Outcome {
+    let again_or_unproved = |code, wait_until| {
+        if now < deadline {
+            Outcome::Recheck { code, at: rules.next_check_at(now, deadline, wait_until) }
+        } else {
+            Outcome::Unproved
+        }
+    };
+    match observation {
+        Observation::WorkflowRun(run) => Outcome::Proved(Proof::WorkflowRun(run)),
+        Observation::CheckRun(run) => Outcome::Proved(Proof::CheckRun(run)),
+        Observation::NoCheckRun => Outcome::Disproved,
+        Observation::NoProof => again_or_unproved(Code::EffectUnproved, None),
+        Observation::Unavailable(why) => again_or_unproved(Code::ForgeLookupFailed, why.wait_until),
+    }
+}

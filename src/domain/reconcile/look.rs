@@ -1,0 +1,113 @@
+//! What a reconciler looks at: an item with all that is needed to address its subject today.
+
+use crate::domain::delivery::RepositoryRef;
+use crate::domain::id::{
+    AttemptId, CheckRunId, InstallationId, ReconciliationId, ReleaseRunId, RepositoryId,
+    WorkflowRunId,
+};
+use crate::domain::reconcile::{Code, Reason};
+use crate::domain::release::Conclusion;
+use crate::domain::time::Timestamp;
+
+/// A claimed item.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Its id; safe to log.
+    pub id: ReconciliationId,
+    /// Why it was opened.
+    pub reason: Reason,
+    /// Until when its subject may stay ambiguous.
+    pub deadline: Timestamp,
+    /// Looks so far, this one included.
+    pub look_count: u32,
+    /// The tenant.
+    pub installation: InstallationId,
+    /// Where; nothing when the installation is not active, or the repository is unknown or deleted.
+    pub repository: Option<RepositoryRef>,
+    /// What to look at.
+    pub subject: Subject,
+}
+
+/// What to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The workflow run of an attempt.
+    WorkflowRun(WorkflowRun),
+    /// A dispatch that may have started a run.
+    Dispatch(Dispatch),
+    /// A creation that may have made a check run.
+    Creation(Creation),
+    /// The check run of a release run that has ended.
+    CheckRun(CheckRun),
+    /// An inbox row.
+    Inbox(i64),
+}
+
+/// A workflow run, and what must be true of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkflowRun {
+    /// The attempt.
+    pub attempt: AttemptId,
+    /// The run.
+    pub run: WorkflowRunId,
+    /// The forge's re-run counter the attempt is bound to.
+    pub run_attempt: u32,
+    /// The repository it runs in.
+    pub repository: RepositoryId,
+    /// The commit it runs on.
+    pub head_sha: String,
+    /// File name of the workflow; nothing when an older version did not note it.
+    pub workflow: Option<String>,
+}
+
+/// A dispatch that may have started a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// The attempt, which the run's title names.
+    pub attempt: AttemptId,
+    /// File name of the workflow.
+    pub workflow: String,
+    /// The commit it was dispatched on.
+    pub head_sha: String,
+    /// When it left.
+    pub began_at: Timestamp,
+}
+
+/// A creation that may have made a check run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Creation {
+    /// The attempt; external id at the forge.
+    pub attempt: AttemptId,
+    /// Its name.
+    pub name: String,
+    /// The commit.
+    pub head_sha: String,
+}
+
+/// A check run, what must be true of it, and what it must show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRun {
+    /// The release run.
+    pub release_run: ReleaseRunId,
+    /// The attempt; external id at the forge.
+    pub attempt: AttemptId,
+    /// The check run.
+    pub check_run: CheckRunId,
+    /// Its name; nothing when an older version did not note it.
+    pub name: Option<String>,
+    /// The commit.
+    pub head_sha: String,
+    /// The conclusion the forge was first told.
+    pub conclusion: Conclusion,
+    /// When the release run ended.
+    pub completed_at: Timestamp,
+}
+
+/// What became of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// What was seen, or done.
+    pub code: Code,
+    /// When it is looked at again; nothing when it is finished.
+    pub next_check_at: Option<Timestamp>,
+}

@@ -1,0 +1,215 @@
+//! Looking at what stands at the forge. Only an answer about exactly the object that was asked for tells
+//! anything; whatever else comes back is "the forge did not tell", never a conclusion.
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use serde::Deserialize;
+
+use super::CheckRunLook;
+use super::answer::{Answer, log_failure};
+use super::session::{RepositorySession, percent_encode};
+use crate::domain::dead_letter::ErrorClass;
+use crate::domain::id::WorkflowRunId;
+use crate::domain::reconcile::workflow::{Lookup, RunConclusion};
+use crate::domain::reconcile::{Unavailable, doubt, look};
+use crate::domain::time::Timestamp;
+
+/// How a run begins that was dispatched: its title is this and the attempt's id.
+pub const RUN_TITLE: &str = "release ";
+/// Runs on one page, the most the forge gives.
+const PAGE: usize = 100;
+/// How much earlier than our clock says a run may have been created.
+const CLOCK_SKEW: Duration = Duration::from_secs(120);
+
+/// Looks at a run; at the try the attempt is bound to, when there was another since.
+pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &look::WorkflowRun) -> Lookup {
+    let path = format!("/actions/runs/{}", wanted.run);
+    let query = "?exclude_pull_requests=true";
+    let name = "workflow_run";
+    match read::<Run>(session, name, &format!("{path}{query}")) {
+        Ok(Read::Found(run)) if run.run_attempt > i64::from(wanted.run_attempt) => {
+            let bound = format!("{path}/attempts/{}{query}", wanted.run_attempt);
+            match read::<Run>(session, name, &bound) {
+                Ok(Read::Found(run)) => judge(&run, wanted),
+                // The run is there, so the one it was must be, too.
+                Ok(Read::NotFound) => unavailable(name, ErrorClass::Protocol),
+                Err(why) => Lookup::Unavailable(why),
+            }
+        }
+        Ok(Read::Found(run)) => judge(&run, wanted),
+        Ok(Read::NotFound) => Lookup::NotFound,
+        Err(why) => Lookup::Unavailable(why),
+    }
+}
+
+fn judge(run: &Run, wanted: &look::WorkflowRun) -> Lookup {
+    if !run.is(wanted) {
+        return unavailable("workflow_run", ErrorClass::Identity);
+    }
+    match (run.status.as_deref(), run.conclusion.as_deref()) {
+        (None, _) | (Some("completed"), None) => unavailable("workflow_run", ErrorClass::Protocol),
+        (Some("completed"), Some(word)) => {
+            Lookup::Completed(RunConclusion::from_word(word).unwrap_or(RunConclusion::Unknown))
+        }
+        // A word that is not known is not an end.
+        (Some(_), _) => Lookup::Pending,
+    }
+}
+
+fn unavailable(name: &str, class: ErrorClass) -> Lookup {
+    log_failure(name, Some(StatusCode::OK), Some(class));
+    Lookup::Unavailable(Unavailable { class, wait_until: None })
+}
+
+/// Looks for the run a dispatch started, by its title.
+pub(super) fn find_workflow_run(
+    session: &RepositorySession<'_>,
+    wanted: &look::Dispatch,
+) -> doubt::Observation {
+    let path = format!(
+        "/actions/workflows/{}/runs?event=workflow_dispatch&head_sha={}&created={}&per_page={PAGE}",
+        percent_encode(&wanted.workflow),
+        percent_encode(&wanted.head_sha),
+        percent_encode(&format!(">={}", wanted.began_at.minus(CLOCK_SKEW))),
+    );
+    let page = match read::<RunPage>(session, "find_workflow_run", &path) {
+        Ok(Read::Found(page)) => page,
+        Ok(Read::NotFound) => return doubt::Observation::NoProof,
+        Err(why) => return doubt::Observation::Unavailable(why),
+    };
+    let title = format!("{RUN_TITLE}{}", wanted.attempt);
+    let named: Vec<_> = page
+        .workflow_runs
+        .iter()
+        .filter(|run| run.display_title.as_deref() == Some(&title))
+        .filter(|run| run.event.as_deref() == Some("workflow_dispatch"))
+        .collect();
+    // A page that was not read may name it once more.
+    match named.as_slice() {
+        [run] if page.total_count <= page.workflow_runs.len() => WorkflowRunId::try_from(run.id)
+            .map_or(doubt::Observation::NoProof, doubt::Observation::WorkflowRun),
+        _ => doubt::Observation::NoProof,
+    }
+}
+
+/// Looks at exactly the persisted check run.
+pub(super) fn check_run(session: &RepositorySession<'_>, wanted: &look::CheckRun) -> CheckRunLook {
+    let path = format!("/check-runs/{}", wanted.check_run);
+    match read::<CheckRun>(session, "check_run", &path) {
+        Ok(Read::Found(run)) if !run.is(wanted, session.client.app.get()) => {
+            log_failure("check_run", Some(StatusCode::OK), Some(ErrorClass::Identity));
+            CheckRunLook::BindingMismatch
+        }
+        Ok(Read::Found(run)) => {
+            let expected = run.status.as_deref() == Some("completed")
+                && run.conclusion.as_deref() == Some(wanted.conclusion.as_str());
+            if expected { CheckRunLook::Expected } else { CheckRunLook::Different }
+        }
+        Ok(Read::NotFound) => CheckRunLook::NotFound,
+        Err(why) => CheckRunLook::Unavailable(why),
+    }
+}
+
+/// An answer that tells something.
+enum Read<T> {
+    Found(T),
+    NotFound,
+}
+
+/// Reads an object.
+fn read<T: serde::de::DeserializeOwned>(
+    session: &RepositorySession<'_>,
+    name: &str,
+    path: &str,
+) -> Result<Read<T>, Unavailable> {
+    let now = session.client.clock.now();
+    let (status, failure) = match session.call(Method::GET, path, None) {
+        Err(result) => (None, super::unavailable(result)),
+        Ok(answer) => match (answer.status, answer.object()) {
+            (StatusCode::OK, Some(object)) => return Ok(Read::Found(object)),
+            (StatusCode::NOT_FOUND, _) => return Ok(Read::NotFound),
+            (status, _) => (Some(status), of_answer(&answer, now)),
+        },
+    };
+    log_failure(name, status, Some(failure.class));
+    Err(failure)
+}
+
+fn of_answer(answer: &Answer, now: Timestamp) -> Unavailable {
+    Unavailable { class: answer.class(now), wait_until: answer.limited_until(now) }
+}
+
+#[derive(Deserialize)]
+struct RunPage {
+    total_count: usize,
+    workflow_runs: Vec<TitledRun>,
+}
+
+#[derive(Deserialize)]
+struct TitledRun {
+    id: i64,
+    event: Option<String>,
+    display_title: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    id: i64,
+    run_attempt: i64,
+    event: Option<String>,
+    path: Option<String>,
+    head_sha: Option<String>,
+    status: Option<String>,
+    conclusion: Option<String>,
+    repository: Option<Repository>,
+}
+
+#[derive(Deserialize)]
+struct Repository {
+    id: i64,
+}
+
+impl Run {
+    fn is(&self, wanted: &look::WorkflowRun) -> bool {
+        self.id == wanted.run.get()
+            && self.run_attempt == i64::from(wanted.run_attempt)
+            && self.event.as_deref() == Some("workflow_dispatch")
+            && self.head_sha.as_deref() == Some(&wanted.head_sha)
+            && self.repository.as_ref().map(|it| it.id) == Some(wanted.repository.get())
+            && wanted.workflow.as_ref().is_none_or(|workflow| self.is_of(workflow))
+    }
+
+    /// The path may carry the ref behind an `@`.
+    fn is_of(&self, workflow: &str) -> bool {
+        let path = self.path.as_deref().unwrap_or_default();
+        let file = path.split_once('@').map_or(path, |(file, _)| file);
+        file.strip_prefix(".github/workflows/") == Some(workflow)
+    }
+}
+
+#[derive(Deserialize)]
+struct CheckRun {
+    id: i64,
+    name: Option<String>,
+    head_sha: Option<String>,
+    external_id: Option<String>,
+    status: Option<String>,
+    conclusion: Option<String>,
+    app: Option<App>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    id: i64,
+}
+
+impl CheckRun {
+    fn is(&self, wanted: &look::CheckRun, app: i64) -> bool {
+        self.id == wanted.check_run.get()
+            && self.external_id.as_deref() == Some(&wanted.attempt.to_string())
+            && self.head_sha.as_deref() == Some(&wanted.head_sha)
+            && self.app.as_ref().map(|it| it.id) == Some(app)
+            && wanted.name.as_ref().is_none_or(|name| self.name.as_ref() == Some(name))
+    }
+}

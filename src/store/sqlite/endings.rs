@@ -1,0 +1,91 @@
+//! How a release run ends: its status and its attempt's, the conclusion the forge is told, and the
+//! message that tells it, all in the transaction that ends it. And how the end is confirmed.
+
+use rusqlite::named_params;
+
+use crate::domain::id::AttemptId;
+use crate::domain::lease::Fence;
+use crate::domain::outbox::{CheckRunStatus, Effect, EffectKind};
+use crate::domain::release::{Decision, Ending};
+use crate::store::error::Error;
+use crate::store::sqlite::releases::Target;
+use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::{dead_letters, outbox, row};
+
+/// Ends the release run whose current attempt this is. It must not have ended.
+pub(super) fn end(tx: &mut Tx<'_>, attempt: AttemptId, ending: Ending) -> Result<(), Error> {
+    let conclusion = ending.conclusion();
+    tx.connection
+        .prepare_cached(
+            "UPDATE release_run_attempts SET status = :status, failure_reason = :reason, \
+                updated_at = :now WHERE attempt_id = :attempt",
+        )?
+        .execute(named_params! {
+            ":attempt": attempt.to_string(),
+            ":status": ending.status().as_str(),
+            ":reason": ending.failure_reason(),
+            ":now": tx.now.micros(),
+        })?;
+    let target = {
+        let mut statement = tx.connection.prepare_cached(
+            "UPDATE release_runs SET status = :status, decision = :decision, \
+                conclusion = :conclusion, forge_conclusion = :conclusion, \
+                failure_reason = :reason, finished_at = :now, updated_at = :now \
+             WHERE current_attempt_id = :attempt AND finished_at IS NULL \
+             RETURNING forge_installation_id, repository_id, release_run_id, check_run_id",
+        )?;
+        let mut rows = statement.query(named_params! {
+            ":attempt": attempt.to_string(),
+            ":status": ending.status().as_str(),
+            ":decision": ending.decision().map(Decision::as_str),
+            ":conclusion": conclusion.as_str(),
+            ":reason": ending.failure_reason(),
+            ":now": tx.now.micros(),
+        })?;
+        let row = rows.next()?.ok_or(Error::Row("current_attempt_id"))?;
+        let target = Target {
+            installation: row::number(row, "forge_installation_id")?,
+            repository: row::number(row, "repository_id")?,
+            release_run: row::id(row, "release_run_id")?,
+        };
+        row.get::<_, Option<i64>>("check_run_id")?.map(|_| target)
+    };
+    dead_letters::close(tx, attempt, Some(EffectKind::CheckRunUpdate), "superseded")?;
+    outbox::supersede_idle_updates(tx, attempt)?;
+    // Without a check run there is nothing to tell the end by.
+    if let Some(target) = target {
+        let status = CheckRunStatus::Completed { conclusion, completed_at: tx.now };
+        outbox::add(tx, target, attempt, &Effect::CheckRunUpdate { status })?;
+    }
+    Ok(())
+}
+
+/// Notes that the forge shows the end of the release run, when `fence`'s message is what told it.
+pub(super) fn told(tx: &Tx<'_>, fence: Fence, attempt: AttemptId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE release_runs SET forge_check_published_at = :now, updated_at = :now \
+             WHERE current_attempt_id = :attempt AND forge_check_published_at IS NULL \
+                AND EXISTS (SELECT 1 FROM outbox WHERE id = :id \
+                    AND effect_key = 'check_run_update.completed:' || :attempt)",
+        )?
+        .execute(named_params! {
+            ":attempt": attempt.to_string(),
+            ":id": fence.row,
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+/// Notes that a look confirmed the end of the release run at the forge: what would still tell it is not
+/// needed any more, unless it is under way.
+pub(super) fn confirm(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE release_runs SET forge_check_published_at = :now, updated_at = :now \
+             WHERE current_attempt_id = :attempt AND forge_check_published_at IS NULL",
+        )?
+        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    dead_letters::close(tx, attempt, Some(EffectKind::CheckRunUpdate), "completed")?;
+    outbox::supersede_idle_updates(tx, attempt)
+}

@@ -1,0 +1,220 @@
+//! Finding what is amiss, and opening an item for it. Looking is done on a reader; opening checks again
+//! in its transaction, so that two replicas that found the same open it once.
+
+use rusqlite::named_params;
+
+use super::Store;
+use crate::domain::delivery::InboxState;
+use crate::domain::id::{InstallationId, ReconciliationId};
+use crate::domain::job::JobStatus;
+use crate::domain::reconcile::lifecycle::{Facts, decide};
+use crate::domain::reconcile::{Kind, Reason, Rules};
+use crate::domain::time::Timestamp;
+use crate::store::error::Error;
+use crate::store::sqlite::row;
+use crate::store::sqlite::writer::Tx;
+
+/// Candidates that one detection opens at most.
+const DETECT_MAX: u32 = 500;
+/// Inbox rows that one detection reads.
+const INBOX_ROWS_MAX: u32 = 20_000;
+
+/// What is amiss with a subject.
+struct Candidate {
+    reason: Reason,
+    /// An attempt, release run or inbox row.
+    subject: String,
+    /// The attempt it is about; nothing for an inbox row.
+    attempt: Option<String>,
+    installation: InstallationId,
+}
+
+/// What a detection opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Detected {
+    /// The items.
+    pub items: Vec<(ReconciliationId, Reason)>,
+    /// Another detection would find more.
+    pub more: bool,
+}
+
+impl Store {
+    /// Opens items for what is amiss. `inbox_after` is where the last look at the inbox ended, and is
+    /// moved on.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was opened.
+    pub fn detect(
+        &self,
+        kind: Kind,
+        rules: Rules,
+        now: Timestamp,
+        inbox_after: &mut i64,
+    ) -> Result<Detected, Error> {
+        let candidates = match kind {
+            Kind::WorkflowAttempt => {
+                let mut found = self.candidates(RUNNING, now, &rules)?;
+                found.extend(self.candidates(IN_DOUBT, now, &rules)?);
+                found
+            }
+            Kind::ReleaseRun => self.candidates(UNPUBLISHED, now, &rules)?,
+            Kind::WebhookInbox => self.drifted(now, &rules, inbox_after)?,
+        };
+        if candidates.is_empty() {
+            return Ok(Detected::default());
+        }
+        let more = candidates.len() >= usize::try_from(DETECT_MAX).unwrap_or(usize::MAX);
+        let items = self.write(move |tx| {
+            candidates.iter().filter_map(|it| open(tx, it, &rules).transpose()).collect()
+        })?;
+        Ok(Detected { items, more })
+    }
+
+    /// Candidates older than the observation window. What is newer than now was written by a clock that
+    /// was ahead, and is as good as old.
+    fn candidates(
+        &self,
+        sql: &str,
+        now: Timestamp,
+        rules: &Rules,
+    ) -> Result<Vec<Candidate>, Error> {
+        let ranges = [(Timestamp::MIN, now.minus(rules.observation)), (now, Timestamp::MAX)];
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut candidates = Vec::new();
+            for (after, until) in ranges {
+                let mut rows = statement.query(named_params! {
+                    ":after": after.micros(),
+                    ":until": until.micros(),
+                    ":limit": DETECT_MAX,
+                })?;
+                while let Some(row) = rows.next()? {
+                    candidates.push(Candidate {
+                        reason: super::reason(row)?,
+                        subject: row.get("subject_id")?,
+                        attempt: row.get("attempt_id")?,
+                        installation: row::number(row, "installation_id")?,
+                    });
+                }
+            }
+            Ok(candidates)
+        })
+    }
+
+    /// Reads a stretch of the inbox, and begins anew at its end.
+    fn drifted(
+        &self,
+        now: Timestamp,
+        rules: &Rules,
+        inbox_after: &mut i64,
+    ) -> Result<Vec<Candidate>, Error> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT i.inbox_id, i.state, i.received_at, i.installation_id, j.status FROM webhook_inbox i \
+                 LEFT JOIN control_plane_jobs j ON j.inbox_id = i.inbox_id \
+                 WHERE i.inbox_id > :after ORDER BY i.inbox_id LIMIT +:limit",
+            )?;
+            let mut rows = statement
+                .query(named_params! { ":after": *inbox_after, ":limit": INBOX_ROWS_MAX })?;
+            let (mut candidates, mut count) = (Vec::new(), 0);
+            while let Some(row) = rows.next()? {
+                count += 1;
+                *inbox_after = row.get("inbox_id")?;
+                let Some(installation) = row::number_or_null(row, "installation_id")? else { continue };
+                if let Some(reason) = decide(&inbox_facts(row, rules)?, now).reason() {
+                    let subject = inbox_after.to_string();
+                    candidates.push(Candidate { reason, subject, attempt: None, installation });
+                }
+            }
+            if count < INBOX_ROWS_MAX {
+                *inbox_after = 0;
+            }
+            Ok(candidates)
+        })
+    }
+}
+
+/// Reads `state`, `received_at` and the job's `status`.
+pub(super) fn inbox_facts(row: &rusqlite::Row<'_>, rules: &Rules) -> Result<Facts, Error> {
+    Ok(Facts {
+        inbox: row::read(row, "state", |word: String| {
+            InboxState::ALL.into_iter().find(|state| state.as_str() == word)
+        })?,
+        job: row::read(row, "status", |word: Option<String>| match word {
+            None => Some(None),
+            Some(word) => {
+                JobStatus::ALL.into_iter().find(|status| status.as_str() == word).map(Some)
+            }
+        })?,
+        window_ends_at: row::instant(row, "received_at")?.plus(rules.observation),
+    })
+}
+
+/// Attempts that have a workflow run and do not end.
+const RUNNING: &str = "SELECT 'running_stale' AS reason, a.attempt_id AS subject_id, a.attempt_id, \
+        r.forge_installation_id AS installation_id \
+    FROM release_run_attempts a JOIN release_runs r \
+        ON r.release_run_id = a.release_run_id AND r.current_attempt_id = a.attempt_id \
+    WHERE a.status IN ('running', 'reporting') AND a.workflow_run_id IS NOT NULL \
+        AND a.updated_at > :after AND a.updated_at <= :until \
+        AND NOT EXISTS (SELECT 1 FROM reconciliation_items i \
+            WHERE i.subject_id = a.attempt_id AND i.reason = 'running_stale') \
+    ORDER BY a.updated_at, a.id LIMIT +:limit";
+
+/// Effects that may have happened and were given up.
+const IN_DOUBT: &str = "SELECT iif(o.kind = 'workflow_dispatch', 'dispatch_uncertain', \
+            'check_run_create_uncertain') AS reason, \
+        o.attempt_id AS subject_id, o.attempt_id, o.installation_id \
+    FROM outbox o WHERE o.status = 'dead_letter' AND o.send_began_at IS NOT NULL \
+        AND o.finished_at > :after AND o.finished_at <= :until \
+        AND o.kind IN ('workflow_dispatch', 'check_run_create') \
+        AND NOT EXISTS (SELECT 1 FROM reconciliation_items i WHERE i.subject_id = o.attempt_id \
+            AND i.reason = iif(o.kind = 'workflow_dispatch', 'dispatch_uncertain', \
+                'check_run_create_uncertain') \
+            AND (i.finished_at IS NULL OR i.created_at >= o.finished_at)) \
+    ORDER BY o.finished_at, o.id LIMIT +:limit";
+
+/// Release runs that have ended and whose check run was not confirmed.
+const UNPUBLISHED: &str = "SELECT 'reporting_stale' AS reason, r.release_run_id AS subject_id, \
+        r.current_attempt_id AS attempt_id, r.forge_installation_id AS installation_id \
+    FROM release_runs r WHERE r.forge_check_published_at IS NULL AND r.check_run_id IS NOT NULL \
+        AND r.finished_at IS NOT NULL AND r.finished_at > :after AND r.finished_at <= :until \
+        AND NOT EXISTS (SELECT 1 FROM reconciliation_items i WHERE i.subject_id = r.release_run_id \
+            AND i.reason = 'reporting_stale' AND i.attempt_id = r.current_attempt_id) \
+    ORDER BY r.finished_at, r.id LIMIT +:limit";
+
+/// Opens an item, unless there is one: an unfinished one, or one that has told all there is to tell
+/// about this attempt.
+fn open(
+    tx: &mut Tx<'_>,
+    candidate: &Candidate,
+    rules: &Rules,
+) -> Result<Option<(ReconciliationId, Reason)>, Error> {
+    let id = ReconciliationId::from(tx.ids.uuid(tx.now));
+    let reason = candidate.reason;
+    let once = matches!(reason, Reason::RunningStale | Reason::ReportingStale);
+    let opened = tx
+        .connection
+        .prepare_cached(
+            "INSERT INTO reconciliation_items (reconciliation_id, kind, reason, subject_id, attempt_id, \
+                installation_id, status, next_check_at, deadline_at, created_at, updated_at) \
+             SELECT :id, :kind, :reason, :subject, :attempt, :installation, 'open', :now, :deadline, \
+                :now, :now \
+             WHERE NOT EXISTS (SELECT 1 FROM reconciliation_items \
+                WHERE subject_id = :subject AND reason = :reason AND attempt_id IS :attempt \
+                    AND (:once OR finished_at IS NULL)) \
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(named_params! {
+            ":id": id.to_string(),
+            ":kind": reason.kind().as_str(),
+            ":reason": reason.as_str(),
+            ":subject": candidate.subject,
+            ":attempt": candidate.attempt,
+            ":installation": candidate.installation.get(),
+            ":deadline": tx.now.plus(rules.deadline).micros(),
+            ":once": once,
+            ":now": tx.now.micros(),
+        })?;
+    Ok((opened > 0).then_some((id, reason)))
+}

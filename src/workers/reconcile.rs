@@ -1,0 +1,171 @@
+//! Reconciles: one worker detects what is amiss, a few look at it and apply what they saw.
+//!
+//! A look costs one token and at most two reads, and, for a check run that shows something else than it
+//! must, one update. What was seen decides nothing here: it goes to the store, which decides in the
+//! transaction that applies it. The forge is never called while a transaction is open.
+
+mod events;
+mod observe;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::domain::lease::Claim;
+use crate::domain::reconcile::look::{Look, Settled};
+use crate::domain::reconcile::{Kind, Rules};
+use crate::forge::Forge;
+use crate::metrics::{Metrics, STORE_FAILURES};
+use crate::store::{self, Observation, Store};
+use crate::wake::Wake;
+use crate::workers::driver::{Next, Worker};
+
+/// Longer than every call of one look together: a token (30 s), two reads (83 s each).
+const LEASE: Duration = Duration::from_secs(240);
+/// Pause between tries to apply what was seen while the store is unavailable.
+const APPLY_PAUSE: Duration = Duration::from_millis(500);
+/// Tries to apply what was seen; what is still not applied then is looked at again.
+const APPLY_TRIES: u32 = 20;
+
+/// Finds what is amiss, each time it is stepped.
+pub struct Detect {
+    /// The store.
+    pub store: Store,
+    /// Says what is older than the observation window.
+    pub clock: Arc<dyn Clock>,
+    /// Intervals.
+    pub rules: Rules,
+    /// Woken when an item was opened.
+    pub reconcile: Wake,
+    /// Where the last look at the inbox ended; 0 at first.
+    pub inbox_after: i64,
+}
+
+impl Worker for Detect {
+    fn name(&self) -> &'static str {
+        "detect"
+    }
+
+    fn step(&mut self) -> Next {
+        let mut more = false;
+        for kind in Kind::ALL {
+            let now = self.clock.now();
+            match self.store.detect(*kind, self.rules, now, &mut self.inbox_after) {
+                Ok(detected) => {
+                    for (id, reason) in &detected.items {
+                        events::detected(*id, *reason);
+                    }
+                    if !detected.items.is_empty() {
+                        self.reconcile.notify();
+                    }
+                    more |= detected.more;
+                }
+                Err(error) => events::detection_failed(*kind, &error),
+            }
+        }
+        if more { Next::Now } else { Next::Wait }
+    }
+}
+
+/// Looks at what is due, one item of each kind a step.
+pub struct Reconcile {
+    /// The store.
+    pub store: Store,
+    /// The forge.
+    pub forge: Arc<dyn Forge>,
+    /// Random per process start; names the holder of a lease.
+    pub owner: String,
+    /// Intervals.
+    pub rules: Rules,
+    /// Its own wake: news, and the end.
+    pub wake: Wake,
+    /// Woken when there is something to send.
+    pub outbox: Wake,
+    /// Woken when a job was made again.
+    pub jobs: Wake,
+    /// Counters.
+    pub metrics: Arc<Metrics>,
+}
+
+impl Worker for Reconcile {
+    fn name(&self) -> &'static str {
+        "reconcile"
+    }
+
+    fn step(&mut self) -> Next {
+        let mut next = Next::Wait;
+        for kind in Kind::ALL {
+            if self.wake.is_stopped() {
+                return Next::Wait;
+            }
+            if self.poll(*kind) == Next::Now {
+                next = Next::Now;
+            }
+        }
+        next
+    }
+}
+
+impl Reconcile {
+    fn poll(&self, kind: Kind) -> Next {
+        let polled = match self.store.claim_look(kind, &self.owner, LEASE) {
+            Ok(polled) => polled,
+            Err(error) => {
+                events::claim_failed(kind, &error);
+                return Next::Wait;
+            }
+        };
+        for closed in &polled.closed {
+            events::terminal(&self.metrics, closed.id, closed.reason, closed.code);
+        }
+        if let Some(claim) = &polled.claim {
+            self.look(claim);
+        }
+        if polled.more { Next::Now } else { Next::Wait }
+    }
+
+    fn look(&self, claim: &Claim<Look>) {
+        let Some(observation) = self.observe(claim) else {
+            // Nothing was learned: somebody else looks, or the lease runs out.
+            if let Err(error) = self.store.postpone_look(claim) {
+                self.store_failed("postpone_look", &error);
+            }
+            return;
+        };
+        for _ in 0..APPLY_TRIES {
+            match self.store.apply_look(claim, observation, self.rules) {
+                Ok(settled) => return self.settled(claim, settled),
+                Err(error @ store::Error::Unavailable(_)) => {
+                    self.store_failed("apply_look", &error)
+                }
+                Err(error) => return self.store_failed("apply_look", &error),
+            }
+            if !self.wake.pause(APPLY_PAUSE) {
+                return;
+            }
+        }
+    }
+
+    fn settled(&self, claim: &Claim<Look>, settled: Settled) {
+        let (id, reason) = (claim.item.id, claim.item.reason);
+        match settled.next_check_at {
+            Some(at) => events::recheck(&self.metrics, id, reason, settled.code, at),
+            None => events::terminal(&self.metrics, id, reason, settled.code),
+        }
+        self.outbox.notify();
+        self.jobs.notify();
+    }
+
+    fn observe(&self, claim: &Claim<Look>) -> Option<Observation> {
+        let observation = observe::observe(self, claim)?;
+        events::looked(&self.metrics, claim.item.reason.kind(), observation);
+        // A look that was cut short because we stop tells nothing, not even that the forge is away.
+        let cut_short = self.wake.is_stopped() && observation.is_unavailable();
+        (!cut_short).then_some(observation)
+    }
+
+    fn store_failed(&self, verb: &'static str, error: &store::Error) {
+        self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+        log::warn!(event = "worker.store_failed", worker = "reconcile", verb = verb, class = error.class(); "a store verb did not happen");
+    }
+}

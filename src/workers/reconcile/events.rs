@@ -1,0 +1,89 @@
+//! What reconcilers tell of themselves: stable names, ids and codes. No tenant content, no text of the
+//! forge or the database.
+
+use crate::domain::id::ReconciliationId;
+use crate::domain::reconcile::{Code, Kind, Reason};
+use crate::domain::time::Timestamp;
+use crate::metrics::{LOOKUPS, Metrics, RECONCILIATIONS};
+use crate::store::{Error, Observation};
+
+/// Names of the events of one reconciler.
+struct Names {
+    detected: &'static str,
+    detection_failed: &'static str,
+    claim_failed: &'static str,
+    terminal: &'static str,
+}
+
+const fn names(kind: Kind) -> Names {
+    match kind {
+        Kind::WorkflowAttempt => Names {
+            detected: "worker.reconciliation_detected",
+            detection_failed: "worker.reconciliation_detection_failed",
+            claim_failed: "worker.reconciliation_claim_failed",
+            terminal: "worker.reconciliation_terminal",
+        },
+        Kind::ReleaseRun => Names {
+            detected: "worker.check_run_reconciliation_detected",
+            detection_failed: "worker.check_run_reconciliation_detection_failed",
+            claim_failed: "worker.check_run_reconciliation_claim_failed",
+            terminal: "worker.check_run_reconciliation_terminal",
+        },
+        Kind::WebhookInbox => Names {
+            detected: "worker.lifecycle_reconciliation_detected",
+            detection_failed: "worker.lifecycle_reconciliation_detection_failed",
+            claim_failed: "worker.lifecycle_reconciliation_claim_failed",
+            terminal: "worker.lifecycle_reconciliation_terminal",
+        },
+    }
+}
+
+/// Something is amiss, and an item was opened for it.
+pub(super) fn detected(id: ReconciliationId, reason: Reason) {
+    let event = names(reason.kind()).detected;
+    log::info!(event = event, reconciliation_id = id.to_string().as_str(), reason = reason.as_str(); "something is amiss and will be looked at");
+}
+
+/// It is not known whether something is amiss.
+pub(super) fn detection_failed(kind: Kind, error: &Error) {
+    let event = names(kind).detection_failed;
+    log::warn!(event = event, class = error.class(); "nothing could be detected");
+}
+
+/// It is not known what is due.
+pub(super) fn claim_failed(kind: Kind, error: &Error) {
+    let event = names(kind).claim_failed;
+    log::warn!(event = event, class = error.class(); "nothing could be claimed");
+}
+
+/// An item was finished.
+pub(super) fn terminal(metrics: &Metrics, id: ReconciliationId, reason: Reason, code: Code) {
+    let kind = reason.kind();
+    let event = names(kind).terminal;
+    let status = if code.is_dead() { "dead_letter" } else { "completed" };
+    log::info!(event = event, reconciliation_id = id.to_string().as_str(), status = status, outcome_code = code.as_str(); "a reconciliation came to its end");
+    metrics.count(RECONCILIATIONS, &[("kind", kind.as_str()), ("outcome", code.as_str())]);
+}
+
+/// An item was put off.
+pub(super) fn recheck(
+    metrics: &Metrics,
+    id: ReconciliationId,
+    reason: Reason,
+    code: Code,
+    at: Timestamp,
+) {
+    log::debug!(event = "reconciliation.recheck", reconciliation_id = id.to_string().as_str(), outcome_code = code.as_str(), next_check_at = at.to_string().as_str(); "it is looked at again later");
+    metrics.count(RECONCILIATIONS, &[("kind", reason.kind().as_str()), ("outcome", "recheck")]);
+}
+
+/// The forge was looked at.
+pub(super) fn looked(metrics: &Metrics, kind: Kind, observation: Observation) {
+    let outcome = match observation {
+        Observation::Inbox => return,
+        other if other.is_unavailable() => "failed",
+        other if other.is_not_found() => "not_found",
+        _ => "ok",
+    };
+    metrics.count(LOOKUPS, &[("kind", kind.as_str()), ("outcome", outcome)]);
+}
