@@ -4,6 +4,8 @@
 //! The rows of the specification stand in `tests/data/specification`, typed by hand; no command writes
 //! there. Each must be a row of the generated table.
 
+mod reconcile;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

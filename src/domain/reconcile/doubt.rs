@@ -1,6 +1,7 @@
-//! An effect in doubt: it may have happened at the forge, and was given up. A look can prove that it
-//! happened. Only a creation can be proved not to have: a check run is found by its external id, while
-//! a run that is not found may be one whose title does not tell.
+//! An effect in doubt: it may have happened at the forge, and was given up.
+//!
+//! A look can prove that it happened. Only a creation can be proved not to have: a check run is found by
+//! its external id, while a run that is not found may be one whose title does not tell.
 
 use crate::domain::id::{CheckRunId, WorkflowRunId};
 use crate::domain::reconcile::{Code, Rules, Unavailable};

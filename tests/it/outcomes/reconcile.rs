@@ -1,0 +1,206 @@
+//! The reconcilers: every combination of where the subject stands, what was seen, and when.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use svc::domain::dead_letter::ErrorClass;
+use svc::domain::delivery::InboxState;
+use svc::domain::job::JobStatus;
+use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
+use svc::domain::reconcile::{Code, Rules, Standing, Unavailable};
+use svc::domain::reconcile::{check_run, doubt, lifecycle, workflow};
+use svc::domain::release::{Decision, Ending};
+use svc::domain::time::Timestamp;
+
+use super::{NOW, check};
+
+const RULES: Rules = Rules {
+    observation: Duration::from_secs(300),
+    deadline: Duration::from_secs(1_800),
+    next_check: Duration::from_secs(60),
+};
+
+/// When it is decided: how far the deadline is.
+fn times() -> [(&'static str, Timestamp); 5] {
+    [
+        ("long before the deadline", NOW.plus(Duration::from_secs(1_800))),
+        ("20 s before the deadline", NOW.plus(Duration::from_secs(20))),
+        ("a microsecond before the deadline", NOW.plus(Duration::from_micros(1))),
+        ("at the deadline", NOW),
+        ("after the deadline", NOW.minus(Duration::from_secs(86_400))),
+    ]
+}
+
+fn unavailable() -> [(&'static str, Unavailable); 3] {
+    let wait = |seconds| Some(NOW.plus(Duration::from_secs(seconds)));
+    let why = |wait_until| Unavailable { class: ErrorClass::Unavailable, wait_until };
+    [
+        ("lookup unavailable", why(None)),
+        ("lookup unavailable, asked to wait 5 s", why(wait(5))),
+        ("lookup unavailable, asked to wait 600 s", why(wait(600))),
+    ]
+}
+
+fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Current => "current attempt",
+        Standing::Ended => "ended",
+        Standing::Superseded => "superseded",
+    }
+}
+
+fn again(code: Code, at: Timestamp) -> String {
+    let verb = if code.is_lookup_failure() { "retry" } else { "recheck" };
+    let micros = at.since(NOW).as_micros();
+    let after = if micros.is_multiple_of(1_000_000) {
+        format!("{} s", micros / 1_000_000)
+    } else {
+        format!("{micros} us")
+    };
+    format!("{verb} {code} in {after}")
+}
+
+#[test]
+fn workflow_runs() {
+    let mut lookups = vec![("still pending".to_owned(), Lookup::Pending)];
+    for conclusion in RunConclusion::ALL {
+        lookups.push((format!("completed / {conclusion}"), Lookup::Completed(*conclusion)));
+    }
+    lookups.push(("404".to_owned(), Lookup::NotFound));
+    for (what, why) in unavailable() {
+        lookups.push((what.to_owned(), Lookup::Unavailable(why)));
+    }
+    let mut table = String::new();
+    for stands in Standing::ALL {
+        for (what, lookup) in &lookups {
+            for (when, deadline) in times() {
+                let stood = standing(stands);
+                let then = match workflow::decide(stands, *lookup, deadline, NOW, &RULES) {
+                    workflow::Outcome::Close(code) => format!("close {code}"),
+                    workflow::Outcome::Recheck { code, at, ended_well: false } => again(code, at),
+                    workflow::Outcome::Recheck { code, at, ended_well: true } => {
+                        format!("reporting; {}", again(code, at))
+                    }
+                    workflow::Outcome::Fail(code) => format!("failed {code}"),
+                    workflow::Outcome::TimeOut(code) => format!("timed_out {code}"),
+                };
+                writeln!(table, "{stood}; {what}; {when} -> {then}").unwrap();
+            }
+        }
+    }
+    assert!(!table.contains("succeeded"), "no state of the forge makes a release succeed");
+    check("reconcile_workflow", &table);
+}
+
+#[test]
+fn check_runs() {
+    use check_run::{Observation, Outcome, Standing};
+    let mut observations = vec![
+        ("identity or binding mismatch".to_owned(), Observation::BindingMismatch),
+        ("expected status and conclusion".to_owned(), Observation::Expected),
+        ("something else, updated".to_owned(), Observation::Updated),
+        ("404".to_owned(), Observation::NotFound),
+    ];
+    for (what, why) in unavailable() {
+        observations.push((what.to_owned(), Observation::Unavailable(why)));
+        let what = what.replace("lookup unavailable", "something else, update not confirmed");
+        observations.push((what, Observation::NotUpdated(why)));
+    }
+    let mut table = String::new();
+    for stands in Standing::ALL {
+        let stood = match stands {
+            Standing::Unpublished => "ended, not published",
+            Standing::Published => "published",
+            Standing::RunsAgain => "runs again",
+        };
+        for (what, observation) in &observations {
+            for (when, deadline) in times() {
+                let then = match check_run::decide(stands, *observation, deadline, NOW, &RULES) {
+                    Outcome::Close(code) => format!("close {code}"),
+                    Outcome::Published => "publication reconciled".to_owned(),
+                    Outcome::Recheck { code, at } => again(code, at),
+                    Outcome::Fail(code) => format!("stable failure {code}, audited"),
+                };
+                writeln!(table, "{stood}; {what}; {when} -> {then}").unwrap();
+            }
+        }
+    }
+    check("reconcile_check_run", &table);
+}
+
+#[test]
+fn effects_in_doubt() {
+    use doubt::{Observation, Outcome};
+    let (run, check) = (1.try_into().unwrap(), 2.try_into().unwrap());
+    let mut observations = vec![
+        ("one run names the attempt".to_owned(), Observation::WorkflowRun(run)),
+        ("the check run of the attempt".to_owned(), Observation::CheckRun(check)),
+        ("no check run of the attempt".to_owned(), Observation::NoCheckRun),
+        ("no run, or several, name the attempt".to_owned(), Observation::NoProof),
+    ];
+    for (what, why) in unavailable() {
+        observations.push((what.to_owned(), Observation::Unavailable(why)));
+    }
+    let mut table = String::new();
+    for (what, observation) in &observations {
+        for (when, deadline) in times() {
+            let then = match doubt::decide(*observation, deadline, NOW, &RULES) {
+                Outcome::Proved(_) => "it happened: complete, close the dead letter".to_owned(),
+                Outcome::Disproved => "it did not happen: safe to replay".to_owned(),
+                Outcome::Recheck { code, at } => again(code, at),
+                Outcome::Unproved => "stays in doubt: NOT safe to replay".to_owned(),
+            };
+            writeln!(table, "{what}; {when} -> {then}").unwrap();
+        }
+    }
+    super::check("reconcile_doubt", &table);
+}
+
+#[test]
+fn inbox_rows() {
+    use lifecycle::{Facts, Outcome};
+    let jobs = [None].into_iter().chain(JobStatus::ALL.map(Some));
+    let mut table = String::new();
+    for job in jobs {
+        for inbox in InboxState::ALL {
+            for (when, window_ends_at) in [
+                ("within the window", NOW.plus(Duration::from_micros(1))),
+                ("as the window ends", NOW),
+                ("after the window", NOW.minus(Duration::from_secs(86_400))),
+            ] {
+                let outcome = lifecycle::decide(&Facts { inbox, job, window_ends_at }, NOW);
+                let reason = outcome.reason().map_or(String::new(), |reason| format!(", {reason}"));
+                let then = match outcome {
+                    Outcome::Close(_) => "nothing to repair".to_owned(),
+                    Outcome::Project(state) => format!("inbox {}", state.as_str()),
+                    Outcome::Recreate => "recreate the job".to_owned(),
+                };
+                let job = job.map_or("no job", JobStatus::as_str);
+                let inbox = inbox.as_str();
+                writeln!(table, "{job}; inbox {inbox}; {when} -> {then}{reason}").unwrap();
+            }
+        }
+    }
+    check("reconcile_lifecycle", &table);
+}
+
+#[test]
+fn endings() {
+    let mut endings: Vec<_> = Decision::ALL.iter().map(|it| Ending::Decided(*it)).collect();
+    for code in Code::ALL {
+        endings.push(Ending::Failed(*code));
+        endings.push(Ending::TimedOut(*code));
+    }
+    let mut table = String::new();
+    for ending in endings {
+        let how = match ending {
+            Ending::Decided(decision) => format!("result {decision}"),
+            Ending::Failed(code) => format!("failed {code}"),
+            Ending::TimedOut(code) => format!("timed out {code}"),
+        };
+        let (status, conclusion) = (ending.status().as_str(), ending.conclusion());
+        let reason = ending.failure_reason().unwrap_or("none");
+        writeln!(table, "{how} -> {status}; shown as {conclusion}; reason {reason}").unwrap();
+    }
+    check("release_endings", &table);
+}
