@@ -18,7 +18,7 @@ BEGIN
 END;
 
 CREATE TRIGGER release_runs_forge_conclusion_kept AFTER UPDATE ON release_runs
-WHEN NEW.current_attempt_id = OLD.current_attempt_id
+WHEN NEW.current_attempt_id = OLD.current_attempt_id AND NEW.finished_at IS NOT NULL
     AND coalesce(OLD.forge_conclusion, NEW.forge_conclusion, NEW.decision, NEW.conclusion) IS NOT NULL
     AND (NEW.forge_conclusion IS NULL OR NEW.forge_conclusion IS NOT coalesce(OLD.forge_conclusion, NEW.forge_conclusion))
 BEGIN

@@ -133,14 +133,13 @@ impl Reconcile {
             return;
         };
         for _ in 0..APPLY_TRIES {
-            match self.store.apply_look(claim, observation, self.rules) {
+            let error = match self.store.apply_look(claim, observation, self.rules) {
                 Ok(settled) => return self.settled(claim, settled),
-                Err(error @ store::Error::Unavailable(_)) => {
-                    self.store_failed("apply_look", &error)
-                }
-                Err(error) => return self.store_failed("apply_look", &error),
-            }
-            if !self.wake.pause(APPLY_PAUSE) {
+                Err(error) => error,
+            };
+            self.store_failed("apply_look", &error);
+            let may_pass = matches!(error, store::Error::Unavailable(_));
+            if !may_pass || !self.wake.pause(APPLY_PAUSE) {
                 return;
             }
         }

@@ -18,6 +18,7 @@ mod operator_api;
 mod outcomes;
 mod power;
 mod query_plans;
+mod reconcile;
 mod simulation;
 mod store_contract;
 mod support;

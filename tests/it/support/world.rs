@@ -11,6 +11,7 @@ use svc::app::{App, IntakeRules, Wakes};
 use svc::auth::operator::Operators;
 use svc::config::OperatorConfig;
 use svc::domain::id::InstallationId;
+use svc::domain::reconcile::Rules;
 use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
 use svc::http::message::{Head, Request, Response, Service as _, Surface};
@@ -23,6 +24,7 @@ use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::jobs::{Jobs, Owed};
 use svc::workers::outbox::Outbox;
+use svc::workers::reconcile::{Detect, Reconcile};
 
 use crate::support::forge::FakeForge;
 use crate::support::{ManualClock, SeededRandom};
@@ -40,6 +42,12 @@ pub(crate) const RETRY: RetryPolicy = RetryPolicy {
     attempts_max: 3,
     delay_base: Duration::from_secs(5),
     delay_max: Duration::from_secs(60),
+};
+/// Intervals of reconciliation: the specification's.
+pub(crate) const RULES: Rules = Rules {
+    observation: Duration::from_secs(300),
+    deadline: Duration::from_secs(1_800),
+    next_check: Duration::from_secs(60),
 };
 /// Longer than any lease or delay.
 pub(crate) const LONG: Duration = Duration::from_secs(3_600);
@@ -162,6 +170,44 @@ impl World {
             wake: Wake::new(),
             metrics: Arc::clone(&self.app.metrics),
         }
+    }
+
+    /// A worker that finds what is amiss.
+    pub(crate) fn detect(&self) -> Detect {
+        Detect {
+            store: self.store.clone(),
+            clock: Arc::<ManualClock>::clone(&self.clock),
+            rules: RULES,
+            reconcile: Wake::new(),
+            inbox_after: 0,
+        }
+    }
+
+    /// A worker that looks at what is amiss.
+    pub(crate) fn reconcile(&self) -> Reconcile {
+        Reconcile {
+            store: self.store.clone(),
+            forge: Arc::<FakeForge>::clone(&self.forge),
+            owner: "reconcile".to_owned(),
+            rules: RULES,
+            wake: Wake::new(),
+            outbox: Wake::new(),
+            jobs: Wake::new(),
+            metrics: Arc::clone(&self.app.metrics),
+        }
+    }
+
+    /// Lets time pass, then finds what is amiss and looks at all that is due.
+    pub(crate) fn reconcile_after(&self, by: Duration) {
+        self.clock.advance(by);
+        self.detect().step();
+        let mut reconcile = self.reconcile();
+        while reconcile.step() == Next::Now {}
+    }
+
+    /// Writes to the file behind the store's back.
+    pub(crate) fn tamper(&self, sql: &str) {
+        open_raw(&self.database()).execute_batch(sql).unwrap();
     }
 
     /// Steps every worker until none has anything to do now.
