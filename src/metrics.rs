@@ -13,11 +13,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     (EFFECTS, "counter", "Side effects at the forge, by kind and outcome."),
     (REPLAYS, "counter", "Replay requests by outcome."),
     (STORE_FAILURES, "counter", "Store verbs that did not happen, by class."),
-    (
-        RECONCILIATIONS,
-        "counter",
-        "Reconciliation items looked at or finished, by kind and outcome.",
-    ),
+    (RECONCILIATIONS, "counter", "Reconciliation items put off or finished, by kind and outcome."),
     (LOOKUPS, "counter", "Looks at the forge by reconcilers, by kind and outcome."),
     (WORKER_PANICS, "counter", "Panics caught in workers."),
     (SWEPT, "counter", "Finished rows deleted by retention, by kind."),
@@ -35,7 +31,7 @@ pub const EFFECTS: &str = "svc_effects_total";
 pub const REPLAYS: &str = "svc_replays_total";
 /// Store failures; label `class`.
 pub const STORE_FAILURES: &str = "svc_store_failures_total";
-/// Reconciliation items; labels `kind`, `outcome` (`recheck`, or the code an item ended with).
+/// Reconciliation items; labels `kind`, `outcome` (a code), `then` (`recheck` or `end`).
 pub const RECONCILIATIONS: &str = "svc_reconciliations_total";
 /// Looks at the forge; labels `kind`, `outcome` (`ok`, `not_found`, `failed`).
 pub const LOOKUPS: &str = "svc_forge_lookups_total";

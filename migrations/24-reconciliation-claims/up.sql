@@ -11,7 +11,7 @@ CREATE INDEX reconciliation_items_finished ON reconciliation_items (finished_at,
 
 -- What each reconciler looks for.
 CREATE INDEX release_run_attempts_running ON release_run_attempts (updated_at, id)
-    WHERE status IN ('running', 'reporting') AND workflow_run_id IS NOT NULL;
+    WHERE status IN ('running', 'reporting');
 CREATE INDEX release_runs_unpublished ON release_runs (finished_at, id)
     WHERE forge_check_published_at IS NULL AND check_run_id IS NOT NULL AND finished_at IS NOT NULL;
 CREATE INDEX outbox_in_doubt ON outbox (finished_at, id)

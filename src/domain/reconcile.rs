@@ -37,6 +37,8 @@ words! {
     Reason {
         /// The attempt has a workflow run and does not end.
         RunningStale => "running_stale",
+        /// The attempt was dispatched, and the forge did not say which run it started.
+        RunUnknown => "run_unknown",
         /// A dispatch may have had its effect, and was given up.
         DispatchUncertain => "dispatch_uncertain",
         /// A check run may have been created, and its creation was given up.
@@ -67,9 +69,10 @@ impl Reason {
     #[must_use]
     pub const fn kind(self) -> Kind {
         match self {
-            Self::RunningStale | Self::DispatchUncertain | Self::CheckRunCreateUncertain => {
-                Kind::WorkflowAttempt
-            }
+            Self::RunningStale
+            | Self::RunUnknown
+            | Self::DispatchUncertain
+            | Self::CheckRunCreateUncertain => Kind::WorkflowAttempt,
             Self::ReportingStale => Kind::ReleaseRun,
             Self::LifecycleJobMissing | Self::LifecycleInboxStateDrift => Kind::WebhookInbox,
         }
@@ -131,6 +134,8 @@ words! {
         AlreadyRepaired => "already_repaired",
         /// The check run shows the conclusion it must show.
         PublicationReconciled => "publication_reconciled",
+        /// The run that was started is known now.
+        RunIdentified => "run_identified",
         /// The effect is proved to have happened.
         EffectProved => "effect_proved",
         /// The effect is proved not to have happened; it may be replayed.

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use svc::clock::{Clock as _, SystemClock};
+use svc::domain::reconcile::Code;
 
 use self::world::World;
 
@@ -29,6 +30,27 @@ use self::world::World;
 const STEPS: u64 = 2_000;
 /// Seeds of a run that nobody asked for more; `tests/run` asks for a million steps.
 const SEEDS: u64 = 30;
+
+/// Codes that put an item off.
+const RECHECKS: &[Code] = &[
+    Code::WorkflowPending,
+    Code::ForgeResultCallbackPending,
+    Code::ForgeWorkflowNotFound,
+    Code::ForgeLookupFailed,
+    Code::ForgeCheckRunUpdateFailed,
+    Code::ForgeCheckRunNotFound,
+    Code::ForgeCheckRunLookupFailed,
+    Code::EffectUnproved,
+];
+/// Codes no item ends with: those that only put it off, and what no seed brings about.
+const NEVER_ENDS: &[Code] = &[
+    Code::WorkflowPending,
+    Code::ForgeResultCallbackPending,
+    Code::ForgeLookupFailed,
+    Code::SubjectUnreadable,
+    Code::CrashLoop,
+    Code::AlreadyEnded,
+];
 
 /// Threads that run seeds.
 const HANDS: usize = 2;
@@ -126,6 +148,11 @@ fn print_summary(total: &Report, seeds: &[u64], with_a_release: u64, took: Durat
 }
 
 fn assert_matrix_is_full(counters: &BTreeMap<(&'static str, &'static str), u64>) {
+    for code in Code::ALL {
+        let then = |then| counters.contains_key(&(then, code.as_str()));
+        assert!(then("end") || NEVER_ENDS.contains(code), "no item ends with {code}");
+        assert!(then("recheck") || !RECHECKS.contains(code), "no item is put off with {code}");
+    }
     for cut in forge::CUTS {
         for fault in forge::faults_at(cut) {
             assert!(

@@ -33,6 +33,8 @@ pub struct Look {
 pub enum Subject {
     /// The workflow run of an attempt.
     WorkflowRun(WorkflowRun),
+    /// A dispatch that started a run nobody knows the number of.
+    UnknownRun(Dispatch),
     /// A dispatch that may have started a run.
     Dispatch(Dispatch),
     /// A creation that may have made a check run.
@@ -60,7 +62,7 @@ pub struct WorkflowRun {
     pub workflow: Option<String>,
 }
 
-/// A dispatch that may have started a run.
+/// A dispatch whose run is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
     /// The attempt, which the run's title names.
@@ -69,7 +71,7 @@ pub struct Dispatch {
     pub workflow: String,
     /// The commit it was dispatched on.
     pub head_sha: String,
-    /// When it left.
+    /// Not before this, give or take the clocks' difference, was the run created.
     pub began_at: Timestamp,
 }
 

@@ -216,6 +216,16 @@ pub(super) fn dispatched(
     outbox::add(tx, target, attempt, &update)
 }
 
+/// The run an attempt was dispatched as is known now. Returns whether it can be this attempt's at all.
+pub(super) fn identify(tx: &Tx<'_>, attempt: AttemptId, run: WorkflowRunId) -> Result<bool, Error> {
+    if number_is_taken(tx, NumberColumn::WorkflowRun, run.get(), attempt)? {
+        return Ok(false);
+    }
+    let condition = "status = 'running' AND workflow_run_id IS NULL";
+    change(tx, attempt, "workflow_run_id = :number", condition, &[(":number", &run.get())])?;
+    Ok(true)
+}
+
 /// The workflow run of an attempt has ended well, as the forge says: only its result is missing.
 pub(super) fn reporting(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     change(tx, attempt, "status = 'reporting'", "status = 'running'", &[])

@@ -62,7 +62,7 @@ pub(super) fn terminal(metrics: &Metrics, id: ReconciliationId, reason: Reason, 
     let event = names(kind).terminal;
     let status = if code.is_dead() { "dead_letter" } else { "completed" };
     log::info!(event = event, reconciliation_id = id.to_string().as_str(), status = status, outcome_code = code.as_str(); "a reconciliation came to its end");
-    metrics.count(RECONCILIATIONS, &[("kind", kind.as_str()), ("outcome", code.as_str())]);
+    count(metrics, kind, code, "end");
 }
 
 /// An item was put off.
@@ -74,7 +74,12 @@ pub(super) fn recheck(
     at: Timestamp,
 ) {
     log::debug!(event = "reconciliation.recheck", reconciliation_id = id.to_string().as_str(), outcome_code = code.as_str(), next_check_at = at.to_string().as_str(); "it is looked at again later");
-    metrics.count(RECONCILIATIONS, &[("kind", reason.kind().as_str()), ("outcome", "recheck")]);
+    count(metrics, reason.kind(), code, "recheck");
+}
+
+fn count(metrics: &Metrics, kind: Kind, code: Code, then: &'static str) {
+    let labels = [("kind", kind.as_str()), ("outcome", code.as_str()), ("then", then)];
+    metrics.count(RECONCILIATIONS, &labels);
 }
 
 /// The forge was looked at.

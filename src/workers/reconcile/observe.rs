@@ -19,7 +19,9 @@ pub(super) fn observe(worker: &Reconcile, claim: &Claim<Look>) -> Option<Observa
     let look = &claim.item;
     let permission = match &look.subject {
         Subject::Inbox(_) => return Some(Observation::Inbox),
-        Subject::WorkflowRun(_) | Subject::Dispatch(_) => Permission::ActionsRead,
+        Subject::WorkflowRun(_) | Subject::UnknownRun(_) | Subject::Dispatch(_) => {
+            Permission::ActionsRead
+        }
         Subject::Creation(_) | Subject::CheckRun(_) => Permission::ChecksWrite,
     };
     // An installation that is not active, or a repository we may not see, cannot be asked about.
@@ -33,7 +35,9 @@ pub(super) fn observe(worker: &Reconcile, claim: &Claim<Look>) -> Option<Observa
     Some(match &look.subject {
         Subject::Inbox(_) => Observation::Inbox,
         Subject::WorkflowRun(run) => Observation::Workflow(session.workflow_run(run)),
-        Subject::Dispatch(dispatch) => Observation::Doubt(session.find_workflow_run(dispatch)),
+        Subject::UnknownRun(dispatch) | Subject::Dispatch(dispatch) => {
+            Observation::Doubt(session.find_workflow_run(dispatch))
+        }
         Subject::Creation(creation) => {
             Observation::Doubt(creation_seen(session.as_mut(), creation))
         }
@@ -50,7 +54,7 @@ const fn unknown(class: ErrorClass) -> Unavailable {
 const fn unseen(subject: &Subject, why: Unavailable) -> Observation {
     match subject {
         Subject::WorkflowRun(_) => Observation::Workflow(workflow::Lookup::Unavailable(why)),
-        Subject::Dispatch(_) | Subject::Creation(_) => {
+        Subject::UnknownRun(_) | Subject::Dispatch(_) | Subject::Creation(_) => {
             Observation::Doubt(doubt::Observation::Unavailable(why))
         }
         Subject::CheckRun(_) => Observation::CheckRun(check_run::Observation::Unavailable(why)),

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use svc::domain::dead_letter::ErrorClass;
-use svc::domain::outbox::CheckRunStatus;
+use svc::domain::outbox::{CheckRunStatus, EffectKind};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Kind, Unavailable};
+use svc::domain::reconcile::{Kind, Unavailable, doubt};
 use svc::domain::release::Conclusion;
 use svc::store::{Error, Observation};
 use svc::workers::driver::Worker as _;
 
 use super::{PAST_DEADLINE, item, items, release, running};
 use crate::support::World;
+use crate::support::forge::Plan;
 use crate::support::world::{RULES, commit, open_store, webhooks};
 
 /// What the check run of the release shows at the forge.
@@ -105,6 +106,45 @@ fn a_forge_that_asks_to_wait_is_left_alone() {
     world.reconcile_after(Duration::from_secs(1));
     assert_eq!(world.forge.looks(), 2);
     assert_eq!(item(&world), "open workflow_pending");
+}
+
+/// A release whose dispatch was accepted by a forge that does not say which run it started.
+fn running_unnamed() -> World {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.forge.plan(EffectKind::WorkflowDispatch, Plan::Unnamed);
+    world.settle();
+    assert_eq!(release(&world), "running -");
+    world
+}
+
+#[test]
+fn a_run_without_a_number_is_found_by_its_title_and_then_observed() {
+    let world = running_unnamed();
+    world.reconcile_after(RULES.observation);
+    assert_eq!(item(&world), "open workflow_pending");
+    world.forge.dispatched_run_is(doubt::Observation::WorkflowRun(77.try_into().unwrap()));
+    world.reconcile_after(RULES.next_check);
+    assert_eq!(item(&world), "completed run_identified");
+    assert_eq!(world.ask::<i64>("SELECT workflow_run_id FROM release_run_attempts"), 77);
+    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
+    world.reconcile_after(RULES.observation);
+    assert_eq!(release(&world), "failed forge_workflow_failure");
+}
+
+#[test]
+fn a_run_nobody_finds_is_as_good_as_one_that_does_not_end() {
+    let world = running_unnamed();
+    world.reconcile_after(RULES.observation);
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(release(&world), "timed_out forge_workflow_deadline_exceeded");
+    let world = running_unnamed();
+    let why = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
+    world.forge.dispatched_run_is(doubt::Observation::Unavailable(why));
+    world.reconcile_after(RULES.observation);
+    assert_eq!(item(&world), "open forge_lookup_failed");
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(release(&world), "failed forge_workflow_lookup_failed");
 }
 
 #[test]

@@ -9,16 +9,19 @@ use svc::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest
 use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
 use svc::domain::id::InstallationId;
-use svc::store::NEWEST_STEP;
-use svc::store::{LeasePolicy, Store};
+use svc::domain::reconcile::Kind;
+use svc::domain::reconcile::workflow::RunConclusion;
+use svc::store::{LeasePolicy, NEWEST_STEP, Store};
 use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::jobs::{Jobs, Owed};
+use svc::workers::reconcile::{Detect, Reconcile};
 use svc::workers::{outbox::Outbox, sweep::Sweep};
 
 use super::forge::{Died, SimulatedForge};
 use super::world::{TENANTS, World};
-use crate::support::world::{APP, RETRY, plan};
+use crate::support::ManualClock;
+use crate::support::world::{APP, RETRY, RULES, plan};
 
 /// Does one thing.
 pub(super) fn step(world: &Arc<World>, depth: u32) {
@@ -27,10 +30,15 @@ pub(super) fn step(world: &Arc<World>, depth: u32) {
         16..=22 => deliver_again(world, depth),
         23..=26 => rerequest(world, depth),
         27..=29 => change_installation(world, depth),
-        30..=49 => run_jobs(world, depth),
-        50..=84 => send(world, depth),
+        30..=43 => run_jobs(world, depth),
+        44..=48 => detect(world, depth),
+        49 => damage(world, depth),
+        50..=73 => send(world, depth),
+        74..=78 => go_on_at_the_forge(world, depth),
+        79..=84 => reconcile(world, depth),
         85..=90 => replay(world, depth),
-        91..=95 => move_clock(world, depth),
+        91..=93 => move_clock(world, depth),
+        94..=95 => reconcile(world, depth),
         96 => claim_and_vanish(world, depth),
         97 => shut_out_or_in(world, depth),
         98 => sweep(world, depth),
@@ -45,7 +53,9 @@ pub(super) fn come_to_rest(world: &Arc<World>) {
             let (_, store) = world.replica();
             let jobs = jobs(world, &store).step();
             let sent = outbox(world, &store, 0).step();
-            if jobs == Next::Wait && sent == Next::Wait {
+            let detected = detector(world, &store).step();
+            let looked = reconciler(world, &store, 0).step();
+            if [jobs, sent, detected, looked].into_iter().all(|next| next == Next::Wait) {
                 break;
             }
         }
@@ -170,12 +180,104 @@ fn send(world: &Arc<World>, depth: u32) {
     let (replica, store) = world.replica();
     let mut worker = outbox(world, &store, depth);
     world.note(depth, &format!("replica {replica} sends"));
-    if let Err(thrown) = catch_unwind(AssertUnwindSafe(|| worker.step())) {
+    unless_it_dies(world, depth, replica, || worker.step());
+}
+
+fn detector(world: &Arc<World>, store: &Store) -> Detect {
+    Detect {
+        store: store.clone(),
+        clock: Arc::<ManualClock>::clone(&world.clock),
+        rules: RULES,
+        reconcile: Wake::new(),
+        inbox_after: 0,
+    }
+}
+
+fn reconciler(world: &Arc<World>, store: &Store, depth: u32) -> Reconcile {
+    let wake = Wake::new();
+    if world.are_faults_on() && world.chance.one_in(40) {
+        wake.stop();
+    }
+    Reconcile {
+        store: store.clone(),
+        forge: Arc::new(SimulatedForge { world: Arc::clone(world), depth, wake: wake.clone() }),
+        owner: "simulated".to_owned(),
+        rules: RULES,
+        wake,
+        outbox: Wake::new(),
+        jobs: Wake::new(),
+        metrics: Arc::clone(&world.metrics),
+    }
+}
+
+fn detect(world: &Arc<World>, depth: u32) {
+    let (replica, store) = world.replica();
+    let next = detector(world, &store).step();
+    world.note(depth, &format!("replica {replica} detects: {next:?}"));
+}
+
+/// A worker looks at one item of each kind, unless its process dies on the way.
+fn reconcile(world: &Arc<World>, depth: u32) {
+    let (replica, store) = world.replica();
+    let mut worker = reconciler(world, &store, depth);
+    world.note(depth, &format!("replica {replica} reconciles"));
+    unless_it_dies(world, depth, replica, || worker.step());
+}
+
+fn unless_it_dies(world: &Arc<World>, depth: u32, replica: u64, step: impl FnOnce() -> Next) {
+    if let Err(thrown) = catch_unwind(AssertUnwindSafe(step)) {
         if !thrown.is::<Died>() {
             resume_unwind(thrown);
         }
         world.note(depth, &format!("replica {replica} died"));
     }
+}
+
+/// A workflow run ends, is run again, or is deleted.
+fn go_on_at_the_forge(world: &Arc<World>, depth: u32) {
+    let mut forge = world.forge.lock().unwrap();
+    let count = u64::try_from(forge.runs.len()).unwrap();
+    if count == 0 {
+        return;
+    }
+    let place = usize::try_from(world.chance.below(count)).unwrap();
+    let run = &mut forge.runs[place];
+    match world.chance.below(12) {
+        0 => run.deleted = true,
+        1 => run.ended = None,
+        2..=6 => run.ended = Some(RunConclusion::Success),
+        _ => run.ended = world.chance.pick(RunConclusion::ALL).copied(),
+    }
+    let run = *run;
+    drop(forge);
+    world.note(depth, &format!("run {} is now {:?}, deleted: {}", run.id, run.ended, run.deleted));
+    if world.chance.one_in(2) {
+        let tenant = tenant(world);
+        let action = Action::LookAtWorkflowRun { workflow_run: run.id };
+        deliver(world, depth, delivery(world, tenant, Some(action)));
+    }
+}
+
+/// Somebody else's hand in the file: an inbox row loses its job, or is moved to another state. Only in
+/// some runs, and never to a job somebody holds.
+fn damage(world: &Arc<World>, depth: u32) {
+    if !world.is_damaged_now_and_then() || !world.are_faults_on() {
+        return;
+    }
+    let what = if world.chance.one_in(2) {
+        let lost = "DELETE FROM control_plane_jobs WHERE id = (SELECT min(id) FROM control_plane_jobs \
+            JOIN webhook_inbox USING (inbox_id) WHERE status = 'available' AND state = 'accepted')";
+        world.damage(lost);
+        "a job is lost"
+    } else {
+        let state = *world.chance.pick(&["accepted", "processing", "dead_letter"]).unwrap();
+        world.damage(&format!(
+            "UPDATE webhook_inbox SET state = '{state}' WHERE inbox_id = \
+                (SELECT min(inbox_id) FROM control_plane_jobs WHERE status = 'available')"
+        ));
+        "an inbox row drifts"
+    };
+    world.note(depth, what);
 }
 
 /// A process that dies right after it claimed.
@@ -184,7 +286,12 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
     let policy = LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
     let jobs = store.claim_jobs(2, "vanishing", policy).map(|claims| claims.len());
     let message = store.claim_message("vanishing", policy).is_ok();
-    world.note(depth, &format!("replica {replica} claims {jobs:?} jobs, {message}, and dies"));
+    let kind = *world.chance.pick(Kind::ALL).unwrap();
+    let look = store.claim_look(kind, "vanishing", policy.lease).is_ok();
+    world.note(
+        depth,
+        &format!("replica {replica} claims {jobs:?} jobs, {message}, {kind} {look}, and dies"),
+    );
 }
 
 fn replay(world: &Arc<World>, depth: u32) {

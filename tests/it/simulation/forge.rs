@@ -10,7 +10,8 @@ use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
-use svc::domain::reconcile::{doubt, look, workflow};
+use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
+use svc::domain::reconcile::{Unavailable, doubt, look};
 use svc::forge::{CheckRunLook, Dispatch, Forge, Found, NewCheckRun, Permission, Session};
 use svc::wake::Wake;
 
@@ -24,7 +25,16 @@ pub(super) struct Died;
 const CALL_MAX: Duration = Duration::from_secs(120);
 
 /// Where a call can fail.
-pub(super) const CUTS: &[&str] = &["open", "dispatch", "create", "find", "update"];
+pub(super) const CUTS: &[&str] = &[
+    "open",
+    "dispatch",
+    "create",
+    "find",
+    "update",
+    "look at run",
+    "find run",
+    "look at check run",
+];
 
 /// How a call can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +49,9 @@ pub(super) enum Fault {
     DiedBefore,
     DiedAfter,
     WrongNumber,
+    Unnamed,
+    NotFound,
+    Mismatch,
 }
 
 impl Fault {
@@ -54,6 +67,9 @@ impl Fault {
             Self::DiedBefore => "died before",
             Self::DiedAfter => "died after",
             Self::WrongNumber => "wrong number",
+            Self::Unnamed => "unnamed",
+            Self::NotFound => "not found",
+            Self::Mismatch => "mismatch",
         }
     }
 }
@@ -63,7 +79,11 @@ pub(super) fn faults_at(cut: &str) -> &'static [Fault] {
     use Fault::*;
     match cut {
         "open" => &[None, Slow, Refused, RateLimited, NotSent, DiedBefore],
-        "find" => &[None, Slow, RateLimited, LostBefore, DiedBefore],
+        "find" | "find run" => &[None, Slow, RateLimited, LostBefore, DiedBefore],
+        "look at run" => &[None, Slow, RateLimited, LostBefore, DiedBefore, NotFound],
+        "look at check run" => {
+            &[None, Slow, RateLimited, LostBefore, DiedBefore, NotFound, Mismatch]
+        }
         "update" => &[
             None,
             Slow,
@@ -74,6 +94,19 @@ pub(super) fn faults_at(cut: &str) -> &'static [Fault] {
             LostAfter,
             DiedBefore,
             DiedAfter,
+        ],
+        "dispatch" => &[
+            None,
+            Slow,
+            Refused,
+            RateLimited,
+            NotSent,
+            LostBefore,
+            LostAfter,
+            DiedBefore,
+            DiedAfter,
+            WrongNumber,
+            Unnamed,
         ],
         _ => &[
             None,
@@ -97,9 +130,24 @@ pub(super) struct ForgeState {
     /// How often each effect happened.
     pub(super) effects: BTreeMap<(&'static str, AttemptId), u32>,
     pub(super) check_runs: Vec<(AttemptId, CheckRunId)>,
+    /// What check runs show.
+    pub(super) shown: BTreeMap<CheckRunId, CheckRunStatus>,
+    /// Runs that were dispatched.
+    pub(super) runs: Vec<Run>,
     /// Attempts one of whose calls took longer, by the clock, than any call may: the clock stepped
     /// forward meanwhile, the lease was over, and another holder looked before the effect was there.
     pub(super) outlasted: BTreeSet<AttemptId>,
+}
+
+/// A workflow run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) attempt: AttemptId,
+    pub(super) id: WorkflowRunId,
+    /// How it ended; nothing while it runs.
+    pub(super) ended: Option<RunConclusion>,
+    /// Somebody deleted it.
+    pub(super) deleted: bool,
 }
 
 /// The forge, as one step of a worker sees it.
@@ -175,6 +223,7 @@ impl SimulatedForge {
         };
         match fault {
             Fault::LostAfter => lost,
+            Fault::Unnamed => SendResult::Dispatched(None),
             Fault::DiedAfter => resume_unwind(Box::new(Died)),
             _ => answer,
         }
@@ -198,12 +247,30 @@ impl Forge for SimulatedForge {
     }
 }
 
+impl SimulatedForge {
+    /// Draws what happens to a look: what is told instead of the truth, or why nothing is told.
+    fn look(&self, cut: &'static str) -> Result<Fault, Unavailable> {
+        let why = |class, wait_until| Err(Unavailable { class, wait_until });
+        match self.meet(cut) {
+            Fault::RateLimited => {
+                let wait = Duration::from_secs(30 + self.world.chance.below(600));
+                why(ErrorClass::RateLimited, Some(self.world.clock.now().plus(wait)))
+            }
+            Fault::LostBefore => why(ErrorClass::Unavailable, None),
+            fault => Ok(fault),
+        }
+    }
+}
+
 struct SimulatedSession<'a>(&'a SimulatedForge);
 
 impl Session for SimulatedSession<'_> {
     fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult {
-        self.0.carry_out(cut_of(EffectKind::WorkflowDispatch), dispatch.attempt, |_, number| {
-            SendResult::Dispatched(WorkflowRunId::try_from(number).ok())
+        let attempt = dispatch.attempt;
+        self.0.carry_out(cut_of(EffectKind::WorkflowDispatch), attempt, |state, number| {
+            let id = WorkflowRunId::try_from(number).unwrap();
+            state.runs.push(Run { attempt, id, ended: None, deleted: false });
+            SendResult::Dispatched(Some(id))
         })
     }
 
@@ -231,24 +298,54 @@ impl Session for SimulatedSession<'_> {
         })
     }
 
-    fn workflow_run(&mut self, _: &look::WorkflowRun) -> workflow::Lookup {
-        workflow::Lookup::Pending
+    fn workflow_run(&mut self, wanted: &look::WorkflowRun) -> Lookup {
+        match self.0.look("look at run") {
+            Ok(Fault::NotFound) => return Lookup::NotFound,
+            Ok(_) => {}
+            Err(why) => return Lookup::Unavailable(why),
+        }
+        let state = self.0.world.forge.lock().unwrap();
+        let run = state.runs.iter().find(|run| run.id == wanted.run && !run.deleted);
+        run.map_or(Lookup::NotFound, |run| run.ended.map_or(Lookup::Pending, Lookup::Completed))
     }
 
-    fn find_workflow_run(&mut self, _: &look::Dispatch) -> doubt::Observation {
-        doubt::Observation::NoProof
+    fn find_workflow_run(&mut self, wanted: &look::Dispatch) -> doubt::Observation {
+        if let Err(why) = self.0.look("find run") {
+            return doubt::Observation::Unavailable(why);
+        }
+        let state = self.0.world.forge.lock().unwrap();
+        let run = state.runs.iter().find(|run| run.attempt == wanted.attempt && !run.deleted);
+        run.map_or(doubt::Observation::NoProof, |run| doubt::Observation::WorkflowRun(run.id))
     }
 
-    fn check_run(&mut self, _: &look::CheckRun) -> CheckRunLook {
-        CheckRunLook::Different
+    fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook {
+        match self.0.look("look at check run") {
+            Ok(Fault::NotFound) => return CheckRunLook::NotFound,
+            Ok(Fault::Mismatch) => return CheckRunLook::BindingMismatch,
+            Ok(_) => {}
+            Err(why) => return CheckRunLook::Unavailable(why),
+        }
+        let state = self.0.world.forge.lock().unwrap();
+        if !state.check_runs.contains(&(wanted.attempt, wanted.check_run)) {
+            return CheckRunLook::BindingMismatch;
+        }
+        match state.shown.get(&wanted.check_run) {
+            Some(CheckRunStatus::Completed { conclusion, .. })
+                if *conclusion == wanted.conclusion =>
+            {
+                CheckRunLook::Expected
+            }
+            _ => CheckRunLook::Different,
+        }
     }
 
-    fn update_check_run(&mut self, check_run: CheckRunId, _: CheckRunStatus) -> SendResult {
+    fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult {
         let attempt = {
             let state = self.0.world.forge.lock().unwrap();
             state.check_runs.iter().find(|(_, id)| *id == check_run).unwrap().0
         };
-        self.0.carry_out(cut_of(EffectKind::CheckRunUpdate), attempt, |_, _| {
+        self.0.carry_out(cut_of(EffectKind::CheckRunUpdate), attempt, |state, _| {
+            state.shown.insert(check_run, status);
             SendResult::CheckRunUpdated
         })
     }

@@ -1,5 +1,7 @@
 //! What must hold after every step, whatever failed; and what must have happened once nothing fails.
 
+use svc::domain::outbox::CheckRunStatus;
+
 use super::world::World;
 
 /// The quick ones, after every step; the others now and then.
@@ -27,22 +29,28 @@ pub(super) fn look_at_everything(world: &World) {
         let count: i64 = world.ask(sql);
         assert_eq!(count, 0, "{what}");
     }
-    let known = world.known.lock().unwrap();
-    let replays = i64::try_from(known.replays.len()).unwrap();
-    assert_eq!(world.ask::<i64>("SELECT count(*) FROM audit_events"), replays, "audit events");
-    let acknowledged = i64::try_from(known.acknowledged.len()).unwrap();
+    let replays = i64::try_from(world.known.lock().unwrap().replays.len()).unwrap();
+    let audited = "SELECT count(*) FROM audit_events \
+        WHERE event = 'control_plane.dead_letter_replayed'";
+    assert_eq!(world.ask::<i64>(audited), replays, "audit events");
+    if !world.is_damaged_now_and_then() {
+        inbox_and_jobs_agree(world);
+    }
+}
+
+/// Damage aside, they agree after every step; and damage is repaired.
+fn inbox_and_jobs_agree(world: &World) {
+    let drifted = "SELECT count(*) FROM webhook_inbox i JOIN control_plane_jobs j USING (inbox_id) \
+         WHERE i.state <> CASE j.status WHEN 'available' THEN 'accepted' \
+            WHEN 'leased' THEN 'processing' WHEN 'completed' THEN 'processed' ELSE j.status END";
+    assert_eq!(world.ask::<i64>(drifted), 0, "an inbox row that does not follow its job");
+    let acknowledged = i64::try_from(world.known.lock().unwrap().acknowledged.len()).unwrap();
     let kept = "SELECT count(*) FROM control_plane_jobs";
     assert_eq!(world.ask::<i64>(kept), acknowledged, "acknowledged deliveries and jobs");
 }
 
 /// Questions whose answer must be nothing.
 const MUST_BE_ZERO: &[(&str, &str)] = &[
-    (
-        "an inbox row whose state does not follow from its job",
-        "SELECT count(*) FROM webhook_inbox i JOIN control_plane_jobs j USING (inbox_id) \
-         WHERE i.state <> CASE j.status WHEN 'available' THEN 'accepted' \
-            WHEN 'leased' THEN 'processing' WHEN 'completed' THEN 'processed' ELSE j.status END",
-    ),
     (
         "a job of another tenant than its delivery",
         "SELECT count(*) FROM webhook_inbox i JOIN control_plane_jobs j USING (inbox_id) \
@@ -92,6 +100,28 @@ const MUST_BE_ZERO: &[(&str, &str)] = &[
         "SELECT count(*) FROM release_runs WHERE status = 'succeeded'",
     ),
     (
+        "a release whose end is not its attempt's",
+        "SELECT count(*) FROM release_runs r JOIN release_run_attempts a \
+            ON a.attempt_id = r.current_attempt_id WHERE r.status <> a.status",
+    ),
+    (
+        "an end without the conclusion the forge is told, or such a conclusion without an end",
+        "SELECT count(*) FROM release_runs \
+         WHERE (finished_at IS NULL) <> (forge_conclusion IS NULL)",
+    ),
+    (
+        "two items at work on one thing",
+        "SELECT count(*) FROM (SELECT subject_id FROM reconciliation_items \
+         WHERE status IN ('open', 'leased') GROUP BY subject_id, reason HAVING count(*) > 1)",
+    ),
+    (
+        "a stable failure that was recorded twice for one attempt",
+        "SELECT count(*) FROM (SELECT subject_id FROM reconciliation_items \
+         WHERE reason = 'reporting_stale' AND status = 'completed' \
+            AND outcome_code LIKE 'forge_check_run_%' \
+         GROUP BY subject_id, attempt_id HAVING count(*) > 1)",
+    ),
+    (
         "content of a job that is done",
         "SELECT count(*) FROM webhook_inbox WHERE state = 'processed' \
             AND normalized_actions IS NOT NULL",
@@ -112,5 +142,49 @@ pub(super) fn at_rest(world: &World) {
     let stuck = "SELECT count(*) FROM outbox h WHERE h.status = 'held' AND NOT EXISTS \
         (SELECT 1 FROM outbox d WHERE d.attempt_id = h.attempt_id AND d.status = 'dead_letter')";
     assert_eq!(world.ask::<i64>(stuck), 0, "messages held behind nothing");
+    inbox_and_jobs_agree(world);
+    for (what, sql) in ZERO_AT_REST {
+        assert_eq!(world.ask::<i64>(sql), 0, "{what}");
+    }
+    ends_are_shown(world);
     assert!(svc::clock::Clock::now(world.clock.as_ref()) > world.began());
+}
+
+/// Questions whose answer must be nothing once nothing fails any more.
+const ZERO_AT_REST: &[(&str, &str)] = &[
+    (
+        "an item that is never finished",
+        "SELECT count(*) FROM reconciliation_items WHERE status IN ('open', 'leased')",
+    ),
+    (
+        "an attempt with a workflow run that never ends",
+        "SELECT count(*) FROM release_run_attempts a WHERE status IN ('running', 'reporting') \
+            AND workflow_run_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reconciliation_items i \
+                WHERE i.subject_id = a.attempt_id AND i.status = 'dead_letter')",
+    ),
+    (
+        "an end that the forge was not told and that is not recorded as a failure",
+        "SELECT count(*) FROM release_runs r WHERE finished_at IS NOT NULL \
+            AND check_run_id IS NOT NULL AND forge_check_published_at IS NULL \
+            AND NOT EXISTS (SELECT 1 FROM reconciliation_items i \
+                WHERE i.subject_id = r.release_run_id AND i.attempt_id = r.current_attempt_id \
+                    AND (i.status = 'dead_letter' OR i.outcome_code LIKE 'forge_check_run_%'))",
+    ),
+];
+
+/// What was confirmed stands at the forge. A call that outlasts its lease, because the clock stepped,
+/// may put an older state in its place.
+fn ends_are_shown(world: &World) {
+    let forge = world.forge.lock().unwrap();
+    for row in world.rows(
+        "SELECT current_attempt_id, check_run_id, forge_conclusion FROM release_runs \
+         WHERE forge_check_published_at IS NOT NULL",
+    ) {
+        let [attempt, check_run, conclusion] = row.as_slice() else { panic!("{row:?}") };
+        let shown = forge.shown.get(&check_run.parse().unwrap());
+        let is_shown = matches!(shown, Some(CheckRunStatus::Completed { conclusion: told, .. })
+            if told.as_str() == conclusion);
+        let excused = forge.outlasted.contains(&attempt.parse().unwrap());
+        assert!(is_shown || excused, "attempt {attempt}: {conclusion} is told, {shown:?} is shown");
+    }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use svc::clock::Clock as _;
 use svc::domain::delivery::NewDelivery;
+use svc::domain::reconcile::Code;
 use svc::domain::time::Timestamp;
 use svc::metrics::Metrics;
 use svc::store::{NEWEST_STEP, Store};
@@ -30,6 +31,7 @@ pub(super) struct World {
     pub(super) faults_on: Mutex<bool>,
     pub(super) known: Mutex<Known>,
     pub(super) metrics: Arc<Metrics>,
+    damaged: bool,
     replicas: Mutex<Vec<Store>>,
     raw: Mutex<rusqlite::Connection>,
     began: Timestamp,
@@ -65,6 +67,7 @@ impl World {
         let replicas = (0..REPLICAS).map(|n| open_store(&path, &clock, seed ^ (n << 32))).collect();
         Self {
             chance: Chance::new(seed),
+            damaged: seed.is_multiple_of(4),
             began: clock.now(),
             clock,
             forge: Mutex::default(),
@@ -111,6 +114,16 @@ impl World {
         self.raw.lock().unwrap().execute(sql, [step]).unwrap();
     }
 
+    /// Says whether this run has somebody whose hand is in the file.
+    pub(super) fn is_damaged_now_and_then(&self) -> bool {
+        self.damaged
+    }
+
+    /// Changes the file behind every replica's back.
+    pub(super) fn damage(&self, sql: &str) {
+        self.raw.lock().unwrap().execute(sql, []).unwrap();
+    }
+
     pub(super) fn is_shut(&self) -> bool {
         self.ask(&format!("SELECT oldest_writer_step > {NEWEST_STEP} FROM schema_compatibility"))
     }
@@ -120,6 +133,22 @@ impl World {
         let raw = self.raw.lock().unwrap();
         let mut statement = raw.prepare_cached(sql).unwrap();
         statement.query_row([], |row| row.get(0)).unwrap()
+    }
+
+    /// Returns the rows of an answer, as text.
+    pub(super) fn rows(&self, sql: &str) -> Vec<Vec<String>> {
+        let raw = self.raw.lock().unwrap();
+        let mut statement = raw.prepare_cached(sql).unwrap();
+        let columns = statement.column_count();
+        let text = |row: &rusqlite::Row<'_>, place| match row.get_ref(place).unwrap() {
+            rusqlite::types::ValueRef::Integer(number) => number.to_string(),
+            other => other.as_str().unwrap_or_default().to_owned(),
+        };
+        statement
+            .query_map([], |row| Ok((0..columns).map(|place| text(row, place)).collect()))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
     }
 
     /// Notes what happened: it is part of the trace, and of its hash.
@@ -151,7 +180,9 @@ impl World {
     }
 
     pub(super) fn report(&self) -> Report {
-        let releases_run = self.ask("SELECT count(*) FROM release_runs WHERE status = 'running'");
+        let releases_run =
+            self.ask("SELECT count(*) FROM release_run_attempts WHERE workflow_run_id IS NOT NULL");
+        self.count_reconciliations();
         let log = self.log.lock().unwrap();
         Report {
             hash: log.hash,
@@ -159,6 +190,22 @@ impl World {
             simulated: self.clock.monotonic(),
             counters: log.counters.clone(),
             releases_run,
+        }
+    }
+
+    /// Counts what looks came to: each code, put off and finished.
+    fn count_reconciliations(&self) {
+        let text = self.metrics.render();
+        let mut log = self.log.lock().unwrap();
+        for code in Code::ALL {
+            for then in ["recheck", "end"] {
+                let labels = format!("outcome=\"{code}\",then=\"{then}\"}} ");
+                let counts = text.lines().filter_map(|line| line.split_once(&labels));
+                let sum: u64 = counts.map(|(_, count)| count.parse::<u64>().unwrap()).sum();
+                if sum > 0 {
+                    *log.counters.entry((then, code.as_str())).or_default() += sum;
+                }
+            }
         }
     }
 

@@ -23,6 +23,8 @@ pub(crate) enum Plan {
     Refused,
     /// The forge asks to wait, and does nothing.
     RateLimited(Timestamp),
+    /// It happens, and the answer does not say which run was started.
+    Unnamed,
     /// Nothing happens, and nobody knows.
     LostBefore,
     /// It happens, and nobody knows.
@@ -153,12 +155,16 @@ impl FakeSession<'_> {
             Some(Plan::RateLimited(until)) => return SendResult::RateLimited(until),
             Some(Plan::NotSent) => return SendResult::NotSent(ErrorClass::Unavailable),
             Some(Plan::LostBefore) => return lost,
-            Some(Plan::TokenRefused | Plan::LostAfter) | None => {}
+            Some(Plan::TokenRefused | Plan::LostAfter | Plan::Unnamed) | None => {}
         }
         state.next_number += 1;
         let number = state.next_number;
         let answer = effect(&mut state, number);
-        if plan == Some(Plan::LostAfter) { lost } else { answer }
+        match plan {
+            Some(Plan::LostAfter) => lost,
+            Some(Plan::Unnamed) => SendResult::Dispatched(None),
+            _ => answer,
+        }
     }
 }
 

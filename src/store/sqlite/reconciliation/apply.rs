@@ -9,7 +9,9 @@ use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::lease::{Claim, Fence};
 use crate::domain::outbox::EffectKind;
 use crate::domain::reconcile::look::{Look, Settled, Subject};
-use crate::domain::reconcile::{Code, Rules, Unavailable, check_run, doubt, lifecycle, workflow};
+use crate::domain::reconcile::{
+    Code, Rules, Standing, Unavailable, check_run, doubt, lifecycle, workflow,
+};
 use crate::domain::release::Ending;
 use crate::store::error::Error;
 use crate::store::sqlite::writer::Tx;
@@ -74,6 +76,9 @@ impl Store {
                 (Subject::WorkflowRun(run), Observation::Workflow(lookup)) => {
                     workflow(tx, &item, run.attempt, lookup)?
                 }
+                (Subject::UnknownRun(it), Observation::Doubt(seen)) => {
+                    unknown_run(tx, &item, it.attempt, seen)?
+                }
                 (Subject::Dispatch(it), Observation::Doubt(seen)) => {
                     doubt(tx, &item, (it.attempt, EffectKind::WorkflowDispatch), seen)?
                 }
@@ -137,6 +142,27 @@ fn workflow(
             complete(tx, item.fence, code)
         }
     }
+}
+
+/// A run that is found is observed from now on; one that is not is as good as one that does not end.
+fn unknown_run(
+    tx: &mut Tx<'_>,
+    item: &Applying<'_>,
+    attempt: AttemptId,
+    observation: doubt::Observation,
+) -> Result<Settled, Error> {
+    held(tx, item.fence)?;
+    if let doubt::Observation::WorkflowRun(run) = observation
+        && subject::standing_of(tx, attempt)? == Standing::Current
+        && releases::identify(tx, attempt, run)?
+    {
+        return complete(tx, item.fence, Code::RunIdentified);
+    }
+    let lookup = match observation {
+        doubt::Observation::Unavailable(why) => workflow::Lookup::Unavailable(why),
+        _ => workflow::Lookup::Pending,
+    };
+    workflow(tx, item, attempt, lookup)
 }
 
 fn doubt(

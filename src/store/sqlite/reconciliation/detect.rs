@@ -54,6 +54,7 @@ impl Store {
         let candidates = match kind {
             Kind::WorkflowAttempt => {
                 let mut found = self.candidates(RUNNING, now, &rules)?;
+                found.extend(self.candidates(UNKNOWN_RUN, now, &rules)?);
                 found.extend(self.candidates(IN_DOUBT, now, &rules)?);
                 found
             }
@@ -161,6 +162,17 @@ const RUNNING: &str = "SELECT 'running_stale' AS reason, a.attempt_id AS subject
             WHERE i.subject_id = a.attempt_id AND i.reason = 'running_stale') \
     ORDER BY a.updated_at, a.id LIMIT +:limit";
 
+/// Attempts that were dispatched, without an answer that named the run.
+const UNKNOWN_RUN: &str = "SELECT 'run_unknown' AS reason, a.attempt_id AS subject_id, a.attempt_id, \
+        r.forge_installation_id AS installation_id \
+    FROM release_run_attempts a JOIN release_runs r \
+        ON r.release_run_id = a.release_run_id AND r.current_attempt_id = a.attempt_id \
+    WHERE a.status IN ('running', 'reporting') AND a.workflow_run_id IS NULL \
+        AND a.updated_at > :after AND a.updated_at <= :until \
+        AND NOT EXISTS (SELECT 1 FROM reconciliation_items i \
+            WHERE i.subject_id = a.attempt_id AND i.reason = 'run_unknown') \
+    ORDER BY a.updated_at, a.id LIMIT +:limit";
+
 /// Effects that may have happened and were given up.
 const IN_DOUBT: &str = "SELECT iif(o.kind = 'workflow_dispatch', 'dispatch_uncertain', \
             'check_run_create_uncertain') AS reason, \
@@ -192,7 +204,7 @@ fn open(
 ) -> Result<Option<(ReconciliationId, Reason)>, Error> {
     let id = ReconciliationId::from(tx.ids.uuid(tx.now));
     let reason = candidate.reason;
-    let once = matches!(reason, Reason::RunningStale | Reason::ReportingStale);
+    let once = matches!(reason, Reason::RunningStale | Reason::RunUnknown | Reason::ReportingStale);
     let opened = tx
         .connection
         .prepare_cached(

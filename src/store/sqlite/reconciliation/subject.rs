@@ -1,6 +1,8 @@
 //! The subject of an item, as it stands when the item is claimed: what is needed to look at it, or the
 //! code the item closes with because there is nothing left to repair.
 
+use std::time::Duration;
+
 use rusqlite::{Row, named_params};
 
 use super::Due;
@@ -14,11 +16,15 @@ use crate::store::error::Error;
 use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{effect, row};
 
+/// Longest time from the moment a dispatch left to the moment its answer was noted.
+const CALL_MAX: Duration = Duration::from_secs(240);
+
 /// Loads what an item is about.
 pub(super) fn load(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Error> {
     let id = due.subject.as_str();
     match due.reason {
         Reason::RunningStale => workflow_run(tx, id),
+        Reason::RunUnknown => unknown_run(tx, id),
         Reason::DispatchUncertain => in_doubt(tx, id, EffectKind::WorkflowDispatch),
         Reason::CheckRunCreateUncertain => in_doubt(tx, id, EffectKind::CheckRunCreate),
         Reason::ReportingStale => check_run(tx, id),
@@ -28,14 +34,15 @@ pub(super) fn load(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Erro
     }
 }
 
+/// Columns of an attempt that is looked at, and of its release run.
+const ATTEMPT: &str = "SELECT a.status, a.attempt_id = r.current_attempt_id AS is_current, \
+        a.workflow_run_id, coalesce(a.workflow_run_attempt, 1) AS run_attempt, a.workflow, \
+        a.updated_at, r.repository_id, r.head_sha \
+     FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
+     WHERE a.attempt_id = :attempt";
+
 fn workflow_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Error> {
-    let mut statement = tx.connection.prepare_cached(
-        "SELECT a.status, a.attempt_id = r.current_attempt_id AS is_current, a.workflow_run_id, \
-            coalesce(a.workflow_run_attempt, 1) AS run_attempt, a.workflow, r.repository_id, \
-            r.head_sha \
-         FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
-         WHERE a.attempt_id = :attempt",
-    )?;
+    let mut statement = tx.connection.prepare_cached(ATTEMPT)?;
     let mut rows = statement.query(named_params! { ":attempt": attempt })?;
     let row = rows.next()?.ok_or(Error::Row("subject_id"))?;
     if let Some(code) = standing(row)?.closed() {
@@ -48,6 +55,24 @@ fn workflow_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Err
         repository: row::number(row, "repository_id")?,
         head_sha: row.get("head_sha")?,
         workflow: row.get("workflow")?,
+    })))
+}
+
+fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Error> {
+    let mut statement = tx.connection.prepare_cached(ATTEMPT)?;
+    let mut rows = statement.query(named_params! { ":attempt": attempt })?;
+    let row = rows.next()?.ok_or(Error::Row("subject_id"))?;
+    if let Some(code) = standing(row)?.closed() {
+        return Ok(Err(code));
+    }
+    if row.get::<_, Option<i64>>("workflow_run_id")?.is_some() {
+        return Ok(Err(Code::AlreadyRepaired));
+    }
+    Ok(Ok(Subject::UnknownRun(Dispatch {
+        attempt: attempt.parse().or(Err(Error::Row("subject_id")))?,
+        workflow: row::read(row, "workflow", |name: Option<String>| name)?,
+        head_sha: row.get("head_sha")?,
+        began_at: row::instant(row, "updated_at")?.minus(CALL_MAX),
     })))
 }
 
@@ -167,7 +192,7 @@ pub(super) fn repository(
 ) -> Result<Option<RepositoryRef>, Error> {
     let attempt = match subject {
         Subject::WorkflowRun(it) => it.attempt,
-        Subject::Dispatch(it) => it.attempt,
+        Subject::UnknownRun(it) | Subject::Dispatch(it) => it.attempt,
         Subject::Creation(it) => it.attempt,
         Subject::CheckRun(it) => it.attempt,
         Subject::Inbox(_) => return Ok(None),
