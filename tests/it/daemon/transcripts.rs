@@ -2,7 +2,8 @@
 //! `UPDATE=1 cargo test --test it transcripts` writes what was said.
 //!
 //! A page may name the dead letters that were made for it: `$REFUSED`, `$UNCERTAIN` and `$JOB`. Other
-//! ids, times and ages are written as `[id]`, `[time]` and `[age]`; columns are two spaces apart.
+//! ids, times and ages are written as `[id]`, `[time]` and `[age]`, the schema's step as `[step]`;
+//! columns are two spaces apart.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -118,6 +119,7 @@ fn cell(text: &str) -> String {
         });
         joined.push_str(rest);
     }
+    joined = joined.replace(&format!("schema {}", svc::store::NEWEST_STEP), "schema [step]");
     for seconds in (0..=60).rev() {
         joined = joined.replace(&format!("{seconds}s ago"), "[age]");
     }
