@@ -21,6 +21,8 @@ pub mod event;
 
 pub mod lease;
 
+pub mod page;
+
 pub mod retry;
 
 pub mod release;

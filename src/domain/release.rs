@@ -1,6 +1,8 @@
 //! A release run and its attempts: one commit under one tag, gated by a workflow at the forge.
 //! Only [`Ending::Decided`], which a verified result alone stands for, makes a release succeed.
 
+pub mod outlook;
+
 use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::reconcile::Code;
 use crate::domain::words::words;

@@ -20,6 +20,7 @@ use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, Repositor
 use svc::domain::id::AuditEventId;
 use svc::domain::job::{Change, Facts, Job, JobOutcome, JobStatus, decide};
 use svc::domain::outbox::{EffectKind, SendResult, Settlement, Tries, after_vanished, settle};
+use svc::domain::release::outlook::{self, Message, Outlook, Publication, Reconciliation};
 use svc::domain::release::{ReleaseFacts, ReleaseStatus};
 use svc::domain::retry::RetryPolicy;
 use svc::domain::time::Timestamp;
@@ -232,6 +233,67 @@ fn outcome(outcome: &JobOutcome) -> String {
         JobOutcome::Nothing(why) => format!("nothing to do: {}", why.as_str()),
         JobOutcome::Bury(reason, class) => format!("dead letter {reason}, {class}"),
     }
+}
+
+#[test]
+fn release_outlook() {
+    let id = uuid::Uuid::nil().into();
+    let seconds = |seconds| NOW.plus(Duration::from_secs(seconds));
+    let mut messages = vec![("no message".to_owned(), None)];
+    for kind in EffectKind::ALL {
+        let waiting = Message::Waiting { kind, at: seconds(5) };
+        messages.push((format!("{} waits", kind.as_str()), Some(waiting)));
+    }
+    let leased = Message::Leased { until: seconds(30) };
+    messages.push(("a message is held by somebody".to_owned(), Some(leased)));
+    for class in ReplayClass::ALL {
+        let dead = Message::Dead { id, class: Some(*class) };
+        messages.push((format!("dead, {class}"), Some(dead)));
+    }
+    let newer = Message::Dead { id, class: None };
+    messages.push(("dead, class of a newer version".to_owned(), Some(newer)));
+    let item = Reconciliation { next_check_at: seconds(60), deadline_at: seconds(1_800) };
+    let mut table = String::new();
+    for status in ReleaseStatus::ALL {
+        for (message_is, message) in &messages {
+            for (item_is, reconciliation) in [("no item", None), ("item open", Some(item))] {
+                for (published, publication) in publications() {
+                    let message = *message;
+                    let facts = outlook::Facts { status, message, reconciliation, publication };
+                    let then = foreseen(outlook::foresee(&facts));
+                    let status = status.as_str();
+                    writeln!(table, "{status}; {message_is}; {item_is}; {published} -> {then}")
+                        .unwrap();
+                }
+            }
+        }
+    }
+    check("release_outlook", &table);
+}
+
+fn publications() -> [(&'static str, Publication); 4] {
+    [
+        ("no check run", Publication::NoCheckRun),
+        ("not published", Publication::Unconfirmed),
+        ("publication failed", Publication::Failed),
+        ("published", Publication::Confirmed),
+    ]
+}
+
+fn foreseen(outlook: Outlook) -> String {
+    let code = outlook.code();
+    assert!(Outlook::CODES.contains(&code), "{code}");
+    let mut text = code.to_owned();
+    if let Some(at) = outlook.at() {
+        write!(text, " in {} s", at.since(NOW).as_secs()).unwrap();
+    }
+    if let Some(deadline) = outlook.deadline_at() {
+        write!(text, ", at most {} s", deadline.since(NOW).as_secs()).unwrap();
+    }
+    if outlook.dead_letter().is_some() {
+        text.push_str(", names the dead letter");
+    }
+    text
 }
 
 /// Compares a generated table with its file, and with the rows of the specification when it has some.

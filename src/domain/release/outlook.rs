@@ -1,0 +1,241 @@
+//! What happens next to a release run, and when: for the operator who asks why nothing happens. It
+//! only reads what is planned; nothing here plans.
+
+use crate::domain::dead_letter::ReplayClass;
+use crate::domain::id::OutboxId;
+use crate::domain::outbox::EffectKind;
+use crate::domain::release::ReleaseStatus;
+use crate::domain::time::Timestamp;
+
+/// What is known of a release run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Its status.
+    pub status: ReleaseStatus,
+    /// The first unfinished message of its current attempt; those behind it are held.
+    pub message: Option<Message>,
+    /// The open reconciliation item that is looked at first.
+    pub reconciliation: Option<Reconciliation>,
+    /// What became of its final check run.
+    pub publication: Publication,
+}
+
+/// An unfinished message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// It waits to be claimed, not before `at`.
+    Waiting {
+        /// What it does.
+        kind: EffectKind,
+        /// When the wait, and a pause of the installation, are over.
+        at: Timestamp,
+    },
+    /// Somebody holds it.
+    Leased {
+        /// When the lease ends.
+        until: Timestamp,
+    },
+    /// It is a dead letter.
+    Dead {
+        /// Its id.
+        id: OutboxId,
+        /// Why it may, or may not, be replayed; nothing for a class of a newer version.
+        class: Option<ReplayClass>,
+    },
+}
+
+/// An open reconciliation item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reconciliation {
+    /// When it is looked at.
+    pub next_check_at: Timestamp,
+    /// Until when it may stay open.
+    pub deadline_at: Timestamp,
+}
+
+/// What became of the final check run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Publication {
+    /// No check run is known: there is nothing to publish to.
+    NoCheckRun,
+    /// The forge has not confirmed it.
+    Unconfirmed,
+    /// It failed for good.
+    Failed,
+    /// The forge confirmed it.
+    Confirmed,
+}
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// A message is sent.
+    Send(EffectKind, Timestamp),
+    /// The final check run is sent.
+    Publish(Timestamp),
+    /// A message is being sent; after `until` somebody else takes it over.
+    AwaitsAnswer {
+        /// When the lease ends.
+        until: Timestamp,
+    },
+    /// The signed result is awaited; nobody looks at the forge yet.
+    AwaitsResult(Option<Reconciliation>),
+    /// The forge is asked.
+    Recheck(Reconciliation),
+    /// A reconciler finds it once it has been like this for the observation window.
+    AwaitsReconciliation,
+    /// An operator may replay the dead letter.
+    OperatorReplay(OutboxId),
+    /// A run may exist: the way on is to ask the forge to run the check run again.
+    OperatorRerequest(OutboxId),
+    /// Nothing goes on by itself, and no replay is safe: a person must look.
+    OperatorInvestigate(Option<OutboxId>),
+    /// It is over.
+    Nothing,
+}
+
+impl Outlook {
+    /// Every stable code, in the order of the documentation.
+    pub const CODES: [&'static str; 12] = [
+        "send_check_run_create",
+        "send_workflow_dispatch",
+        "send_check_run_update",
+        "publish",
+        "awaits_answer",
+        "awaits_result",
+        "recheck",
+        "awaits_reconciliation",
+        "operator_replay",
+        "operator_rerequest",
+        "operator_investigate",
+        "nothing",
+    ];
+
+    /// Returns the stable code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Send(EffectKind::CheckRunCreate, _) => "send_check_run_create",
+            Self::Send(EffectKind::WorkflowDispatch, _) => "send_workflow_dispatch",
+            Self::Send(EffectKind::CheckRunUpdate, _) => "send_check_run_update",
+            Self::Publish(_) => "publish",
+            Self::AwaitsAnswer { .. } => "awaits_answer",
+            Self::AwaitsResult(_) => "awaits_result",
+            Self::Recheck(_) => "recheck",
+            Self::AwaitsReconciliation => "awaits_reconciliation",
+            Self::OperatorReplay(_) => "operator_replay",
+            Self::OperatorRerequest(_) => "operator_rerequest",
+            Self::OperatorInvestigate(_) => "operator_investigate",
+            Self::Nothing => "nothing",
+        }
+    }
+
+    /// Returns when; nothing when that is not planned.
+    #[must_use]
+    pub const fn at(self) -> Option<Timestamp> {
+        match self {
+            Self::Send(_, at) | Self::Publish(at) => Some(at),
+            Self::Recheck(item) | Self::AwaitsResult(Some(item)) => Some(item.next_check_at),
+            Self::AwaitsAnswer { .. }
+            | Self::AwaitsResult(None)
+            | Self::AwaitsReconciliation
+            | Self::OperatorReplay(_)
+            | Self::OperatorRerequest(_)
+            | Self::OperatorInvestigate(_)
+            | Self::Nothing => None,
+        }
+    }
+
+    /// Returns until when it may stay like this; nothing when nobody ends it.
+    #[must_use]
+    pub const fn deadline_at(self) -> Option<Timestamp> {
+        match self {
+            Self::AwaitsAnswer { until } => Some(until),
+            Self::Recheck(item) | Self::AwaitsResult(Some(item)) => Some(item.deadline_at),
+            Self::Send(..)
+            | Self::Publish(_)
+            | Self::AwaitsResult(None)
+            | Self::AwaitsReconciliation
+            | Self::OperatorReplay(_)
+            | Self::OperatorRerequest(_)
+            | Self::OperatorInvestigate(_)
+            | Self::Nothing => None,
+        }
+    }
+
+    /// Returns the dead letter it is about.
+    #[must_use]
+    pub const fn dead_letter(self) -> Option<OutboxId> {
+        match self {
+            Self::OperatorReplay(id) | Self::OperatorRerequest(id) => Some(id),
+            Self::OperatorInvestigate(id) => id,
+            Self::Send(..)
+            | Self::Publish(_)
+            | Self::AwaitsAnswer { .. }
+            | Self::AwaitsResult(_)
+            | Self::Recheck(_)
+            | Self::AwaitsReconciliation
+            | Self::Nothing => None,
+        }
+    }
+}
+
+/// Says what happens next. An unfinished message comes first, because it holds everything behind it;
+/// a doubt that a reconciler still looks into is not a person's yet.
+#[must_use]
+pub fn foresee(facts: &Facts) -> Outlook {
+    match facts.message {
+        Some(Message::Leased { until }) => Outlook::AwaitsAnswer { until },
+        Some(Message::Waiting { kind: EffectKind::CheckRunUpdate, at })
+            if facts.status.is_terminal() =>
+        {
+            Outlook::Publish(at)
+        }
+        Some(Message::Waiting { kind, at }) => Outlook::Send(kind, at),
+        Some(Message::Dead { id, class }) => of_dead(id, class, facts.reconciliation),
+        None => of_status(facts),
+    }
+}
+
+fn of_dead(
+    id: OutboxId,
+    class: Option<ReplayClass>,
+    reconciliation: Option<Reconciliation>,
+) -> Outlook {
+    match (class, reconciliation) {
+        (Some(class), _) if class.is_safe() => Outlook::OperatorReplay(id),
+        (_, Some(item)) => Outlook::Recheck(item),
+        (Some(ReplayClass::DispatchUncertain), None) => Outlook::OperatorRerequest(id),
+        (_, None) => Outlook::OperatorInvestigate(Some(id)),
+    }
+}
+
+fn of_status(facts: &Facts) -> Outlook {
+    match (facts.status, facts.reconciliation) {
+        (ReleaseStatus::Reporting, item) => Outlook::AwaitsResult(item),
+        (ReleaseStatus::Running, None) => Outlook::AwaitsResult(None),
+        (
+            ReleaseStatus::Queued | ReleaseStatus::Dispatching | ReleaseStatus::Running,
+            Some(item),
+        ) => Outlook::Recheck(item),
+        (ReleaseStatus::Queued | ReleaseStatus::Dispatching, None) => {
+            Outlook::OperatorInvestigate(None)
+        }
+        (
+            ReleaseStatus::Succeeded
+            | ReleaseStatus::Failed
+            | ReleaseStatus::TimedOut
+            | ReleaseStatus::Cancelled,
+            item,
+        ) => of_ended(facts.publication, item),
+    }
+}
+
+fn of_ended(publication: Publication, reconciliation: Option<Reconciliation>) -> Outlook {
+    match (publication, reconciliation) {
+        (Publication::Confirmed, _) | (Publication::NoCheckRun, None) => Outlook::Nothing,
+        (_, Some(item)) => Outlook::Recheck(item),
+        (Publication::Unconfirmed, None) => Outlook::AwaitsReconciliation,
+        (Publication::Failed, None) => Outlook::OperatorInvestigate(None),
+    }
+}
