@@ -36,3 +36,5 @@ pub mod dead_letter;
 pub mod audit;
 
 pub mod reconcile;
+
+pub mod reconciliation;

@@ -22,6 +22,7 @@ mod sqlite;
 pub use error::{Error, OpenError, Unavailable};
 pub use sqlite::migrate::NEWEST_STEP;
 pub use sqlite::{
-    Backlog, Closed, Detected, Health, Installation, JobRun, LeasePolicy, NewRelease, NextMessage,
-    Observation, Options, Pending, Polled, Store, Swept, Ticks,
+    Attempt, Backlog, Closed, Detected, Health, Installation, JobRun, LeasePolicy, NewRelease,
+    NextMessage, Observation, Options, Pending, Polled, ReconciliationItem, ReleaseRun,
+    ReleaseRunDetail, Store, Swept, Ticks,
 };

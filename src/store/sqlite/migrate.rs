@@ -18,7 +18,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 24] = [
+const STEPS: [(&str, &str); 26] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -43,10 +43,12 @@ const STEPS: [(&str, &str); 24] = [
     step!("22-attempt-targets"),
     step!("23-reconciliation-budgets"),
     step!("24-reconciliation-claims"),
+    step!("25-release-runs-listing"),
+    step!("26-reconciliation-items-listing"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 24;
+pub const NEWEST_STEP: i64 = 26;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

@@ -45,6 +45,13 @@ pub(super) fn instant(row: &Row<'_>, column: &'static str) -> Result<Timestamp, 
     read(row, column, |micros: i64| Some(Timestamp::from_micros(micros)))
 }
 
+pub(super) fn instant_or_null(
+    row: &Row<'_>,
+    column: &'static str,
+) -> Result<Option<Timestamp>, Error> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros))
+}
+
 pub(super) fn item(row: &Row<'_>) -> Result<ItemId, Error> {
     let item_type = read(row, "item_type", |word: String| ItemType::from_word(&word))?;
     read(row, "item_id", |text: String| ItemId::parse(item_type, &text))
