@@ -1,9 +1,19 @@
 //! JSON shapes shared by the HTTP surfaces and the command line: one definition, so that the two
 //! cannot drift. Names are the published ones; times are RFC 3339 with six digits and `Z`.
 
+mod audit;
+mod page;
+mod reconciliation;
+mod releases;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+
+pub use audit::AuditEvent;
+pub use page::Page;
+pub use reconciliation::ReconciliationItem;
+pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};
 
 /// A page of dead letters, newest failure first.
 #[derive(Clone, Debug, Serialize, Deserialize)]

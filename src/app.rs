@@ -5,6 +5,7 @@
 
 mod dead_letters;
 mod error;
+mod listings;
 mod readiness;
 mod receive;
 

@@ -1,6 +1,11 @@
 //! The operator API: its words to intentions, and back.
 
+pub(super) mod audit;
+pub(super) mod reconciliation;
+pub(super) mod releases;
+
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use http::{HeaderName, StatusCode};
 
@@ -11,6 +16,7 @@ use crate::domain::dead_letter::{
     DeadLetter, ItemId, ItemType, OperationId, PAGE_DEFAULT, PAGE_MAX, PAGE_MIN,
 };
 use crate::domain::id::InstallationId;
+use crate::domain::page::Page;
 use crate::domain::time::Timestamp;
 use crate::http::message::{Request, Response};
 use crate::http::routes::{Variables, json};
@@ -138,6 +144,39 @@ fn page_size(limit: Option<String>) -> Result<u32, Error> {
         .ok()
         .filter(|limit| (PAGE_MIN..=PAGE_MAX).contains(limit) && text == limit.to_string())
         .ok_or_else(|| invalid("limit must be a whole number from 1 to 100"))
+}
+
+/// Reads where a page begins. Whether it names an item is for the store to say.
+fn cursor<T: FromStr>(before: Option<String>) -> Result<Option<T>, Error> {
+    before
+        .map(|text| text.parse())
+        .transpose()
+        .or(Err(invalid("before must be an id of this list, as nextBefore gives it")))
+}
+
+/// Reads a filter that takes one of a few words.
+fn one_of<T: Copy>(
+    word: Option<String>,
+    all: &[T],
+    as_str: fn(T) -> &'static str,
+) -> Result<Option<T>, Error> {
+    let Some(word) = word else { return Ok(None) };
+    let found = all.iter().copied().find(|value| as_str(*value) == word);
+    found.map(Some).ok_or_else(|| {
+        let words: Vec<&str> = all.iter().map(|value| as_str(*value)).collect();
+        Error::InvalidRequest(format!("status must be one of: {}", words.join(", ")).into())
+    })
+}
+
+fn shown_page<T, C: ToString, U>(page: &Page<T, C>, shown: fn(&T) -> U) -> api::Page<U> {
+    api::Page {
+        items: page.items.iter().map(shown).collect(),
+        next_before: page.next_before.as_ref().map(C::to_string),
+    }
+}
+
+fn text(value: Option<impl ToString>) -> Option<String> {
+    value.map(|value| value.to_string())
 }
 
 /// Takes the named parameters out of the query. One that is not named, or stands twice, is refused.

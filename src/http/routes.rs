@@ -111,6 +111,34 @@ const ROUTES: &[Route] = &[
         body: Body::Max(OPERATOR_BODY_MAX),
         handler: Handler::Operator(operator::replay),
     },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/audit-events",
+        body: Body::None,
+        handler: Handler::Operator(operator::audit::list),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/releases",
+        body: Body::None,
+        handler: Handler::Operator(operator::releases::list),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/releases/{releaseRunId}",
+        body: Body::None,
+        handler: Handler::Operator(operator::releases::show),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/reconciliation-items",
+        body: Body::None,
+        handler: Handler::Operator(operator::reconciliation::list),
+    },
 ];
 
 /// Says of every route which surfaces, method and path it has, for documents and tests.

@@ -15,6 +15,7 @@ mod http_server;
 mod main_job;
 mod openapi;
 mod operator_api;
+mod operator_lists;
 mod outcomes;
 mod power;
 mod query_plans;

@@ -78,7 +78,7 @@ pub enum Outlook {
         /// When the lease ends.
         until: Timestamp,
     },
-    /// The signed result is awaited; nobody looks at the forge yet.
+    /// The signed result is awaited. Once a reconciler waits too, it ends the wait at its deadline.
     AwaitsResult(Option<Reconciliation>),
     /// The forge is asked.
     Recheck(Reconciliation),

@@ -1,0 +1,91 @@
+//! Release runs, their attempts, and what happens next. Tags and commit ids are shown, because they are
+//! how an operator knows which release is meant; nothing of what is in a commit is.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// One release run: metadata only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReleaseRun {
+    /// UUID.
+    pub release_run_id: String,
+    /// `owner/name`; null when the repository is not known, or no longer the installation's.
+    pub repository: Option<String>,
+    /// The tag: `refs/tags/…`.
+    pub git_ref: String,
+    /// The commit.
+    pub head_sha: String,
+    /// Where it stands.
+    pub status: Cow<'static, str>,
+    /// What the signed result said; null until there is one.
+    pub decision: Option<String>,
+    /// What the forge is told; null until it has ended.
+    pub conclusion: Option<String>,
+    /// Why it ended badly.
+    pub failure_reason: Option<String>,
+    /// Number of the current attempt, from 1.
+    pub attempt_number: u32,
+    /// The forge's number, in decimal, of the current attempt's workflow run; null until known.
+    pub workflow_run_id: Option<String>,
+    /// The forge's number, in decimal, of the current attempt's check run; null until known.
+    pub check_run_id: Option<String>,
+    /// When the forge confirmed the final check run.
+    pub forge_check_published_at: Option<String>,
+    /// Why it could not be published.
+    pub last_publication_error: Option<String>,
+    /// When it was recorded.
+    pub created_at: String,
+    /// When it last changed.
+    pub updated_at: String,
+    /// When it ended.
+    pub finished_at: Option<String>,
+}
+
+/// One release run on its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReleaseRunDetail {
+    /// What the list shows.
+    #[serde(flatten)]
+    pub release_run: ReleaseRun,
+    /// Newest first, at most the newest hundred.
+    pub attempts: Vec<Attempt>,
+    /// What happens next.
+    pub next: Outlook,
+}
+
+/// One attempt of a release run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// UUID.
+    pub attempt_id: String,
+    /// From 1.
+    pub number: u32,
+    /// Where it stands, or stood.
+    pub status: String,
+    /// Why it ended badly.
+    pub failure_reason: Option<String>,
+    /// The forge's number, in decimal; null until known.
+    pub workflow_run_id: Option<String>,
+    /// The forge's number, in decimal; null until known.
+    pub check_run_id: Option<String>,
+    /// When a webhook last said to look at its workflow run.
+    pub hinted_at: Option<String>,
+}
+
+/// What happens next, and when.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outlook {
+    /// Stable code.
+    pub code: Cow<'static, str>,
+    /// When it happens; null when that is not planned.
+    pub at: Option<String>,
+    /// Until when it may stay like this; null when nobody ends it.
+    pub deadline_at: Option<String>,
+    /// UUID of the outbox item whose dead letter stands in the way.
+    pub dead_letter_id: Option<String>,
+}

@@ -1,0 +1,149 @@
+//! The lists that go by ids, held to the document: audit events, release runs, reconciliation items.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use svc::api;
+use svc::domain::audit;
+use svc::domain::reconciliation::ReconciliationStatus;
+use svc::domain::release::ReleaseStatus;
+use svc::domain::release::outlook::Outlook;
+
+use super::{Fields, document, strings};
+
+const ID: &str = "0198c0de-0000-7000-8000-000000000001";
+const TIME: &str = "2026-11-21T09:30:00.000000Z";
+
+/// Says whether what may be null is set.
+type IsFull = bool;
+
+fn text(full: IsFull, text: &str) -> Option<String> {
+    full.then(|| text.to_owned())
+}
+
+fn page<T>(full: IsFull, item: T) -> api::Page<T> {
+    api::Page { items: vec![item], next_before: text(full, ID) }
+}
+
+fn audit_event(full: IsFull) -> api::AuditEvent {
+    api::AuditEvent {
+        audit_event_id: ID.to_owned(),
+        event: audit::DEAD_LETTER_REPLAYED.to_owned(),
+        actor: "svcd".to_owned(),
+        operation_id: text(full, "key"),
+        item_type: "job".to_owned(),
+        item_id: ID.to_owned(),
+        reason_code: text(full, "job_failed"),
+        created_at: TIME.to_owned(),
+    }
+}
+
+fn release_run(full: IsFull) -> api::ReleaseRun {
+    api::ReleaseRun {
+        release_run_id: ID.to_owned(),
+        repository: text(full, "acme/site"),
+        git_ref: "refs/tags/v1".to_owned(),
+        head_sha: "a".repeat(40),
+        status: Cow::Borrowed("succeeded"),
+        decision: text(full, "accepted_at_risk"),
+        conclusion: text(full, "neutral"),
+        failure_reason: text(full, "forge_workflow_timed_out"),
+        attempt_number: 1,
+        workflow_run_id: text(full, "1"),
+        check_run_id: text(full, "2"),
+        forge_check_published_at: text(full, TIME),
+        last_publication_error: text(full, "forge_check_run_not_found"),
+        created_at: TIME.to_owned(),
+        updated_at: TIME.to_owned(),
+        finished_at: text(full, TIME),
+    }
+}
+
+fn attempt(full: IsFull) -> api::Attempt {
+    api::Attempt {
+        attempt_id: ID.to_owned(),
+        number: 1,
+        status: "superseded".to_owned(),
+        failure_reason: text(full, "forge_workflow_timed_out"),
+        workflow_run_id: text(full, "1"),
+        check_run_id: text(full, "2"),
+        hinted_at: text(full, TIME),
+    }
+}
+
+fn outlook(full: IsFull) -> api::Outlook {
+    api::Outlook {
+        code: Cow::Borrowed("recheck"),
+        at: text(full, TIME),
+        deadline_at: text(full, TIME),
+        dead_letter_id: text(full, ID),
+    }
+}
+
+fn detail(full: IsFull) -> api::ReleaseRunDetail {
+    api::ReleaseRunDetail {
+        release_run: release_run(full),
+        attempts: vec![attempt(full)],
+        next: outlook(full),
+    }
+}
+
+fn item(full: IsFull) -> api::ReconciliationItem {
+    api::ReconciliationItem {
+        reconciliation_id: ID.to_owned(),
+        kind: "release_run".to_owned(),
+        reason: "reporting_stale".to_owned(),
+        subject_id: ID.to_owned(),
+        status: "leased".to_owned(),
+        outcome_code: text(full, "forge_check_run_not_found"),
+        attempt_count: 1,
+        next_check_at: TIME.to_owned(),
+        deadline_at: TIME.to_owned(),
+        lease_expires_at: text(full, TIME),
+        created_at: TIME.to_owned(),
+        finished_at: text(full, TIME),
+    }
+}
+
+/// Holds their schemas to the shapes of the code.
+pub(super) fn hold(checks: Fields) -> Fields {
+    let pages = |full| (page(full, audit_event(full)), page(full, release_run(full)));
+    let (full, bare) = (pages(true), pages(false));
+    checks
+        .hold("AuditEvent", &audit_event(true), &audit_event(false))
+        .hold("AuditEventPage", &full.0, &bare.0)
+        .hold("ReleaseRun", &release_run(true), &release_run(false))
+        .hold("ReleaseRunPage", &full.1, &bare.1)
+        .hold("ReleaseRunDetail", &detail(true), &detail(false))
+        .hold("Attempt", &attempt(true), &attempt(false))
+        .hold("Outlook", &outlook(true), &outlook(false))
+        .hold("ReconciliationItem", &item(true), &item(false))
+        .hold("ReconciliationPage", &page(true, item(true)), &page(false, item(false)))
+}
+
+#[test]
+fn their_stable_words_are_those_of_the_code() {
+    let document = document();
+    let words = |pointer: &str| -> BTreeSet<String> {
+        let list = document.pointer(pointer).unwrap_or(&Value::Null);
+        strings(list).into_iter().map(str::to_owned).collect()
+    };
+    let set = |words: &[&'static str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let schema = |path: &str| words(&format!("/components/schemas/{path}"));
+    let parameter = |list: &str| {
+        let path = format!("~1api~1v1~1operator~1installations~1{{installationId}}~1{list}");
+        words(&format!("/paths/{path}/get/parameters/3/schema/enum"))
+    };
+    assert_eq!(schema("Outlook/properties/code/x-extensible-enum"), set(&Outlook::CODES));
+    let events = schema("AuditEvent/properties/event/x-extensible-enum");
+    assert_eq!(events, set(&[audit::DEAD_LETTER_REPLAYED]));
+    let mut releases = ReleaseStatus::ALL.map(ReleaseStatus::as_str).to_vec();
+    assert_eq!(schema("ReleaseRun/properties/status/enum"), set(&releases));
+    assert_eq!(parameter("releases"), set(&releases));
+    releases.push("superseded");
+    assert_eq!(schema("Attempt/properties/status/enum"), set(&releases));
+    let items = ReconciliationStatus::ALL.map(ReconciliationStatus::as_str);
+    assert_eq!(schema("ReconciliationItem/properties/status/enum"), set(&items));
+    assert_eq!(parameter("reconciliation-items"), set(&items));
+}
