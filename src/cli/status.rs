@@ -1,4 +1,5 @@
-//! `svcctl status`: may the service be used, and if not, why. Needs no token.
+//! `svcctl status`: may the service be used, and if not, why; do its reconcilers look, and do they
+//! succeed. Needs no token.
 
 use http::{HeaderMap, Method, StatusCode};
 
@@ -52,46 +53,41 @@ fn show(readiness: &Readiness, now: Timestamp, output: Output) -> Result<(), Err
         ("store", format!("{}, schema {}", readiness.store, readiness.schema_version)),
         ("reconciliation settings", configuration.to_owned()),
     ];
-    for (name, polled, succeeded) in loops(readiness) {
-        facts.push((name, last(now, polled, succeeded)));
-    }
     if readiness.draining {
         facts.insert(1, ("draining", "yes: it is stopping".to_owned()));
     }
-    Ok(output.facts(facts)?)
+    output.facts(facts)?;
+    output.raw(b"\n")?;
+    output.table(&["RECONCILER", "LAST POLL", "LAST SUCCESS"], reconcilers(readiness, now))?;
+    Ok(())
 }
 
-type Loop<'a> = (&'static str, Option<&'a str>, Option<&'a str>);
-
-/// Returns each reconciliation with its last poll and its last success.
-fn loops(readiness: &Readiness) -> [Loop<'_>; 3] {
+/// Returns each reconciler with its last poll and its last success.
+fn reconcilers(readiness: &Readiness, now: Timestamp) -> Vec<Vec<String>> {
+    let last = |at: &Option<String>| match at {
+        Some(at) => ago(now, at),
+        None => "never".to_owned(),
+    };
     [
         (
-            "workflow reconciliation",
-            readiness.last_workflow_reconciliation_poll_at.as_deref(),
-            readiness.last_successful_workflow_reconciliation_at.as_deref(),
+            "workflow",
+            &readiness.last_workflow_reconciliation_poll_at,
+            &readiness.last_successful_workflow_reconciliation_at,
         ),
         (
-            "check run reconciliation",
-            readiness.last_check_run_reconciliation_poll_at.as_deref(),
-            readiness.last_successful_check_run_reconciliation_at.as_deref(),
+            "check run",
+            &readiness.last_check_run_reconciliation_poll_at,
+            &readiness.last_successful_check_run_reconciliation_at,
         ),
         (
-            "lifecycle reconciliation",
-            readiness.last_lifecycle_reconciliation_poll_at.as_deref(),
-            readiness.last_successful_lifecycle_reconciliation_at.as_deref(),
+            "lifecycle",
+            &readiness.last_lifecycle_reconciliation_poll_at,
+            &readiness.last_successful_lifecycle_reconciliation_at,
         ),
     ]
-}
-
-fn last(now: Timestamp, polled: Option<&str>, succeeded: Option<&str>) -> String {
-    match (polled, succeeded) {
-        (None, _) => "not polled yet".to_owned(),
-        (Some(polled), None) => format!("polled {}, no success yet", ago(now, polled)),
-        (Some(polled), Some(succeeded)) => {
-            format!("polled {}, succeeded {}", ago(now, polled), ago(now, succeeded))
-        }
-    }
+    .into_iter()
+    .map(|(name, poll, success)| vec![name.to_owned(), last(poll), last(success)])
+    .collect()
 }
 
 #[cfg(test)]
@@ -99,11 +95,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_is_told_by_its_last_poll_and_success() {
+    fn a_reconciler_is_told_by_its_last_poll_and_success() {
         let now = Timestamp::from_micros(1_795_251_600_000_000);
-        let (near, far) = ("2026-11-21T08:59:57.000000Z", "2026-11-21T08:00:00.000000Z");
-        assert_eq!(last(now, None, None), "not polled yet");
-        assert_eq!(last(now, Some(near), None), "polled 3s ago, no success yet");
-        assert_eq!(last(now, Some(near), Some(far)), "polled 3s ago, succeeded 1h ago");
+        let at = |text: &str| Some(format!("2026-11-21T{text}.000000Z"));
+        let readiness = Readiness {
+            status: "ready".into(),
+            reconciliation_configuration_valid: true,
+            last_workflow_reconciliation_poll_at: at("08:59:57"),
+            last_successful_workflow_reconciliation_at: at("08:00:00"),
+            last_check_run_reconciliation_poll_at: at("08:59:57"),
+            last_successful_check_run_reconciliation_at: None,
+            last_lifecycle_reconciliation_poll_at: None,
+            last_successful_lifecycle_reconciliation_at: None,
+            store: "ok".into(),
+            schema_version: 1,
+            draining: false,
+        };
+        let rows = [
+            ["workflow", "3s ago", "1h ago"],
+            ["check run", "3s ago", "never"],
+            ["lifecycle", "never", "never"],
+        ];
+        assert_eq!(reconcilers(&readiness, now), rows);
     }
 }

@@ -91,12 +91,14 @@ fn status_says_ready_or_not_and_needs_no_token() {
     fs::remove_file(desk.token_file()).unwrap();
     let run = desk.run("status");
     let expected = "\
-service                   ready
-store                     ok, schema 20
-reconciliation settings   valid
-workflow reconciliation   not polled yet
-check run reconciliation  not polled yet
-lifecycle reconciliation  not polled yet
+service                  ready
+store                    ok, schema 20
+reconciliation settings  valid
+
+RECONCILER  LAST POLL  LAST SUCCESS
+workflow    never      never
+check run   never      never
+lifecycle   never      never
 ";
     assert_eq!((run.code, run.stdout.as_str()), (0, expected));
     let run = desk.run("status -o ndjson");
