@@ -80,8 +80,8 @@ pub enum Outlook {
     },
     /// The signed result is awaited. Once a reconciler waits too, it ends the wait at its deadline.
     AwaitsResult(Option<Reconciliation>),
-    /// The forge is asked.
-    Recheck(Reconciliation),
+    /// The forge is asked; the dead letter, when there is one, may turn out to be none.
+    Recheck(Reconciliation, Option<OutboxId>),
     /// A reconciler finds it once it has been like this for the observation window.
     AwaitsReconciliation,
     /// An operator may replay the dead letter.
@@ -121,7 +121,7 @@ impl Outlook {
             Self::Publish(_) => "publish",
             Self::AwaitsAnswer { .. } => "awaits_answer",
             Self::AwaitsResult(_) => "awaits_result",
-            Self::Recheck(_) => "recheck",
+            Self::Recheck(..) => "recheck",
             Self::AwaitsReconciliation => "awaits_reconciliation",
             Self::OperatorReplay(_) => "operator_replay",
             Self::OperatorRerequest(_) => "operator_rerequest",
@@ -135,7 +135,7 @@ impl Outlook {
     pub const fn at(self) -> Option<Timestamp> {
         match self {
             Self::Send(_, at) | Self::Publish(at) => Some(at),
-            Self::Recheck(item) | Self::AwaitsResult(Some(item)) => Some(item.next_check_at),
+            Self::Recheck(item, _) | Self::AwaitsResult(Some(item)) => Some(item.next_check_at),
             Self::AwaitsAnswer { .. }
             | Self::AwaitsResult(None)
             | Self::AwaitsReconciliation
@@ -151,7 +151,7 @@ impl Outlook {
     pub const fn deadline_at(self) -> Option<Timestamp> {
         match self {
             Self::AwaitsAnswer { until } => Some(until),
-            Self::Recheck(item) | Self::AwaitsResult(Some(item)) => Some(item.deadline_at),
+            Self::Recheck(item, _) | Self::AwaitsResult(Some(item)) => Some(item.deadline_at),
             Self::Send(..)
             | Self::Publish(_)
             | Self::AwaitsResult(None)
@@ -168,12 +168,11 @@ impl Outlook {
     pub const fn dead_letter(self) -> Option<OutboxId> {
         match self {
             Self::OperatorReplay(id) | Self::OperatorRerequest(id) => Some(id),
-            Self::OperatorInvestigate(id) => id,
+            Self::OperatorInvestigate(id) | Self::Recheck(_, id) => id,
             Self::Send(..)
             | Self::Publish(_)
             | Self::AwaitsAnswer { .. }
             | Self::AwaitsResult(_)
-            | Self::Recheck(_)
             | Self::AwaitsReconciliation
             | Self::Nothing => None,
         }
@@ -204,7 +203,7 @@ fn of_dead(
 ) -> Outlook {
     match (class, reconciliation) {
         (Some(class), _) if class.is_safe() => Outlook::OperatorReplay(id),
-        (_, Some(item)) => Outlook::Recheck(item),
+        (_, Some(item)) => Outlook::Recheck(item, Some(id)),
         (Some(ReplayClass::DispatchUncertain), None) => Outlook::OperatorRerequest(id),
         (_, None) => Outlook::OperatorInvestigate(Some(id)),
     }
@@ -217,7 +216,7 @@ fn of_status(facts: &Facts) -> Outlook {
         (
             ReleaseStatus::Queued | ReleaseStatus::Dispatching | ReleaseStatus::Running,
             Some(item),
-        ) => Outlook::Recheck(item),
+        ) => Outlook::Recheck(item, None),
         (ReleaseStatus::Queued | ReleaseStatus::Dispatching, None) => {
             Outlook::OperatorInvestigate(None)
         }
@@ -234,7 +233,7 @@ fn of_status(facts: &Facts) -> Outlook {
 fn of_ended(publication: Publication, reconciliation: Option<Reconciliation>) -> Outlook {
     match (publication, reconciliation) {
         (Publication::Confirmed, _) | (Publication::NoCheckRun, None) => Outlook::Nothing,
-        (_, Some(item)) => Outlook::Recheck(item),
+        (_, Some(item)) => Outlook::Recheck(item, None),
         (Publication::Unconfirmed, None) => Outlook::AwaitsReconciliation,
         (Publication::Failed, None) => Outlook::OperatorInvestigate(None),
     }

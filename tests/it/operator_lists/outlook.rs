@@ -108,7 +108,7 @@ fn a_dispatch_in_doubt_is_a_persons_once_nobody_else_looks() {
     reconciliation::add(&world, 2, &Item::of_attempt("of_a_stranger", &attempt));
     assert_eq!(next(&world).0, "operator_rerequest", "an item of another installation is not ours");
     reconciliation::add(&world, 1, &Item::of_attempt("dispatch_uncertain", &attempt));
-    assert_eq!(next(&world), ("recheck".to_owned(), Some(60), Some(1_800), false));
+    assert_eq!(next(&world), ("recheck".to_owned(), Some(60), Some(1_800), true));
 }
 
 #[test]
