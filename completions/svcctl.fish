@@ -39,6 +39,9 @@ complete -c svcctl -n "__fish_svcctl_needs_command" -s V -l version -d 'Print ve
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "status" -d 'Say whether the service is ready, and if not, why'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "dead-letters" -d 'See what the service has given up'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "releases" -d 'See where releases stand, and what happens next'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "reconcile" -d 'See what is being repaired, and until when'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "audit" -d 'See what was decided, and by whom'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "installations" -d 'See the installations of the app at the forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
@@ -127,6 +130,121 @@ never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -l dry-run -d 'Show the item and whether it may be replayed, and send nothing'
 complete -c svcctl -n "__fish_svcctl_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -f -a "list" -d 'List release runs, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -f -a "show" -d 'Show one release run: where it stands, its attempts, and what happens next'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and not __fish_seen_subcommand_from list show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l status -d 'Show only release runs of this status' -r -f -a "queued\t''
+dispatching\t''
+running\t''
+reporting\t''
+succeeded\t''
+failed\t''
+timed_out\t''
+cancelled\t''"
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l limit -d 'Most items to show; with --all, items to ask for at once' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l before -d 'Show only what came before this item of the list' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l all -d 'Show all pages'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l exact-times -d 'Show instants in place of ages in the table'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from show" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from show" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from show" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from show" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from show" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from help" -f -a "list" -d 'List release runs, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show one release run: where it stands, its attempts, and what happens next'
+complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -f -a "list" -d 'List what is being repaired, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and not __fish_seen_subcommand_from list help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l status -d 'Show only items of this status' -r -f -a "open\t''
+leased\t''
+completed\t''
+dead_letter\t''"
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l limit -d 'Most items to show; with --all, items to ask for at once' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l before -d 'Show only what came before this item of the list' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l all -d 'Show all pages'
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -l exact-times -d 'Show instants in place of ages in the table'
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from help" -f -a "list" -d 'List what is being repaired, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand reconcile; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -f -a "list" -d 'List the audit events of an installation, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and not __fish_seen_subcommand_from list help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l limit -d 'Most items to show; with --all, items to ask for at once' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l before -d 'Show only what came before this item of the list' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l all -d 'Show all pages'
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -l exact-times -d 'Show instants in place of ages in the table'
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the audit events of an installation, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand audit; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -l installation -d 'Installation to work on [default: the only one there is]' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand installations; and not __fish_seen_subcommand_from list help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
@@ -176,13 +294,20 @@ never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l keep -d 'Leave everything running at the end, and show the commands to play on with'
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "dead-letters" -d 'See what the service has given up'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "installations" -d 'See the installations of the app at the forge'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay installations completions demo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "dead-letters" -d 'See what the service has given up'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "releases" -d 'See where releases stand, and what happens next'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "reconcile" -d 'See what is being repaired, and until when'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "audit" -d 'See what was decided, and by whom'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "installations" -d 'See the installations of the app at the forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations completions demo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "list" -d 'List what was given up, newest first'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "show" -d 'Show one dead letter, and whether it may be replayed'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from releases" -f -a "list" -d 'List release runs, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from releases" -f -a "show" -d 'Show one release run: where it stands, its attempts, and what happens next'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from reconcile" -f -a "list" -d 'List what is being repaired, newest first'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from audit" -f -a "list" -d 'List the audit events of an installation, newest first'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from installations" -f -a "list" -d 'List all installations the service knows'

@@ -6,6 +6,7 @@
 //! the exit code alone says how it went.
 
 mod again;
+mod audit;
 mod client;
 mod completions;
 mod dead_letters;
@@ -15,6 +16,9 @@ mod error;
 mod exit;
 mod installations;
 mod output;
+mod pages;
+mod reconcile;
+mod releases;
 mod replay;
 mod retry;
 mod status;
@@ -35,14 +39,18 @@ const EXAMPLES: &str = "\
 Examples:
   svcctl demo                                 watch the whole thing work, with nothing set up
   svcctl status                               is the service well?
+  svcctl releases list                        where do releases stand?
+  svcctl releases show ID                     what happens next to this one?
+  svcctl reconcile list                       what is being repaired, until when?
   svcctl dead-letters list                    what was given up?
   svcctl dead-letters show outbox ID          why, and may it be replayed?
   svcctl replay outbox ID --dry-run           what would happen?
   svcctl replay outbox ID                     try it once more
+  svcctl audit list                           who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
 ";
 
-/// Looks after a running svcd: its health, its dead letters, and their replay
+/// Looks after a running svcd: its health, its releases, its dead letters, and their replay
 ///
 /// Data goes to standard output, everything else to standard error. With --output json or ndjson,
 /// failures are JSON objects too.
@@ -113,6 +121,12 @@ enum Command {
     DeadLetters(dead_letters::Command),
     Replay(replay::Args),
     #[command(subcommand)]
+    Releases(releases::Command),
+    #[command(subcommand)]
+    Reconcile(reconcile::Command),
+    #[command(subcommand)]
+    Audit(audit::Command),
+    #[command(subcommand)]
     Installations(installations::Command),
     Completions(completions::Args),
     Demo(demo::Args),
@@ -142,6 +156,9 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Status(args) => status::run(args, global, output),
         Command::DeadLetters(command) => dead_letters::run(command, global, output),
         Command::Replay(args) => replay::run(args, global, output),
+        Command::Releases(command) => releases::run(command, global, output),
+        Command::Reconcile(command) => reconcile::run(command, global, output),
+        Command::Audit(command) => audit::run(command, global, output),
         Command::Installations(command) => installations::run(command, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),

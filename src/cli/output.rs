@@ -13,7 +13,7 @@ use comfy_table::{Table, presets};
 use serde::Serialize;
 
 pub(crate) use escape::escape;
-pub(crate) use time::ago;
+pub(crate) use time::{ago, due, relative};
 
 use crate::cli::error::Error;
 
@@ -131,6 +131,11 @@ impl Output {
             Format::Json | Format::Ndjson => drop(say_json(&error.report())),
         }
     }
+}
+
+/// Returns what is known, or the sign for what is not.
+pub(crate) fn or_dash(value: Option<&str>) -> String {
+    value.unwrap_or("-").to_owned()
 }
 
 fn say(label: &str, style: Style, text: &str) -> io::Result<()> {

@@ -5,6 +5,7 @@ mod access;
 mod answers;
 mod canned_server;
 mod list;
+mod lists;
 mod replay;
 
 use std::fs;

@@ -128,7 +128,7 @@ fn refused(problem: Box<Problem>, retry_after: Option<Duration>) -> Error {
         Exit::Unauthenticated => error
             .hint("is the token the current one? after a rotation the service refuses the old one"),
         Exit::NotFound => error
-            .hint("list what there is: svcctl dead-letters list")
+            .hint("list what there is: svcctl dead-letters list; svcctl releases list")
             .hint("an item of another installation is not found: svcctl installations list"),
         Exit::Conflict => error.hint("leave --idempotency-key away to get a new key"),
         Exit::Temporary => error.hint(match retry_after {

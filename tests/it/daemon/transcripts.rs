@@ -1,16 +1,21 @@
 //! The pages in `tests/data/cli`: prose with commands and what they say, run against a real daemon.
 //! `UPDATE=1 cargo test --test it transcripts` writes what was said.
 //!
-//! A page may name the dead letters that were made for it: `$REFUSED`, `$UNCERTAIN` and `$JOB`. Other
-//! ids, times and ages are written as `[id]`, `[time]` and `[age]`, the schema's step as `[step]`;
-//! columns are two spaces apart.
+//! A page may name the dead letters that were made for it: `$REFUSED`, `$UNCERTAIN` and `$JOB`; and the
+//! release runs of the first two: `$RELEASE`, and `$DOUBT` with an open reconciliation item. Other ids,
+//! times, ages and waits are written as `[id]`, `[time]`, `[age]` and `[wait]`, the schema's step as
+//! `[step]`; columns are two spaces apart.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::letters;
+use svc::clock::{Clock as _, SystemClock};
+
+use super::ask::Ask;
 use super::process::Daemon;
 use super::site::Site;
+use super::{INSTALLATION, commit, database, letters};
+use crate::support::reconciliation::{self, Item};
 
 #[test]
 fn every_page_is_what_is_said() {
@@ -55,7 +60,7 @@ fn replay_page(page: &str) -> String {
     said
 }
 
-/// A daemon with one dead letter of each kind.
+/// A daemon with one dead letter of each kind, and one open reconciliation item.
 struct Stage {
     site: Site,
     _daemon: Daemon,
@@ -66,11 +71,28 @@ impl Stage {
     fn new() -> Self {
         let site = Site::new();
         let daemon = site.start();
-        let names = BTreeMap::from([
+        let mut names = BTreeMap::from([
             ("$REFUSED", letters::refused(&site, &daemon, 1)),
             ("$UNCERTAIN", letters::uncertain(&site, &daemon, 2)),
             ("$JOB", letters::job(&site, &daemon, 3)),
         ]);
+        let list = format!("/api/v1/operator/installations/{INSTALLATION}/releases");
+        let page = daemon.control.ask(&Ask::get(&list).bearer()).json();
+        for (name, number) in [("$RELEASE", 1), ("$DOUBT", 2)] {
+            let items = page["items"].as_array().unwrap();
+            let release = items.iter().find(|item| item["headSha"] == commit(number)).unwrap();
+            names.insert(name, release["releaseRunId"].as_str().unwrap().to_owned());
+        }
+        let database = database::open(&site.database());
+        let attempt: String = database
+            .query_row(
+                "SELECT current_attempt_id FROM release_runs WHERE release_run_id = ?1",
+                [&names["$DOUBT"]],
+                |row| row.get(0),
+            )
+            .unwrap();
+        let item = Item::of_attempt("dispatch_uncertain", &attempt);
+        reconciliation::add_to(&database, INSTALLATION, &item, SystemClock::new().now());
         Self { site, _daemon: daemon, names }
     }
 
@@ -122,6 +144,7 @@ fn cell(text: &str) -> String {
     joined = joined.replace(&format!("schema {}", svc::store::NEWEST_STEP), "schema [step]");
     for seconds in (0..=60).rev() {
         joined = joined.replace(&format!("{seconds}s ago"), "[age]");
+        joined = joined.replace(&format!("in {seconds}s"), "in [wait]");
     }
     joined
 }

@@ -1,0 +1,87 @@
+//! `svcctl reconcile list`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::api::{Page, ReconciliationItem};
+use crate::cli::again::Again;
+use crate::cli::client::Client;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output, ago, or_dash, relative};
+use crate::cli::pages::Wanted;
+use crate::cli::{Global, installations};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::reconciliation::ReconciliationStatus;
+use crate::domain::time::Timestamp;
+
+/// List what is being repaired, newest first
+///
+/// Without --status, the items that have not ended.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl reconcile list
+  svcctl reconcile list --status dead_letter
+  svcctl reconcile list --all -o ndjson | jq -r 'select(.reason == \"running_stale\").subjectId'
+")]
+pub(crate) struct Args {
+    /// Show only items of this status
+    #[arg(long, value_name = "STATUS", value_parser = status())]
+    status: Option<ReconciliationStatus>,
+
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let installation = installations::meant(&client, global)?;
+    let path = format!("/api/v1/operator/installations/{installation}/reconciliation-items");
+    let status = args.status.map(ReconciliationStatus::as_str);
+    let page: Page<ReconciliationItem> = args.wanted.gather(&client, &path, status)?;
+    match output.format() {
+        Format::Json => output.json(&page)?,
+        Format::Ndjson => output.lines(&page.items)?,
+        Format::Table if page.items.is_empty() => output.remark("note", "nothing to reconcile"),
+        Format::Table => {
+            let now = SystemClock::new().now();
+            let exact = args.wanted.exact_times;
+            output.table(&HEADER, page.items.iter().map(|item| row(item, now, exact)).collect())?;
+        }
+    }
+    let again = Again::new("reconcile list", global).with_some("--status", status);
+    args.wanted.tell_next(&page, again, output);
+    Ok(Exit::Done)
+}
+
+const HEADER: [&str; 11] = [
+    "DETECTED", "ID", "STATUS", "TRIES", "NEXT", "DEADLINE", "LEASE", "KIND", "REASON", "OUTCOME",
+    "SUBJECT",
+];
+
+fn row(item: &ReconciliationItem, now: Timestamp, exact_times: bool) -> Vec<String> {
+    let ahead = |at: &str| if exact_times { at.to_owned() } else { relative(now, at) };
+    // What has ended is looked at no more, whatever was planned.
+    let planned = |at: &str| if item.finished_at.is_none() { ahead(at) } else { or_dash(None) };
+    vec![
+        if exact_times { item.created_at.clone() } else { ago(now, &item.created_at) },
+        item.reconciliation_id.clone(),
+        item.status.clone(),
+        item.attempt_count.to_string(),
+        planned(&item.next_check_at),
+        planned(&item.deadline_at),
+        item.lease_expires_at.as_deref().map_or_else(|| or_dash(None), ahead),
+        item.kind.clone(),
+        item.reason.clone(),
+        or_dash(item.outcome_code.as_deref()),
+        item.subject_id.clone(),
+    ]
+}
+
+fn status() -> impl TypedValueParser<Value = ReconciliationStatus> {
+    let words = ReconciliationStatus::ALL.map(ReconciliationStatus::as_str);
+    PossibleValuesParser::new(words).map(|word| {
+        let mut all = ReconciliationStatus::ALL.into_iter();
+        all.find(|status| status.as_str() == word).expect("only these words pass")
+    })
+}

@@ -1,0 +1,36 @@
+//! `svcctl releases`: which releases there are, where each stands, and what happens next.
+
+mod list;
+mod next;
+mod show;
+
+use clap::Subcommand;
+
+use crate::cli::Global;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+use crate::domain::id::InstallationId;
+
+/// See where releases stand, and what happens next
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    List(list::Args),
+    Show(show::Args),
+}
+
+pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
+    match command {
+        Command::List(args) => list::run(args, global, output),
+        Command::Show(args) => show::run(args, global, output),
+    }
+}
+
+fn path(installation: InstallationId) -> String {
+    format!("/api/v1/operator/installations/{installation}/releases")
+}
+
+/// Returns the tag of a full ref, as people write it.
+fn tag(git_ref: &str) -> &str {
+    git_ref.strip_prefix("refs/tags/").unwrap_or(git_ref)
+}

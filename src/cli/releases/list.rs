@@ -1,0 +1,77 @@
+//! `svcctl releases list`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::api::{Page, ReleaseRun};
+use crate::cli::again::Again;
+use crate::cli::client::Client;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output, ago, or_dash};
+use crate::cli::pages::Wanted;
+use crate::cli::{Global, installations};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::release::ReleaseStatus;
+
+/// Characters of a commit's id in the table; `show` has all of them.
+const COMMIT_SHORT: usize = 12;
+
+/// List release runs, newest first
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl releases list
+  svcctl releases list --status running
+  svcctl releases list --all -o ndjson | jq -r 'select(.failureReason).releaseRunId'
+")]
+pub(crate) struct Args {
+    /// Show only release runs of this status
+    #[arg(long, value_name = "STATUS", value_parser = status())]
+    status: Option<ReleaseStatus>,
+
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let path = super::path(installations::meant(&client, global)?);
+    let status = args.status.map(ReleaseStatus::as_str);
+    let page: Page<ReleaseRun> = args.wanted.gather(&client, &path, status)?;
+    match output.format() {
+        Format::Json => output.json(&page)?,
+        Format::Ndjson => output.lines(&page.items)?,
+        Format::Table if page.items.is_empty() => output.remark("note", "no release runs"),
+        Format::Table => output.table(&HEADER, rows(&page.items, args.wanted.exact_times))?,
+    }
+    let again = Again::new("releases list", global).with_some("--status", status);
+    args.wanted.tell_next(&page, again, output);
+    Ok(Exit::Done)
+}
+
+const HEADER: [&str; 8] =
+    ["CREATED", "ID", "STATUS", "ATTEMPT", "COMMIT", "REASON", "TAG", "REPOSITORY"];
+
+fn rows(items: &[ReleaseRun], exact_times: bool) -> Vec<Vec<String>> {
+    let now = SystemClock::new().now();
+    let row = |item: &ReleaseRun| {
+        vec![
+            if exact_times { item.created_at.clone() } else { ago(now, &item.created_at) },
+            item.release_run_id.clone(),
+            item.status.to_string(),
+            item.attempt_number.to_string(),
+            item.head_sha.chars().take(COMMIT_SHORT).collect(),
+            or_dash(item.failure_reason.as_deref().or(item.last_publication_error.as_deref())),
+            super::tag(&item.git_ref).to_owned(),
+            or_dash(item.repository.as_deref()),
+        ]
+    };
+    items.iter().map(row).collect()
+}
+
+fn status() -> impl TypedValueParser<Value = ReleaseStatus> {
+    PossibleValuesParser::new(ReleaseStatus::ALL.map(ReleaseStatus::as_str)).map(|word| {
+        let mut all = ReleaseStatus::ALL.into_iter();
+        all.find(|status| status.as_str() == word).expect("only these words pass")
+    })
+}

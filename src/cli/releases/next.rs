@@ -1,0 +1,125 @@
+//! What happens next to a release run, in a sentence; also for a code of a newer service.
+
+use crate::api::ReleaseRunDetail;
+use crate::cli::output::due;
+use crate::domain::time::Timestamp;
+
+/// Returns the sentence.
+pub(super) fn sentence(release: &ReleaseRunDetail, now: Timestamp) -> String {
+    let next = &release.next;
+    let at = next.at.as_deref().map(|at| due(now, at)).unwrap_or_default();
+    let deadline = next.deadline_at.as_deref().map(|at| due(now, at)).unwrap_or_default();
+    match next.code.as_ref() {
+        "send_check_run_create" => format!("the check run is created {at}"),
+        "send_workflow_dispatch" => format!("the workflow is dispatched {at}"),
+        "send_check_run_update" => format!("the check run is updated {at}"),
+        "publish" => format!("the result is published to the check run {at}"),
+        "awaits_answer" => {
+            format!("a request to the forge is under way; if it is lost, that is noticed {deadline}")
+        }
+        "awaits_result" if next.deadline_at.is_none() => {
+            "the signed result of the workflow run is awaited".to_owned()
+        }
+        "awaits_result" => {
+            format!("the signed result is awaited; the forge is asked {at}, the last time {deadline}")
+        }
+        "recheck" => format!("the forge is asked {at}, the last time {deadline}"),
+        "awaits_reconciliation" => {
+            "the forge has not confirmed the check run; a reconciler looks at it soon".to_owned()
+        }
+        "operator_replay" => "an operator replays the dead letter, once its cause is gone".to_owned(),
+        "operator_rerequest" => {
+            "an operator looks for the run at the forge; if there is none, rerequests the check run there"
+                .to_owned()
+        }
+        "operator_investigate" => investigate(release).to_owned(),
+        "nothing" => "nothing: it is over".to_owned(),
+        _ => "this svcctl does not know; compare the versions: svcctl --version; svcd --version"
+            .to_owned(),
+    }
+}
+
+fn investigate(release: &ReleaseRunDetail) -> &'static str {
+    if release.next.dead_letter_id.is_some() {
+        "an operator looks at the dead letter: it must not be replayed"
+    } else if release.release_run.last_publication_error.is_some() {
+        "an operator looks at the check run at the forge: it could not be published"
+    } else {
+        "an operator looks at the log of svcd: nothing is planned, though it has not ended"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Outlook, ReleaseRun};
+    use crate::domain::release::outlook;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_795_251_600_000_000);
+
+    fn release(code: &'static str, planned: bool) -> ReleaseRunDetail {
+        let time = |seconds| NOW.plus(std::time::Duration::from_secs(seconds)).to_string();
+        ReleaseRunDetail {
+            release_run: ReleaseRun {
+                release_run_id: String::new(),
+                repository: None,
+                git_ref: String::new(),
+                head_sha: String::new(),
+                status: "running".into(),
+                decision: None,
+                conclusion: None,
+                failure_reason: None,
+                attempt_number: 1,
+                workflow_run_id: None,
+                check_run_id: None,
+                forge_check_published_at: None,
+                last_publication_error: None,
+                created_at: time(0),
+                updated_at: time(0),
+                finished_at: None,
+            },
+            attempts: Vec::new(),
+            next: Outlook {
+                code: code.into(),
+                at: planned.then(|| time(60)),
+                deadline_at: planned.then(|| time(1_800)),
+                dead_letter_id: None,
+            },
+        }
+    }
+
+    #[test]
+    fn every_code_has_a_sentence_of_its_own() {
+        let unknown = sentence(&release("of_tomorrow", false), NOW);
+        let mut sentences = vec![unknown];
+        for code in outlook::Outlook::CODES {
+            let told = sentence(&release(code, true), NOW);
+            assert!(!sentences.contains(&told), "{code}: {told}");
+            sentences.push(told);
+        }
+    }
+
+    #[test]
+    fn times_are_told_from_now() {
+        let told = |code, planned| sentence(&release(code, planned), NOW);
+        assert_eq!(
+            told("recheck", true),
+            "the forge is asked in 1m (2026-11-21T09:01:00.000000Z), the last time in 30m \
+             (2026-11-21T09:30:00.000000Z)"
+        );
+        assert_eq!(
+            told("awaits_result", false),
+            "the signed result of the workflow run is awaited"
+        );
+    }
+
+    #[test]
+    fn whoever_must_look_is_told_where() {
+        let mut stuck = release("operator_investigate", false);
+        assert!(sentence(&stuck, NOW).contains("the log of svcd"));
+        stuck.release_run.last_publication_error = Some("forge_check_run_not_found".to_owned());
+        assert!(sentence(&stuck, NOW).contains("the check run at the forge"));
+        stuck.next.dead_letter_id = Some(String::new());
+        assert!(sentence(&stuck, NOW).contains("must not be replayed"));
+    }
+}
