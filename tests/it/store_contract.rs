@@ -42,6 +42,7 @@ fn exercise(open: Open) {
     survives_being_closed_and_opened(open);
     keeps_the_scope_of_an_installation(open);
     lists_installations_by_number(open);
+    lists_in_the_order_of_adding_whosever_clock_was_behind(open);
     sweeps_what_is_finished_and_old_and_nothing_else(open);
     notes_ticks(open);
     goes_on_when_the_clock_steps_back(open);
@@ -229,6 +230,49 @@ fn lists_installations_by_number(open: Open) {
     };
     assert_eq!(numbers(None, 2), [10, 20]);
     assert_eq!(numbers(Some(20), 2), [30]);
+}
+
+/// The ids of a process whose clock is behind are lower: they must not decide what is newer.
+fn lists_in_the_order_of_adding_whosever_clock_was_behind(open: Open) {
+    let bench = bench(open);
+    let behind = Arc::new(ManualClock::new());
+    behind.step_back(Duration::from_secs(3_600));
+    let other = open(&bench.folder.path().join("svc.db"), &behind, 8);
+    let (one, two) = (installation(1), installation(2));
+    let mut events = Vec::new();
+    for (number, store) in [&bench.store, &other, &bench.store].into_iter().enumerate() {
+        let item = dead_job(store, &format!("dead-{number}"), 1);
+        let ReplayOutcome::Replayed(event) = replay(store, one, item, &format!("k{number}")) else {
+            panic!("a job is safe to replay");
+        };
+        events.insert(0, event);
+        let tag = u32::try_from(number).unwrap() + 1;
+        store.record_delivery(delivery(&format!("release-{number}"), 2, tag)).unwrap();
+        for claim in store.claim_jobs(10, "bench", POLICY).unwrap() {
+            store.run_job(&claim, &plan()).unwrap();
+        }
+    }
+    let (mut seen, mut before) = (Vec::new(), None);
+    while let Some(page) = bench.store.audit_events(one, before, 1).unwrap() {
+        seen.extend(page.items.iter().map(|event| event.id));
+        before = page.next_before;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, events);
+    assert!(!events.is_sorted_by(|newer, older| newer > older), "the clock was not behind");
+    let tags = |before| {
+        let page = bench.store.release_runs(two, None, before, 2).unwrap().unwrap();
+        let tags: Vec<String> = page.items.into_iter().map(|release| release.git_ref).collect();
+        (tags, page.next_before)
+    };
+    let (newest, next) = tags(None);
+    assert_eq!(newest, ["refs/tags/v3", "refs/tags/v2"]);
+    assert_eq!(tags(next), (vec!["refs/tags/v1".to_owned()], None));
+    assert_eq!(bench.store.release_runs(one, None, next, 2).unwrap(), None);
+    assert_eq!(bench.store.audit_events(two, Some(events[0]), 1).unwrap(), None);
+    assert_eq!(bench.store.audit_events(two, None, 1).unwrap().unwrap().items, []);
 }
 
 fn sweeps_what_is_finished_and_old_and_nothing_else(open: Open) {

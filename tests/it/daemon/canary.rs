@@ -6,6 +6,8 @@ use std::fs;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use svc::api;
+use svc::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault, Webhook};
 
 use super::ask::{Ask, Door};
@@ -13,6 +15,7 @@ use super::letters::{self, list_path, replay, replay_path};
 use super::process::{Daemon, delivery};
 use super::site::{Site, webhooks};
 use super::{INSTALLATION, commit, database, wait_for};
+use crate::support::reconciliation::{self, Item};
 
 /// Marks every word of a tenant that must not go anywhere.
 const TENANT: &str = "canarytenant";
@@ -98,6 +101,7 @@ fn refused(site: &Site, daemon: &Daemon, heard: &mut Heard) {
         assert!((400..500).contains(&status), "{ask:?}: {status}");
     }
     let absent = "0199f3a0-0000-7000-8000-00000000000a";
+    let releases = format!("/api/v1/operator/installations/{INSTALLATION}/releases");
     for door in daemon.operator_doors() {
         for ask in [
             as_operator(replay(INSTALLATION, "outbox", absent, &format!("{TENANT}-key"))),
@@ -105,6 +109,9 @@ fn refused(site: &Site, daemon: &Daemon, heard: &mut Heard) {
             as_operator(replay(INSTALLATION, "job", absent, &format!("{TENANT} two"))),
             as_operator(Ask::get(&format!("{}?before={TENANT}", list_path(INSTALLATION)))),
             as_operator(Ask::get(&format!("{}?{TENANT}={TENANT}", list_path(INSTALLATION)))),
+            as_operator(Ask::get(&format!("{releases}?status={TENANT}"))),
+            as_operator(Ask::get(&format!("{releases}?before={TENANT}"))),
+            as_operator(Ask::get(&format!("{releases}/{TENANT}"))),
             Ask::get(&format!("{}?access_token={TOKEN}", list_path(INSTALLATION))),
             Ask::get(&list_path(INSTALLATION)).header("Authorization", format!("Basic {TOKEN}")),
             Ask::get(&list_path(INSTALLATION)).header("Host", format!("{TENANT}.example")),
@@ -116,8 +123,15 @@ fn refused(site: &Site, daemon: &Daemon, heard: &mut Heard) {
     }
 }
 
-/// Looks at everything that can be looked at.
-fn looked_at(daemon: &Daemon, heard: &mut Heard) {
+/// Looks at everything that can be looked at. Answers about releases name their tag, and go apart.
+fn looked_at(daemon: &Daemon, heard: &mut Heard, of_releases: &mut Heard) {
+    let below = |rest: &str| format!("/api/v1/operator/installations/{INSTALLATION}/{rest}");
+    let letters = daemon.control.ask(&as_operator(Ask::get(&list_path(INSTALLATION)))).json();
+    let mut letters = letters["items"].as_array().unwrap().iter();
+    let safe = letters.find(|letter| letter["replaySafe"] == true).unwrap();
+    let text = |name: &str| safe[name].as_str().unwrap();
+    let again = replay(INSTALLATION, text("itemType"), text("itemId"), "a-key");
+    assert_eq!(heard.ask(&daemon.control, &as_operator(again)), 200);
     for door in daemon.operator_doors() {
         for path in [
             "/health/live",
@@ -125,8 +139,20 @@ fn looked_at(daemon: &Daemon, heard: &mut Heard) {
             "/metrics",
             "/api/v1/operator/installations",
             &list_path(INSTALLATION),
+            &below("audit-events"),
+            &below("reconciliation-items"),
         ] {
             assert_eq!(heard.ask(&door, &as_operator(Ask::get(path))), 200, "{path}");
+        }
+        let list = as_operator(Ask::get(&below("releases")));
+        assert_eq!(of_releases.ask(&door, &list), 200);
+        let page: api::Page<api::ReleaseRun> =
+            serde_json::from_slice(&door.ask(&list).body).unwrap();
+        assert!(page.items.len() > 5 && page.items.iter().all(|item| item.git_ref.contains(REF)));
+        for release in page.items {
+            let one =
+                as_operator(Ask::get(&below(&format!("releases/{}", release.release_run_id))));
+            assert_eq!(of_releases.ask(&door, &one), 200);
         }
     }
 }
@@ -197,7 +223,20 @@ fn nothing_of_a_tenant_and_no_secret_goes_anywhere() {
         let list = daemon.control.ask(&as_operator(Ask::get(&list_path(INSTALLATION))));
         list.text().contains("installation_suspended").then_some(())
     });
-    looked_at(&daemon, &mut heard);
+    let subject = {
+        let database = database::open(&site.database());
+        let attempt: String = database
+            .query_row("SELECT attempt_id FROM release_run_attempts", [], |row| row.get(0))
+            .unwrap();
+        let item = Item::of_attempt("running_stale", &attempt);
+        reconciliation::add_to(&database, INSTALLATION, &item, SystemClock::new().now());
+        attempt
+    };
+    let mut of_releases = Heard::default();
+    looked_at(&daemon, &mut heard, &mut of_releases);
+    for shown in [subject.as_str(), "control_plane.dead_letter_replayed"] {
+        assert!(heard.0.contains(shown), "{shown} is not listed");
+    }
     for file in ["cmdline", "environ"] {
         let seen = fs::read(format!("/proc/{}/{file}", daemon.pid().as_raw_nonzero())).unwrap();
         assert_clean(file, &String::from_utf8_lossy(&seen), &[HIDDEN, "-----begin", "miieow"]);
@@ -211,6 +250,7 @@ fn nothing_of_a_tenant_and_no_secret_goes_anywhere() {
     assert_clean("the log", &log, &all);
     assert_clean("the log", &log, &[NAME, "simulated\"", "sqlite", "/home/", "/root/"]);
     assert_clean("an answer", &heard.0, &all);
+    assert_clean("an answer about releases", &of_releases.0.replace(REF, ""), &all);
     columns(&site, &all);
 }
 

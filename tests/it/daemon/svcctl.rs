@@ -55,6 +55,18 @@ fn dead_letters_are_listed_shown_and_replayed() {
         run(&site, url, &format!("dead-letters show outbox {uncertain} --installation 4712"), 6);
         run(&site, url, "status", 0);
         run(&site, url, "installations list", 0);
+        let releases = run(&site, url, "releases list -o ndjson", 0).stdout;
+        let release: svc::api::ReleaseRun =
+            serde_json::from_str(releases.lines().next().unwrap()).unwrap();
+        let release = release.release_run_id;
+        run(&site, url, &format!("releases show {release}"), 0);
+        run(&site, url, &format!("releases show {release} --installation 4712"), 6);
+        run(&site, url, &format!("releases list --before {release} --installation 4712"), 1);
+        run(&site, url, &format!("releases list --before {ABSENT}"), 1);
+        run(&site, url, "reconcile list", 0);
+        let audit = run(&site, url, "audit list --all --limit 1 -o ndjson", 0).stdout;
+        assert_eq!(audit.lines().count(), 2 * (number + 1), "{audit}");
+        assert!(audit.contains(&format!("\"operationId\":\"key-{number}\"")), "{audit}");
     }
 }
 
@@ -64,7 +76,13 @@ fn a_wrong_token_and_a_daemon_that_is_gone() {
     let mut daemon = site.start();
     let urls = urls(&site, &daemon);
     site.secret("SVC_OPERATOR_API_TOKEN", "fedcba9876543210fedcba9876543210");
-    let commands = ["dead-letters list", &format!("replay job {ABSENT} --retries 0")];
+    let commands = [
+        "dead-letters list",
+        &format!("replay job {ABSENT} --retries 0"),
+        "releases list",
+        "reconcile list",
+        "audit list",
+    ];
     for url in &urls {
         for command in commands {
             let ended = run(&site, url, command, 4);

@@ -10,6 +10,7 @@ use svc::domain::outbox::EffectKind;
 use svc::random::Random as _;
 
 use crate::support::forge::Plan;
+use crate::support::reconciliation::{self, Item};
 use crate::support::world::{commit, open_raw, webhooks};
 use crate::support::{SeededRandom, World};
 
@@ -68,9 +69,71 @@ fn footprint(world: &World) -> Vec<(String, i64, String)> {
     found
 }
 
+/// Releases of installation 3, and with each one row in every list that goes by ids.
+fn listed() -> (World, Vec<(&'static str, Vec<String>)>) {
+    let (world, items) = world();
+    for (number, (_, id)) in items.iter().filter(|item| item.0 == "outbox").enumerate() {
+        assert_eq!(world.replay(3, ("outbox", id), &format!("replay-{number}")).0, 200);
+    }
+    world.settle();
+    let column = |sql: &str| -> Vec<String> {
+        let raw = open_raw(&world.database());
+        let mut rows = raw.prepare(sql).unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    for attempt in column("SELECT attempt_id FROM release_run_attempts") {
+        reconciliation::add(&world, 3, &Item::of_attempt("running_stale", &attempt));
+    }
+    let releases = column("SELECT release_run_id FROM release_runs");
+    let lists = vec![
+        ("releases/", releases.clone()),
+        ("releases?before=", releases.clone()),
+        ("releases?status=running&before=", releases),
+        ("audit-events?before=", column("SELECT audit_event_id FROM audit_events")),
+        (
+            "reconciliation-items?before=",
+            column("SELECT reconciliation_id FROM reconciliation_items"),
+        ),
+        (
+            "reconciliation-items?status=completed&before=",
+            column("SELECT reconciliation_id FROM reconciliation_items"),
+        ),
+    ];
+    for (path, ids) in &lists {
+        assert!(ids.len() >= 20, "{path}: {}", ids.len());
+    }
+    (world, lists)
+}
+
 fn median(times: &mut [Duration]) -> Duration {
     times.sort();
     times[times.len() / 2]
+}
+
+#[test]
+fn what_lists_know_of_another_installation_is_nothing() {
+    let (world, lists) = listed();
+    let before = footprint(&world);
+    let mut random = SeededRandom(SEED);
+    for round in 0..PAIRS / 10 {
+        let mut chance = [0; 4];
+        random.fill(&mut chance);
+        let (path, ids) = &lists[round % lists.len()];
+        let foreign = &ids[usize::from(chance[0]) % ids.len()];
+        let absent = absent(&mut random, foreign);
+        let installation = if chance[2] % 2 == 0 { 2 } else { 1_000 + i64::from(chance[3]) };
+        let ask = |installation: i64, id: &str| {
+            let target = format!("/api/v1/operator/installations/{installation}/{path}{id}");
+            let answer = world.operate(Method::GET, &target, &[]);
+            (answer.status.as_u16(), format!("{:?}", answer.headers), answer.body)
+        };
+        assert_eq!(ask(3, foreign).0, 200, "{path}{foreign}");
+        let of_foreign = ask(installation, foreign);
+        assert!([400, 404].contains(&of_foreign.0), "{path}{foreign}");
+        assert_eq!(of_foreign, ask(installation, &absent), "round {round}: {path}{foreign}");
+        assert_eq!(of_foreign, ask(3, &absent), "round {round}: {path}{foreign}");
+    }
+    assert_eq!(footprint(&world), before, "a question left something behind");
 }
 
 #[test]
