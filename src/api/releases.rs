@@ -88,4 +88,6 @@ pub struct Outlook {
     pub deadline_at: Option<String>,
     /// UUID of the outbox item whose dead letter stands in the way.
     pub dead_letter_id: Option<String>,
+    /// Why that item died.
+    pub reason_code: Option<String>,
 }

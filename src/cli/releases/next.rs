@@ -84,6 +84,7 @@ mod tests {
                 at: planned.then(|| time(60)),
                 deadline_at: planned.then(|| time(1_800)),
                 dead_letter_id: None,
+                reason_code: None,
             },
         }
     }

@@ -48,7 +48,7 @@ fn show(
     output.table(&HEADER, release.attempts.iter().map(row).collect())?;
     if let Some(letter) = &release.next.dead_letter_id {
         let look = format!("dead-letters show outbox {letter}");
-        output.remark("in its way", &Again::new(&look, global).into_line());
+        output.remark("look at it", &Again::new(&look, global).into_line());
     }
     Ok(())
 }
@@ -71,6 +71,7 @@ fn facts(detail: &ReleaseRunDetail, now: Timestamp) -> Vec<(&'static str, String
         ("finished", release.finished_at.as_ref().map(time)),
         ("published", release.forge_check_published_at.as_ref().map(time)),
         ("publication error", release.last_publication_error.clone()),
+        ("held up by", detail.next.reason_code.as_ref().map(|why| format!("a dead letter, {why}"))),
         ("next", Some(next::sentence(detail, now))),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

@@ -40,7 +40,7 @@ pub(in crate::http) fn show(
     let body = api::ReleaseRunDetail {
         release_run: shown(&found.release),
         attempts: found.attempts.iter().map(shown_attempt).collect(),
-        next: shown_outlook(outlook),
+        next: shown_outlook(outlook, found.dead_letter_reason),
     };
     Ok(json(StatusCode::OK, &body))
 }
@@ -83,11 +83,12 @@ fn shown_attempt(found: &Attempt) -> api::Attempt {
     }
 }
 
-fn shown_outlook(outlook: Outlook) -> api::Outlook {
+fn shown_outlook(outlook: Outlook, dead_letter_reason: Option<String>) -> api::Outlook {
     api::Outlook {
         code: Cow::Borrowed(outlook.code()),
         at: text(outlook.at()),
         deadline_at: text(outlook.deadline_at()),
         dead_letter_id: text(outlook.dead_letter()),
+        reason_code: dead_letter_reason.filter(|_| outlook.dead_letter().is_some()),
     }
 }

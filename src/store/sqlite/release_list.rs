@@ -96,6 +96,8 @@ pub struct ReleaseRunDetail {
     pub attempts: Vec<Attempt>,
     /// What decides about what happens next.
     pub facts: Facts,
+    /// Stable code: why the message that holds up the others died.
+    pub dead_letter_reason: Option<String>,
 }
 
 impl Store {
@@ -153,14 +155,20 @@ impl Store {
             // Several statements see one state of the file; the snapshot ends with this value.
             let snapshot = connection.unchecked_transaction()?;
             let Some(release) = one(&snapshot, installation, id)? else { return Ok(None) };
+            let (message, dead_letter_reason) = message(&snapshot, release.attempt)?.unzip();
             let facts = Facts {
                 status: release.status,
-                message: message(&snapshot, release.attempt)?,
+                message,
                 reconciliation: reconciliation(&snapshot, installation, &release)?,
                 publication: publication(&release),
             };
             let attempts = attempts(&snapshot, id)?;
-            Ok(Some(ReleaseRunDetail { release, attempts, facts }))
+            Ok(Some(ReleaseRunDetail {
+                release,
+                attempts,
+                facts,
+                dead_letter_reason: dead_letter_reason.flatten(),
+            }))
         })
     }
 }
@@ -204,11 +212,14 @@ fn attempts(connection: &Connection, release: ReleaseRunId) -> Result<Vec<Attemp
     Ok(attempts)
 }
 
-/// Reads the first unfinished message of an attempt. One that waits goes no earlier than a pause of its
-/// installation ends.
-fn message(connection: &Connection, attempt: AttemptId) -> Result<Option<Message>, Error> {
+/// Reads the first unfinished message of an attempt, and why it died when it did. One that waits goes no
+/// earlier than a pause of its installation ends.
+fn message(
+    connection: &Connection,
+    attempt: AttemptId,
+) -> Result<Option<(Message, Option<String>)>, Error> {
     let mut statement = connection.prepare_cached(
-        "SELECT o.outbox_id, o.kind, o.status, o.lease_expires_at, d.replay_class, \
+        "SELECT o.outbox_id, o.kind, o.status, o.lease_expires_at, d.replay_class, d.reason_code, \
             max(o.available_at, coalesce(p.paused_until, 0)) AS due_at \
          FROM outbox o \
          LEFT JOIN installation_pauses p ON p.installation_id = o.installation_id \
@@ -222,7 +233,7 @@ fn message(connection: &Connection, attempt: AttemptId) -> Result<Option<Message
     let Some(row) = rows.next()? else { return Ok(None) };
     let status: String = row.get("status")?;
     let class: Option<String> = row.get("replay_class")?;
-    Ok(Some(if status == OutboxStatus::DeadLetter.as_str() {
+    let message = if status == OutboxStatus::DeadLetter.as_str() {
         Message::Dead {
             id: row::id(row, "outbox_id")?,
             class: class.as_deref().and_then(ReplayClass::from_word),
@@ -231,7 +242,8 @@ fn message(connection: &Connection, attempt: AttemptId) -> Result<Option<Message
         Message::Leased { until: row::instant(row, "lease_expires_at")? }
     } else {
         Message::Waiting { kind: row::effect_kind(row)?, at: row::instant(row, "due_at")? }
-    }))
+    };
+    Ok(Some((message, row.get("reason_code")?)))
 }
 
 /// Reads the open reconciliation item of a release run or its current attempt that is looked at first.

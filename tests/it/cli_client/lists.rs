@@ -83,7 +83,7 @@ fn an_empty_list_says_so_and_prints_no_table() {
 #[test]
 fn a_release_run_is_told_whole() {
     let more = format!(
-        r#","attempts":[{{"attemptId":"{KEY}","number":2,"status":"failed","failureReason":"forge_workflow_failure","workflowRunId":"9","checkRunId":"8","hintedAt":null}}],"next":{{"code":"operator_replay","at":null,"deadlineAt":null,"deadLetterId":"{KEY}"}}"#
+        r#","attempts":[{{"attemptId":"{KEY}","number":2,"status":"failed","failureReason":"forge_workflow_failure","workflowRunId":"9","checkRunId":"8","hintedAt":null}}],"next":{{"code":"operator_replay","at":null,"deadlineAt":null,"deadLetterId":"{KEY}","reasonCode":"forge_dispatch_rejected"}}"#
     );
     let desk = Desk::new(vec![Reply::json(200, &release(&more))]);
     let run = desk.run(&format!("releases show {ID}"));
@@ -92,13 +92,14 @@ fn a_release_run_is_told_whole() {
         "tag          v1.0.0\n",
         "commit       aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
         "reason       forge_workflow_failure\n",
+        "held up by   a dead letter, forge_dispatch_rejected\n",
         "next         an operator replays the dead letter, once its cause is gone\n",
         "\nATTEMPT  ID",
     ] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
     assert!(!run.stdout.contains("published"), "{}", run.stdout);
-    assert!(run.stderr.starts_with("in its way: svcctl dead-letters show outbox "), "{run:?}");
+    assert!(run.stderr.starts_with("look at it: svcctl dead-letters show outbox "), "{run:?}");
     let absent = problem(404, "not_found", "");
     let run = Desk::new(vec![absent]).run(&format!("releases show {ID}"));
     assert_eq!(run.code, 6, "{run:?}");

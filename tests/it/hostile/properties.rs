@@ -11,7 +11,9 @@ use secrecy::SecretString;
 use svc::config::settings::SETTINGS;
 use svc::config::{Config, Source};
 use svc::domain::dead_letter::{ItemId, ItemType, OperationId};
-use svc::domain::id::{AppId, AttemptId, InstallationId, JobId};
+use svc::domain::id::{
+    AppId, AttemptId, AuditEventId, InstallationId, JobId, ReconciliationId, ReleaseRunId,
+};
 use svc::domain::time::Timestamp;
 use svc::forge::signature::Secrets;
 use svc::simulator::sign;
@@ -49,6 +51,9 @@ fn check_ids(text: &str) {
     check_id::<AttemptId>(text);
     check_id::<InstallationId>(text);
     check_id::<AppId>(text);
+    check_id::<ReleaseRunId>(text);
+    check_id::<AuditEventId>(text);
+    check_id::<ReconciliationId>(text);
     for item_type in [ItemType::Job, ItemType::Outbox] {
         if let Some(item) = ItemId::parse(item_type, text) {
             assert_eq!((item.to_string().as_str(), item.item_type()), (text, item_type));
@@ -67,7 +72,15 @@ fn check_signature(header: &str, body: &[u8]) {
 }
 
 fn check_query(world: &World, query: &str) {
-    for path in ["", "/1/dead-letters", "/1/dead-letters/job/x"] {
+    for path in [
+        "",
+        "/1/dead-letters",
+        "/1/dead-letters/job/x",
+        "/1/audit-events",
+        "/1/releases",
+        "/1/releases/x",
+        "/1/reconciliation-items",
+    ] {
         let target = format!("/api/v1/operator/installations{path}?{query}");
         let answer = world.operate(Method::GET, &target, &[]);
         let status = answer.status.as_u16();
@@ -162,7 +175,7 @@ fn variable() -> impl Strategy<Value = (String, String)> {
 fn any_query_gets_a_documented_answer() {
     let world = World::new();
     let part = prop_oneof![
-        "(limit|before|after|Limit|%6cimit|)",
+        "(limit|before|after|status|Limit|%6cimit|)",
         "[=&;+?#]",
         "%[0-9a-fA-F]{0,2}",
         "[0-9]{1,11}",

@@ -78,6 +78,7 @@ fn outlook(full: IsFull) -> api::Outlook {
         at: text(full, TIME),
         deadline_at: text(full, TIME),
         dead_letter_id: text(full, ID),
+        reason_code: text(full, "forge_dispatch_uncertain"),
     }
 }
 

@@ -95,7 +95,9 @@ fn a_refused_dispatch_waits_for_an_operator() {
     world.settle();
     assert_eq!(next(&world), ("operator_replay".to_owned(), None, None, true));
     let letter = world.only_dead_letter(1).1;
-    assert_eq!(only(&world)["next"]["deadLetterId"], json!(letter));
+    let next = only(&world)["next"].take();
+    assert_eq!(next["deadLetterId"], json!(letter));
+    assert_eq!(next["reasonCode"], json!("forge_dispatch_rejected"));
 }
 
 #[test]
