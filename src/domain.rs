@@ -36,5 +36,3 @@ pub mod dead_letter;
 pub mod audit;
 
 pub mod reconcile;
-
-pub mod reconciliation;

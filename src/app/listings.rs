@@ -8,7 +8,7 @@ use crate::auth::operator::Principal;
 use crate::domain::audit::AuditEvent;
 use crate::domain::id::{AuditEventId, InstallationId, ReconciliationId, ReleaseRunId};
 use crate::domain::page::Page;
-use crate::domain::reconciliation::ReconciliationStatus;
+use crate::domain::reconcile::Status;
 use crate::domain::release::ReleaseStatus;
 use crate::domain::release::outlook::{self, Outlook};
 use crate::store::{ReconciliationItem, ReleaseRun, ReleaseRunDetail};
@@ -68,7 +68,7 @@ impl App {
         &self,
         _: &Principal,
         installation: InstallationId,
-        status: Option<ReconciliationStatus>,
+        status: Option<Status>,
         before: Option<ReconciliationId>,
         limit: u32,
     ) -> Result<Page<ReconciliationItem, ReconciliationId>, Error> {

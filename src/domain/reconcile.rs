@@ -52,6 +52,31 @@ words! {
     }
 }
 
+words! {
+    /// Where an item stands.
+    Status {
+        /// It waits for its next look.
+        Open => "open",
+        /// Somebody looks.
+        Leased => "leased",
+        /// It was repaired, or nothing was left to repair.
+        Completed => "completed",
+        /// It was given up.
+        DeadLetter => "dead_letter",
+    }
+}
+
+impl Status {
+    /// Says whether an item in this status is looked at no more.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        match self {
+            Self::Open | Self::Leased => false,
+            Self::Completed | Self::DeadLetter => true,
+        }
+    }
+}
+
 impl Kind {
     /// Returns the name its worker's polls are noted under.
     #[must_use]

@@ -11,7 +11,7 @@ use crate::cli::output::{Format, Output, ago, or_dash, relative};
 use crate::cli::pages::Wanted;
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
-use crate::domain::reconciliation::ReconciliationStatus;
+use crate::domain::reconcile::Status;
 use crate::domain::time::Timestamp;
 
 /// List what is being repaired, newest first
@@ -27,7 +27,7 @@ Examples:
 pub(crate) struct Args {
     /// Show only items of this status
     #[arg(long, value_name = "STATUS", value_parser = status())]
-    status: Option<ReconciliationStatus>,
+    status: Option<Status>,
 
     #[command(flatten)]
     wanted: Wanted,
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let client = Client::operator(global)?;
     let installation = installations::meant(&client, global)?;
     let path = format!("/api/v1/operator/installations/{installation}/reconciliation-items");
-    let status = args.status.map(ReconciliationStatus::as_str);
+    let status = args.status.map(Status::as_str);
     let page: Page<ReconciliationItem> = args.wanted.gather(&client, &path, status)?;
     match output.format() {
         Format::Json => output.json(&page)?,
@@ -78,10 +78,7 @@ fn row(item: &ReconciliationItem, now: Timestamp, exact_times: bool) -> Vec<Stri
     ]
 }
 
-fn status() -> impl TypedValueParser<Value = ReconciliationStatus> {
-    let words = ReconciliationStatus::ALL.map(ReconciliationStatus::as_str);
-    PossibleValuesParser::new(words).map(|word| {
-        let mut all = ReconciliationStatus::ALL.into_iter();
-        all.find(|status| status.as_str() == word).expect("only these words pass")
-    })
+fn status() -> impl TypedValueParser<Value = Status> {
+    PossibleValuesParser::new(Status::ALL.iter().map(|status| status.as_str()))
+        .map(|word| Status::from_word(&word).expect("only these words pass"))
 }

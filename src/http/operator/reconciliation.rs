@@ -6,7 +6,7 @@ use super::{cursor, installation, one_of, page_size, query, shown_page, text};
 use crate::api;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::domain::reconciliation::ReconciliationStatus;
+use crate::domain::reconcile::Status;
 use crate::http::message::{Request, Response};
 use crate::http::routes::{Variables, json};
 use crate::store::ReconciliationItem;
@@ -20,7 +20,7 @@ pub(in crate::http) fn list(
     let installation = installation(variables)?;
     let [limit, before, status] = query(request, ["limit", "before", "status"])?;
     let (before, limit) = (cursor(before)?, page_size(limit)?);
-    let status = one_of(status, &ReconciliationStatus::ALL, ReconciliationStatus::as_str)?;
+    let status = one_of(status, Status::ALL, Status::as_str)?;
     let page = app.reconciliation_items(principal, installation, status, before, limit)?;
     Ok(json(StatusCode::OK, &shown_page(&page, shown)))
 }

@@ -4,7 +4,7 @@ use rusqlite::{Row, named_params};
 
 use crate::domain::id::{InstallationId, ReconciliationId};
 use crate::domain::page::Page;
-use crate::domain::reconciliation::ReconciliationStatus;
+use crate::domain::reconcile::Status;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::{Store, listing, row};
@@ -53,7 +53,7 @@ impl Store {
     pub fn reconciliation_items(
         &self,
         installation: InstallationId,
-        status: Option<ReconciliationStatus>,
+        status: Option<Status>,
         before: Option<ReconciliationId>,
         limit: u32,
     ) -> Result<Option<Page<ReconciliationItem, ReconciliationId>>, Error> {
@@ -82,7 +82,7 @@ impl Store {
             let rows = statement.query(named_params! {
                 ":installation": installation.get(),
                 ":bound": bound,
-                ":status": status.map(ReconciliationStatus::as_str),
+                ":status": status.map(Status::as_str),
                 ":limit": i64::from(limit) + 1,
             })?;
             listing::page(rows, limit, item, |item| item.id).map(Some)

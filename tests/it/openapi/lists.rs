@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use svc::api;
 use svc::domain::audit;
-use svc::domain::reconciliation::ReconciliationStatus;
+use svc::domain::reconcile;
 use svc::domain::release::ReleaseStatus;
 use svc::domain::release::outlook::Outlook;
 
@@ -138,13 +138,19 @@ fn their_stable_words_are_those_of_the_code() {
     };
     assert_eq!(schema("Outlook/properties/code/x-extensible-enum"), set(&Outlook::CODES));
     let events = schema("AuditEvent/properties/event/x-extensible-enum");
-    assert_eq!(events, set(&[audit::DEAD_LETTER_REPLAYED]));
+    let both = [audit::DEAD_LETTER_REPLAYED, audit::FORGE_CHECK_RUN_RECONCILIATION_FAILED];
+    assert_eq!(events, set(&both));
+    let kinds: Vec<_> = reconcile::Kind::ALL.iter().map(|word| word.as_str()).collect();
+    assert_eq!(schema("ReconciliationItem/properties/kind/enum"), set(&kinds));
+    let reasons: Vec<_> = reconcile::Reason::ALL.iter().map(|word| word.as_str()).collect();
+    let written = schema("ReconciliationItem/properties/reason/x-extensible-enum");
+    assert_eq!(written, set(&reasons));
     let mut releases = ReleaseStatus::ALL.map(ReleaseStatus::as_str).to_vec();
     assert_eq!(schema("ReleaseRun/properties/status/enum"), set(&releases));
     assert_eq!(parameter("releases"), set(&releases));
     releases.push("superseded");
     assert_eq!(schema("Attempt/properties/status/enum"), set(&releases));
-    let items = ReconciliationStatus::ALL.map(ReconciliationStatus::as_str);
+    let items: Vec<_> = reconcile::Status::ALL.iter().map(|word| word.as_str()).collect();
     assert_eq!(schema("ReconciliationItem/properties/status/enum"), set(&items));
     assert_eq!(parameter("reconciliation-items"), set(&items));
 }
