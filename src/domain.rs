@@ -7,7 +7,8 @@
 //!
 //! A delivery becomes actions, actions become a job, a job becomes changes, changes bring outbox
 //! messages, and what cannot be done becomes a dead letter. What was lost on the way is found and
-//! repaired by the reconcilers. The modules stand in that order.
+//! repaired by the reconcilers; what is measured of all of it together comes last. The modules stand
+//! in that order.
 
 mod words;
 
@@ -36,3 +37,5 @@ pub mod dead_letter;
 pub mod audit;
 
 pub mod reconcile;
+
+pub mod slo;

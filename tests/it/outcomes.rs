@@ -5,6 +5,7 @@
 //! there. Each must be a row of the generated table.
 
 mod reconcile;
+mod slo;
 
 use std::fmt::Write as _;
 use std::fs;

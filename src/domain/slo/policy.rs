@@ -1,0 +1,354 @@
+//! The policy: one row for each signal, with its gate, its bounds, whose it is, and what to look at.
+//!
+//! A threshold and a healthy value apart keep a signal from firing and recovering in turns. What is
+//! critical calls somebody at night; what is a warning waits for its owner.
+
+use std::time::Duration;
+
+/// Names this table; another table has another name.
+pub const POLICY_VERSION: &str = "forge-cloud-ga-v1";
+
+/// Declares the signals and their published words, in the order they are shown.
+macro_rules! signals {
+    ($($name:ident = $word:literal: $meaning:literal,)*) => {
+        /// A signal.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Signal { $(#[doc = $meaning] $name,)* }
+
+        impl Signal {
+            /// Every signal.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Returns the published word.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+
+            /// Returns what is measured.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$name => $meaning,)* }
+            }
+        }
+    };
+}
+
+signals! {
+    OldestJob = "oldest_job_age": "how long the oldest due job has waited for a worker",
+    OldestInbox = "oldest_inbox_age": "how long ago the oldest webhook came that is not processed",
+    DeadLetters = "dead_letters_added": "items that were given up",
+    LeaseExpiries = "lease_expiries": "leases that ran out because their holder vanished",
+    ReconciliationOverdue = "reconciliation_overdue": "how far the most overdue reconciliation is past its deadline",
+    PublicationFailures = "publication_failures": "check runs that could not be brought to the state they must show",
+    LookupFailures = "forge_lookup_failures": "questions to the forge that got no usable answer",
+    WebhookRejections = "webhook_rejections": "webhooks that were not taken in: signature, content, or the store",
+    DatabaseBusy = "database_busy": "time the writer spent on transactions, waiting for its lock included",
+    DiskFree = "disk_free": "space left for us on the file system of the database",
+    BacklogGrowth = "backlog_growth": "by how much more jobs and side effects wait than before",
+}
+
+/// Who is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The platform's page, at any hour.
+    Critical,
+    /// Triage by its owner.
+    Warning,
+}
+
+impl Severity {
+    /// Every severity.
+    pub const ALL: [Self; 2] = [Self::Critical, Self::Warning];
+
+    /// Returns the published word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// What must hold before a signal fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// The value has been bad for so long.
+    Duration(Duration),
+    /// The value was bad in so many snapshots in a row.
+    Consecutive(u32),
+    /// The level rose by so much over this time, and in each half of it.
+    Trend(Duration),
+    /// So much came together within this time.
+    Volume(Duration),
+}
+
+impl Gate {
+    /// Every kind of gate.
+    pub const KINDS: [&'static str; 4] = ["duration", "consecutive_snapshots", "trend", "volume"];
+
+    /// Returns the published word of its kind.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Duration(_) => "duration",
+            Self::Consecutive(_) => "consecutive_snapshots",
+            Self::Trend(_) => "trend",
+            Self::Volume(_) => "volume",
+        }
+    }
+
+    /// Returns the time it is about, if it is about one.
+    #[must_use]
+    pub const fn time(self) -> Option<Duration> {
+        match self {
+            Self::Duration(time) | Self::Trend(time) | Self::Volume(time) => Some(time),
+            Self::Consecutive(_) => None,
+        }
+    }
+
+    /// Returns the number of snapshots it is about, if it is about one.
+    #[must_use]
+    pub const fn snapshots(self) -> Option<u32> {
+        match self {
+            Self::Consecutive(count) => Some(count),
+            Self::Duration(_) | Self::Trend(_) | Self::Volume(_) => None,
+        }
+    }
+}
+
+/// Which side of the threshold is bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The threshold, and whatever is greater.
+    High,
+    /// The threshold, and whatever is less.
+    Low,
+}
+
+/// What a value counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Things.
+    Count,
+    /// Seconds.
+    Seconds,
+    /// Bytes.
+    Bytes,
+}
+
+impl Unit {
+    /// Every unit.
+    pub const ALL: [Self; 3] = [Self::Count, Self::Seconds, Self::Bytes];
+
+    /// Returns the published word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Seconds => "seconds",
+            Self::Bytes => "bytes",
+        }
+    }
+}
+
+/// One row of the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// What is measured.
+    pub signal: Signal,
+    /// Who is called.
+    pub severity: Severity,
+    /// What must hold before it fires.
+    pub gate: Gate,
+    /// Which side of the threshold is bad.
+    pub side: Side,
+    /// The first value that is bad.
+    pub threshold: u64,
+    /// The first value that ends it.
+    pub healthy: u64,
+    /// What the values count.
+    pub unit: Unit,
+    /// Which role looks after it.
+    pub owner: &'static str,
+    /// What to look at next.
+    pub next_check: &'static str,
+}
+
+impl Rule {
+    /// Says whether a value is bad.
+    #[must_use]
+    pub const fn is_bad(&self, value: u64) -> bool {
+        match self.side {
+            Side::High => value >= self.threshold,
+            Side::Low => value <= self.threshold,
+        }
+    }
+
+    /// Says whether a value ends an active signal.
+    #[must_use]
+    pub const fn is_healthy(&self, value: u64) -> bool {
+        match self.side {
+            Side::High => value <= self.healthy,
+            Side::Low => value >= self.healthy,
+        }
+    }
+}
+
+/// Runs the daemon and its machine.
+const PLATFORM: &str = "platform";
+/// Looks after dead letters and releases.
+const OPERATIONS: &str = "release-operations";
+/// Looks after the app at the forge.
+const INTEGRATION: &str = "forge-integration";
+
+const MIB: u64 = 1 << 20;
+
+const fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+/// The table.
+pub const POLICY: [Rule; 11] = [
+    Rule {
+        signal: Signal::OldestJob,
+        severity: Severity::Critical,
+        gate: Gate::Duration(seconds(60)),
+        side: Side::High,
+        threshold: 300,
+        healthy: 60,
+        unit: Unit::Seconds,
+        owner: PLATFORM,
+        next_check: "see whether jobs run at all (svc_jobs_total), and the log for worker.claim_failed",
+    },
+    Rule {
+        signal: Signal::OldestInbox,
+        severity: Severity::Warning,
+        gate: Gate::Duration(seconds(60)),
+        side: Side::High,
+        threshold: 900,
+        healthy: 300,
+        unit: Unit::Seconds,
+        owner: PLATFORM,
+        next_check: "look in the log for jobs that fail again and again (job.failed)",
+    },
+    Rule {
+        signal: Signal::DeadLetters,
+        severity: Severity::Warning,
+        gate: Gate::Volume(seconds(900)),
+        side: Side::High,
+        threshold: 1,
+        healthy: 0,
+        unit: Unit::Count,
+        owner: OPERATIONS,
+        next_check: "svcctl dead-letters list, for each installation; replay what is safe once its cause is gone",
+    },
+    Rule {
+        signal: Signal::LeaseExpiries,
+        severity: Severity::Warning,
+        gate: Gate::Volume(seconds(900)),
+        side: Side::High,
+        threshold: 5,
+        healthy: 0,
+        unit: Unit::Count,
+        owner: PLATFORM,
+        next_check: "look for restarts, a machine that stood still, and calls to the forge that never end",
+    },
+    Rule {
+        signal: Signal::ReconciliationOverdue,
+        severity: Severity::Critical,
+        gate: Gate::Consecutive(3),
+        side: Side::High,
+        threshold: 300,
+        healthy: 0,
+        unit: Unit::Seconds,
+        owner: PLATFORM,
+        next_check: "svcctl status: do reconcilers poll and succeed? Releases stay undecided until they do",
+    },
+    Rule {
+        signal: Signal::PublicationFailures,
+        severity: Severity::Critical,
+        gate: Gate::Volume(seconds(900)),
+        side: Side::High,
+        threshold: 3,
+        healthy: 0,
+        unit: Unit::Count,
+        owner: INTEGRATION,
+        next_check: "check the app's permission to write check runs; releases show an outdated state meanwhile",
+    },
+    Rule {
+        signal: Signal::LookupFailures,
+        severity: Severity::Warning,
+        gate: Gate::Volume(seconds(600)),
+        side: Side::High,
+        threshold: 10,
+        healthy: 1,
+        unit: Unit::Count,
+        owner: INTEGRATION,
+        next_check: "check the forge's status page, the app's rate limit and its installation",
+    },
+    Rule {
+        signal: Signal::WebhookRejections,
+        severity: Severity::Warning,
+        gate: Gate::Volume(seconds(300)),
+        side: Side::High,
+        threshold: 20,
+        healthy: 2,
+        unit: Unit::Count,
+        owner: INTEGRATION,
+        next_check: "compare svc_deliveries_total by outcome: bad_signature is a secret that differs or a stranger, unavailable is our store",
+    },
+    Rule {
+        signal: Signal::DatabaseBusy,
+        severity: Severity::Warning,
+        gate: Gate::Volume(seconds(300)),
+        side: Side::High,
+        threshold: 240,
+        healthy: 150,
+        unit: Unit::Seconds,
+        owner: PLATFORM,
+        next_check: "look for another process at the file, a slow disk, and more work than it can take",
+    },
+    Rule {
+        signal: Signal::DiskFree,
+        severity: Severity::Critical,
+        gate: Gate::Consecutive(2),
+        side: Side::Low,
+        threshold: 256 * MIB,
+        healthy: 512 * MIB,
+        unit: Unit::Bytes,
+        owner: PLATFORM,
+        next_check: "free space on the file system of SVC_DATABASE: once it is full, nothing is taken in",
+    },
+    Rule {
+        signal: Signal::BacklogGrowth,
+        severity: Severity::Warning,
+        gate: Gate::Trend(seconds(600)),
+        side: Side::High,
+        threshold: 500,
+        healthy: 0,
+        unit: Unit::Count,
+        owner: PLATFORM,
+        next_check: "compare what comes in with what is done: svc_jobs_available, svc_outbox_available, a paused installation",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signal_has_one_row_in_its_order() {
+        let rows: Vec<Signal> = POLICY.iter().map(|rule| rule.signal).collect();
+        assert_eq!(rows, Signal::ALL);
+    }
+
+    #[test]
+    fn no_value_is_both_bad_and_healthy() {
+        for rule in POLICY {
+            assert!(rule.is_bad(rule.threshold) && rule.is_healthy(rule.healthy), "{rule:?}");
+            assert!(!rule.is_healthy(rule.threshold) && !rule.is_bad(rule.healthy), "{rule:?}");
+        }
+    }
+}
