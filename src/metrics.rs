@@ -17,6 +17,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     (LOOKUPS, "counter", "Looks at the forge by reconcilers, by kind and outcome."),
     (WORKER_PANICS, "counter", "Panics caught in workers."),
     (SWEPT, "counter", "Finished rows deleted by retention, by kind."),
+    (SLO_EVALUATIONS, "counter", "Evaluations of the signals, by outcome."),
 ];
 
 /// Webhook deliveries; label `outcome`.
@@ -39,8 +40,11 @@ pub const LOOKUPS: &str = "svc_forge_lookups_total";
 pub const WORKER_PANICS: &str = "svc_worker_panics_total";
 /// Swept rows; label `kind`.
 pub const SWEPT: &str = "svc_swept_rows_total";
+/// Evaluations of the signals; label `outcome`: `ok` or `failed`.
+pub const SLO_EVALUATIONS: &str = "svc_slo_evaluations_total";
 
-type Labels = Vec<(&'static str, &'static str)>;
+/// Names and values of a series' labels.
+pub type Labels = Vec<(&'static str, &'static str)>;
 
 /// The counters of one process.
 #[derive(Debug, Default)]
@@ -56,6 +60,17 @@ impl Metrics {
     pub fn add(&self, family: &'static str, labels: &[(&'static str, &'static str)], amount: u64) {
         let mut counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *counters.entry((family, labels.to_vec())).or_default() += amount;
+    }
+
+    /// Returns the sum of a family's counters that carry all of `labels`.
+    #[must_use]
+    pub fn sum(&self, family: &str, labels: &[(&'static str, &'static str)]) -> u64 {
+        let counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counters
+            .iter()
+            .filter(|((name, own), _)| *name == family && labels.iter().all(|l| own.contains(l)))
+            .map(|(_, value)| *value)
+            .sum()
     }
 
     /// Writes every counter as Prometheus text, version 0.0.4.
@@ -78,6 +93,25 @@ impl Metrics {
 /// Writes one gauge with its header.
 pub fn gauge(text: &mut String, name: &str, help: &str, value: impl std::fmt::Display) {
     header(text, name, "gauge", help);
+    sample(text, name, &[], value);
+}
+
+/// Writes a gauge of several series with its header.
+pub fn gauges(
+    text: &mut String,
+    name: &str,
+    help: &str,
+    series: impl Iterator<Item = (Labels, u64)>,
+) {
+    header(text, name, "gauge", help);
+    for (labels, value) in series {
+        sample(text, name, &labels, value);
+    }
+}
+
+/// Writes one counter that somebody else keeps, with its header.
+pub fn counter(text: &mut String, name: &str, help: &str, value: impl std::fmt::Display) {
+    header(text, name, "counter", help);
     sample(text, name, &[], value);
 }
 
@@ -110,5 +144,17 @@ mod tests {
         let text = metrics.render();
         assert!(text.contains("# TYPE svc_deliveries_total counter\n"));
         assert!(text.contains("svc_deliveries_total{outcome=\"accepted\"} 2\n"));
+    }
+
+    #[test]
+    fn a_sum_is_of_the_series_that_carry_the_labels() {
+        let metrics = Metrics::default();
+        for (kind, outcome) in [("a", "failed"), ("b", "failed"), ("b", "ok")] {
+            metrics.count(LOOKUPS, &[("kind", kind), ("outcome", outcome)]);
+        }
+        assert_eq!(metrics.sum(LOOKUPS, &[]), 3);
+        assert_eq!(metrics.sum(LOOKUPS, &[("outcome", "failed")]), 2);
+        assert_eq!(metrics.sum(LOOKUPS, &[("outcome", "failed"), ("kind", "b")]), 1);
+        assert_eq!(metrics.sum(EFFECTS, &[("outcome", "failed")]), 0);
     }
 }

@@ -24,5 +24,5 @@ pub use sqlite::migrate::NEWEST_STEP;
 pub use sqlite::{
     Attempt, Backlog, Closed, Detected, Health, Installation, JobRun, LeasePolicy, NewRelease,
     NextMessage, Observation, Options, Pending, Polled, ReconciliationItem, ReleaseRun,
-    ReleaseRunDetail, Store, Swept, Ticks,
+    ReleaseRunDetail, Sli, Store, Swept, Ticks,
 };

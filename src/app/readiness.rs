@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::app::App;
 use crate::domain::time::Timestamp;
-use crate::metrics::gauge;
+use crate::metrics::{counter, gauge};
 use crate::store::{Health, Ticks};
 
 /// What readiness shows.
@@ -65,6 +65,18 @@ impl App {
             "svc_store_log_bytes",
             "Size of the write-ahead log.",
             self.store.log_bytes(),
+        );
+        counter(
+            &mut text,
+            "svc_store_busy_seconds_total",
+            "Time the writer spent on transactions, waiting for its lock included.",
+            self.store.busy().as_secs_f64(),
+        );
+        counter(
+            &mut text,
+            "svc_lease_expiries_total",
+            "Leases that ran out and were taken back.",
+            self.store.lease_expiries(),
         );
         let up = u8::from(self.store.health() == Health::Ok);
         gauge(&mut text, "svc_store_up", "1 while the last write succeeded.", up);

@@ -18,6 +18,7 @@ mod jobs;
 mod lease;
 mod listing;
 mod outbox;
+mod progress;
 mod queue;
 mod reconciliation;
 mod reconciliation_list;
@@ -26,10 +27,12 @@ mod releases;
 mod retention;
 mod row;
 mod settlement;
+mod sli;
 mod writer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use r2d2_sqlite::SqliteConnectionManager;
@@ -49,6 +52,7 @@ pub use reconciliation::{Closed, Detected, Observation, Polled};
 pub use reconciliation_list::ReconciliationItem;
 pub use release_list::{Attempt, ReleaseRun, ReleaseRunDetail};
 pub use retention::{Backlog, Swept, Ticks};
+pub use sli::Sli;
 pub use writer::{Health, Pending};
 
 /// How a store is opened.
@@ -78,6 +82,8 @@ pub struct Store {
     writer: Arc<Writer>,
     readers: r2d2::Pool<SqliteConnectionManager>,
     path: Arc<PathBuf>,
+    /// Leases that were taken back.
+    lease_expiries: Arc<AtomicU64>,
     _in_use: Arc<InUse>,
 }
 
@@ -92,7 +98,13 @@ impl Store {
         let readers = connection::open_readers(&path)?;
         let writer = Writer::start(connection, options.clock, options.ids, options.on_fatal)
             .map_err(OpenError::Thread)?;
-        Ok(Self { writer: Arc::new(writer), readers, path, _in_use: Arc::new(in_use) })
+        Ok(Self {
+            writer: Arc::new(writer),
+            readers,
+            path,
+            lease_expiries: Arc::default(),
+            _in_use: Arc::new(in_use),
+        })
     }
 
     /// Closes the store: what has queued up is finished, then the log is folded into the file. Returns

@@ -169,11 +169,7 @@ fn check_place(path: &Path) -> Result<(), OpenError> {
         Ok(metadata) if !metadata.is_file() => return Err(OpenError::NotAFile(path.to_owned())),
         Ok(_) | Err(_) => {}
     }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let found = rustix::fs::statfs(folder).map_err(|errno| OpenError::File {
+    let found = rustix::fs::statfs(folder(path)).map_err(|errno| OpenError::File {
         what: "use the folder of",
         path: path.to_owned(),
         source: errno.into(),
@@ -182,6 +178,19 @@ fn check_place(path: &Path) -> Result<(), OpenError> {
         return Err(OpenError::NetworkFileSystem(path.to_owned()));
     }
     Ok(())
+}
+
+/// Returns the bytes that are left for us on the file system of the database, by its folder's name.
+pub(super) fn disk_free_bytes(path: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder(path)).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Creates the file for us alone, before anything else has it open.

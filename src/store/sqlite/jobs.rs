@@ -66,10 +66,12 @@ impl Store {
         policy: LeasePolicy,
     ) -> Result<Vec<Claim<Job>>, Error> {
         let owner = owner.to_owned();
-        self.write(move |tx| {
-            take_back_expired(tx, limit, &policy.retry)?;
-            claim(tx, limit, &owner, policy.lease)
-        })
+        let (claims, expired) = self.write(move |tx| {
+            let expired = take_back_expired(tx, limit, &policy.retry)?;
+            Ok((claim(tx, limit, &owner, policy.lease)?, expired))
+        })?;
+        self.count_lease_expiries(expired);
+        Ok(claims)
     }
 
     /// Runs a claimed job and completes it, or gives it up, in one transaction.
@@ -124,8 +126,9 @@ impl Store {
     }
 }
 
-/// Makes jobs whose lease ran out available again; gives up those whose tries are used up.
-fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<(), Error> {
+/// Makes jobs whose lease ran out available again; gives up those whose tries are used up. Returns how
+/// many leases that were.
+fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<usize, Error> {
     let mut statement = tx.connection.prepare_cached(
         "SELECT id, claim_id, fencing_token, attempt_count FROM control_plane_jobs \
          WHERE status = 'leased' AND lease_expires_at <= :now \
@@ -136,6 +139,7 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<()
     while let Some(row) = rows.next()? {
         expired.push((lease::fence(row)?, row.get::<_, u32>("attempt_count")?));
     }
+    let count = expired.len();
     for (fence, attempts) in expired {
         if attempts >= policy.attempts_max {
             bury(tx, fence, Reason::CrashLoop, ErrorClass::Crash)?;
@@ -143,7 +147,7 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<()
             give_back(tx, fence, tx.now, 0)?;
         }
     }
-    Ok(())
+    Ok(count)
 }
 
 fn claim(

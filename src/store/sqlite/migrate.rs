@@ -18,7 +18,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 26] = [
+const STEPS: [(&str, &str); 27] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -45,10 +45,11 @@ const STEPS: [(&str, &str); 26] = [
     step!("24-reconciliation-claims"),
     step!("25-release-runs-listing"),
     step!("26-reconciliation-items-listing"),
+    step!("27-signals"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 26;
+pub const NEWEST_STEP: i64 = 27;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

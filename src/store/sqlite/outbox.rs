@@ -43,17 +43,20 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was claimed.
     pub fn claim_message(&self, owner: &str, policy: LeasePolicy) -> Result<NextMessage, Error> {
         let owner = owner.to_owned();
-        self.write(move |tx| {
-            take_back_expired(tx, &policy.retry)?;
-            match next_due(tx)? {
+        let (next, expired) = self.write(move |tx| {
+            let expired = take_back_expired(tx, &policy.retry)?;
+            let next = match next_due(tx)? {
                 Due::Message(id) => {
                     let claim = claim(tx, id, &owner, policy.lease)?;
-                    Ok(NextMessage::Claimed(Box::new(claim)))
+                    NextMessage::Claimed(Box::new(claim))
                 }
-                Due::OnlyPaused => Ok(NextMessage::LookAgain),
-                Due::Nothing => Ok(NextMessage::NothingDue),
-            }
-        })
+                Due::OnlyPaused => NextMessage::LookAgain,
+                Due::Nothing => NextMessage::NothingDue,
+            };
+            Ok((next, expired))
+        })?;
+        self.count_lease_expiries(expired);
+        Ok(next)
     }
 
     /// Notes that the effect is about to leave. Whoever finds this mark later knows that it may have
@@ -185,7 +188,8 @@ pub(super) fn is_overtaken(tx: &Tx<'_>, fence: Fence, attempt: AttemptId) -> Res
         })?)
 }
 
-fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<(), Error> {
+/// Settles messages whose holder vanished. Returns how many leases that were.
+fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<usize, Error> {
     let mut expired = Vec::new();
     {
         let mut statement = tx.connection.prepare_cached(
@@ -201,13 +205,14 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<(), Error>
             expired.push((lease::fence(row)?, row::effect_kind(row)?, tries, in_doubt));
         }
     }
+    let count = expired.len();
     for (fence, kind, tries, in_doubt) in expired {
         let target = held(tx, fence)?;
         let settlement = outbox::after_vanished(kind, in_doubt, tries, policy)
             .unwrap_or(Settlement::RetryAt(tx.now));
         settlement::apply(tx, fence, target, settlement, in_doubt)?;
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Finds the next message that is due and whose installation is not paused. Each paused one on the

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension as _, named_params};
+use rusqlite::{Connection, OptionalExtension as _, named_params};
 
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
@@ -65,6 +65,16 @@ pub struct Backlog {
     pub oldest_message_at: Option<Timestamp>,
     /// Dead letters that are open.
     pub dead_letters_open: i64,
+}
+
+impl Backlog {
+    /// Returns how many jobs and messages wait, and whether both were counted to their end.
+    #[must_use]
+    pub fn waiting(&self) -> (u64, bool) {
+        let whole = self.jobs_available < COUNT_MAX && self.messages_available < COUNT_MAX;
+        let waiting = self.jobs_available.saturating_add(self.messages_available);
+        (u64::try_from(waiting).unwrap_or(0), whole)
+    }
 }
 
 impl Store {
@@ -184,30 +194,7 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn backlog(&self) -> Result<Backlog, Error> {
-        self.read(|connection| {
-            let count = |table: &str, condition: &str| -> Result<i64, Error> {
-                Ok(connection
-                    .prepare_cached(&format!(
-                        "SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT +:max)"
-                    ))?
-                    .query_row(named_params! { ":max": COUNT_MAX }, |row| row.get(0))?)
-            };
-            let oldest = |table: &str| -> Result<Option<Timestamp>, Error> {
-                let micros: Option<i64> = connection
-                    .prepare_cached(&format!(
-                        "SELECT min(available_at) FROM {table} WHERE status = 'available'"
-                    ))?
-                    .query_row([], |row| row.get(0))?;
-                Ok(micros.map(Timestamp::from_micros))
-            };
-            Ok(Backlog {
-                jobs_available: count("control_plane_jobs", "status = 'available'")?,
-                oldest_job_at: oldest("control_plane_jobs")?,
-                messages_available: count("outbox", "status = 'available'")?,
-                oldest_message_at: oldest("outbox")?,
-                dead_letters_open: count("dead_letters", "resolution IS NULL")?,
-            })
-        })
+        self.read(backlog)
     }
 
     /// Returns how many groups the writer has committed.
@@ -250,6 +237,32 @@ pub(super) fn tick(
             ":lately": tx.now.minus(every).micros(),
         })?;
     Ok(())
+}
+
+/// Reads what waits.
+pub(super) fn backlog(connection: &Connection) -> Result<Backlog, Error> {
+    let count = |table: &str, condition: &str| -> Result<i64, Error> {
+        Ok(connection
+            .prepare_cached(&format!(
+                "SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT +:max)"
+            ))?
+            .query_row(named_params! { ":max": COUNT_MAX }, |row| row.get(0))?)
+    };
+    let oldest = |table: &str| -> Result<Option<Timestamp>, Error> {
+        let micros: Option<i64> = connection
+            .prepare_cached(&format!(
+                "SELECT min(available_at) FROM {table} WHERE status = 'available'"
+            ))?
+            .query_row([], |row| row.get(0))?;
+        Ok(micros.map(Timestamp::from_micros))
+    };
+    Ok(Backlog {
+        jobs_available: count("control_plane_jobs", "status = 'available'")?,
+        oldest_job_at: oldest("control_plane_jobs")?,
+        messages_available: count("outbox", "status = 'available'")?,
+        oldest_message_at: oldest("outbox")?,
+        dead_letters_open: count("dead_letters", "resolution IS NULL")?,
+    })
 }
 
 fn delete(tx: &Tx<'_>, sql: &str, before: Timestamp) -> Result<usize, Error> {

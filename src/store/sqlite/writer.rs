@@ -20,6 +20,7 @@ use crate::domain::time::Timestamp;
 use crate::random::Ids;
 use crate::store::error::{Error, Unavailable};
 use crate::store::sqlite::migrate;
+use crate::store::sqlite::progress::Progress;
 use crate::store::sqlite::queue::{Lane, PushError, Queue};
 use crate::thread;
 
@@ -53,31 +54,6 @@ enum Failure {
     Verb(Option<Unavailable>),
     /// The disk.
     Fatal(Error),
-}
-
-/// How far a verb has come, as its caller and the writer agree on it.
-#[derive(Debug, Default)]
-struct Progress(AtomicU8);
-
-impl Progress {
-    const WAITING: u8 = 0;
-    const TAKEN: u8 = 1;
-    const GIVEN_UP: u8 = 2;
-
-    /// The writer takes the verb; false when the caller has given it up.
-    fn take(&self) -> bool {
-        self.leave_waiting_for(Self::TAKEN)
-    }
-
-    /// The caller gives the verb up; false when the writer has taken it.
-    fn give_up(&self) -> bool {
-        self.leave_waiting_for(Self::GIVEN_UP)
-    }
-
-    fn leave_waiting_for(&self, next: u8) -> bool {
-        let order = Ordering::AcqRel;
-        self.0.compare_exchange(Self::WAITING, next, order, Ordering::Acquire).is_ok()
-    }
 }
 
 struct Call<T, F> {
@@ -163,6 +139,8 @@ struct Shared {
     failing: AtomicU8,
     /// Group commits so far.
     commits: AtomicU64,
+    /// Time spent on groups, in microseconds.
+    busy: AtomicU64,
 }
 
 /// Handle to the writer thread.
@@ -183,6 +161,7 @@ impl Writer {
             queue: Queue::new(),
             failing: AtomicU8::new(0),
             commits: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
         });
         let body = Loop { connection, clock, ids, on_fatal, shared: Arc::clone(&shared) };
         let (ending, ended) = channel();
@@ -220,6 +199,10 @@ impl Writer {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
+    pub(super) fn busy(&self) -> Duration {
+        Duration::from_micros(self.shared.busy.load(Ordering::Relaxed))
+    }
+
     /// Takes nothing more and waits until what has queued up is done. Returns whether that came
     /// within the time; otherwise the thread is left behind, and its answers go on being true.
     pub(super) fn close(&self, within: Duration) -> bool {
@@ -255,7 +238,9 @@ impl Loop {
             while !waiting.is_empty() {
                 let mut group = Vec::with_capacity(waiting.len());
                 let changes = self.connection.total_changes();
+                let began = self.clock.monotonic();
                 let outcome = self.commit(&mut waiting, &mut group);
+                self.note_busy(began);
                 self.judge(&outcome, self.connection.total_changes() > changes);
                 if let Err(fatal @ Error::Fatal(_)) = outcome {
                     (self.on_fatal)(&fatal);
@@ -267,6 +252,13 @@ impl Loop {
         }
         // Folding the log is a courtesy to the next start: it is complete and durable as it is.
         drop(self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
+    }
+
+    /// Adds the time since `began`: waiting for the lock, the verbs, the commit.
+    fn note_busy(&self, began: Duration) {
+        let spent = self.clock.monotonic().saturating_sub(began).as_micros();
+        let spent = u64::try_from(spent).unwrap_or(u64::MAX);
+        self.shared.busy.fetch_add(spent, Ordering::Relaxed);
     }
 
     /// Keeps how the last write went. A group that changed nothing needed no disk, so its success
