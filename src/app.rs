@@ -8,13 +8,16 @@ mod error;
 mod listings;
 mod readiness;
 mod receive;
+mod slo;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::auth::operator::{Operators, Principal};
 use crate::clock::Clock;
+use crate::domain::slo::Report;
 use crate::forge::{payload, signature};
+use crate::latest::Latest;
 use crate::metrics::Metrics;
 use crate::store::Store;
 use crate::wake::Wake;
@@ -57,6 +60,8 @@ pub struct App {
     pub wakes: Wakes,
     /// Counters.
     pub metrics: Arc<Metrics>,
+    /// How the signals stood when they were last evaluated.
+    pub slo: Latest<Report>,
     /// The service is stopping.
     pub draining: AtomicBool,
 }

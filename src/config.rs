@@ -115,6 +115,8 @@ pub struct WorkConfig {
     pub retry: RetryPolicy,
     /// How long workers wait for news.
     pub poll: Duration,
+    /// How often the signals are evaluated.
+    pub slo_poll: Duration,
     /// How long finished rows are kept.
     pub retention: Duration,
 }

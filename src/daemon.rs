@@ -32,10 +32,12 @@ use crate::http::message::{Service, Surface};
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlLimits, ControlServer};
 use crate::http::server::tcp::{self, TcpLimits, TcpServer};
+use crate::latest::Latest;
 use crate::metrics::Metrics;
 use crate::random::{Ids, SystemEntropy};
 use crate::store::{self, OpenError, Options, Store};
 use crate::wake::Wake;
+use crate::workers::slo::Slo;
 use crate::workers::sweep::Sweep;
 
 /// How often retention looks.
@@ -162,6 +164,7 @@ impl Running {
             reconciliation_configuration_valid: config.reconciliation.is_some(),
             wakes: wakes.clone(),
             metrics: Arc::clone(&metrics),
+            slo: Latest::default(),
             draining: AtomicBool::new(false),
         });
         let router: Arc<dyn Service> =
@@ -189,6 +192,9 @@ impl Running {
             metrics: Arc::clone(&crew.metrics),
         };
         crew.start(Box::new(sweep), Wake::new(), SWEEP_POLL)?;
+        let slo =
+            Slo::new(store.clone(), Arc::clone(&clock), Arc::clone(&crew.metrics), app.slo.clone());
+        crew.start(Box::new(slo), Wake::new(), config.work.slo_poll)?;
         let check = SelfCheck { store, socket, tcp_addresses };
         let poll = sd_notify::watchdog_enabled()
             .map_or(SELF_CHECK_POLL, |every| (every / 3).min(SELF_CHECK_POLL));

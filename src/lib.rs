@@ -32,6 +32,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 mod jwt;
+pub mod latest;
 pub mod logging;
 pub mod metrics;
 pub mod random;

@@ -12,4 +12,6 @@ pub mod outbox;
 
 pub mod reconcile;
 
+pub mod slo;
+
 pub mod sweep;

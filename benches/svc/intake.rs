@@ -11,6 +11,7 @@ use svc::forge::{payload, signature};
 use svc::http::message::Surface;
 use svc::http::routes::Router;
 use svc::http::server::tcp::{self, TcpLimits, TcpServer};
+use svc::latest::Latest;
 use svc::metrics::Metrics;
 use svc::simulator::sign;
 use svc::store::Store;
@@ -84,6 +85,7 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
         reconciliation_configuration_valid: true,
         wakes: Wakes::default(),
         metrics: Arc::new(Metrics::default()),
+        slo: Latest::default(),
         draining: AtomicBool::new(false),
     };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -107,6 +107,7 @@ impl App {
                 oldest_message,
             );
         }
+        self.slo_gauges(&mut text);
         text
     }
 }

@@ -196,6 +196,7 @@ pub(super) fn work(source: &mut Source) -> Option<WorkConfig> {
     let base = source.number("SVC_RETRY_BASE_MS", 1, 3_600_000);
     let max = source.number("SVC_RETRY_MAX_MS", 1, 86_400_000);
     let poll = source.number("SVC_POLL_MS", 10, 60_000);
+    let slo_poll = source.number("SVC_SLO_POLL_MS", 20, 60_000);
     if base > max {
         source.problem("SVC_RETRY_BASE_MS", "it is greater than SVC_RETRY_MAX_MS");
     }
@@ -208,6 +209,7 @@ pub(super) fn work(source: &mut Source) -> Option<WorkConfig> {
             delay_max: Duration::from_millis(max?),
         },
         poll: Duration::from_millis(poll?),
+        slo_poll: Duration::from_millis(slo_poll?),
         retention: Duration::from_secs(days?.saturating_mul(86_400)),
     })
 }

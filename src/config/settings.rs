@@ -115,6 +115,11 @@ pub const SETTINGS: &[Setting] = &[
         "How long workers wait for news before they look by themselves, in milliseconds.",
     ),
     plain(
+        "SVC_SLO_POLL_MS",
+        "15000",
+        "How often the signals are evaluated, in milliseconds, 20 to 60000. Gates that count snapshots count these.",
+    ),
+    plain(
         "SVC_RETENTION_DAYS",
         "30",
         "Days finished jobs, deliveries and side effects are kept, at least 8. Dead letters and audit events are kept for ever.",

@@ -127,6 +127,20 @@ pub enum Side {
     Low,
 }
 
+impl Side {
+    /// Both sides.
+    pub const ALL: [Self; 2] = [Self::High, Self::Low];
+
+    /// Returns the published word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Low => "low",
+        }
+    }
+}
+
 /// What a value counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {

@@ -16,6 +16,7 @@ use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
 use svc::http::message::{Head, Request, Response, Service as _, Surface};
 use svc::http::routes::Router;
+use svc::latest::Latest;
 use svc::metrics::Metrics;
 use svc::random::Ids;
 use svc::simulator::{Webhook, Webhooks, sign};
@@ -128,6 +129,7 @@ impl World {
             reconciliation_configuration_valid: true,
             wakes: Wakes::default(),
             metrics: Arc::new(Metrics::default()),
+            slo: Latest::default(),
             draining: AtomicBool::new(false),
         });
         let router = Router::new(Arc::clone(&app), Vec::new());

@@ -1,0 +1,160 @@
+//! Evaluates the signals: takes a snapshot of the service, says what fires and what is over, and
+//! leaves the report for whoever looks.
+//!
+//! It only reads, so it stands in nobody's way. An evaluation that fails costs a line, and what the
+//! gates remember stays as it was.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::domain::outbox::EffectKind;
+use crate::domain::slo::{
+    Evaluator, Health, Now, POLICY_VERSION, Reading, Report, Severity, Snapshot, Transition, Turn,
+};
+use crate::domain::time::Timestamp;
+use crate::latest::Latest;
+use crate::metrics::{DELIVERIES, EFFECTS, LOOKUPS, Metrics, RECONCILIATIONS, SLO_EVALUATIONS};
+use crate::store::{Sli, Store};
+use crate::workers::driver::{Next, Worker};
+
+/// An evaluation that says nothing new is a line of its own this often; in between it is one for
+/// those who debug.
+const SAY_AGAIN: Duration = Duration::from_secs(3_600);
+
+/// The worker.
+pub struct Slo {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    metrics: Arc<Metrics>,
+    latest: Latest<Report>,
+    evaluator: Evaluator,
+    said: Option<Said>,
+}
+
+/// What was last said aloud.
+struct Said {
+    health: Health,
+    active: String,
+    at: Duration,
+}
+
+impl Slo {
+    /// Returns a worker that remembers nothing yet, and leaves its reports in `latest`.
+    #[must_use]
+    pub fn new(
+        store: Store,
+        clock: Arc<dyn Clock>,
+        metrics: Arc<Metrics>,
+        latest: Latest<Report>,
+    ) -> Self {
+        Self { store, clock, metrics, latest, evaluator: Evaluator::default(), said: None }
+    }
+}
+
+impl Worker for Slo {
+    fn name(&self) -> &'static str {
+        "slo"
+    }
+
+    fn step(&mut self) -> Next {
+        let outcome = match self.store.sli_snapshot() {
+            Ok(sli) => {
+                self.evaluate(&sli);
+                "ok"
+            }
+            Err(error) => {
+                log::warn!(event = "worker.control_plane_slo_failed", errorClass = error.class(); "the signals could not be evaluated");
+                "failed"
+            }
+        };
+        self.metrics.count(SLO_EVALUATIONS, &[("outcome", outcome)]);
+        Next::Wait
+    }
+}
+
+impl Slo {
+    fn evaluate(&mut self, sli: &Sli) {
+        let now = Now { wall: self.clock.now(), monotonic: self.clock.monotonic() };
+        let snapshot = self.snapshot(sli, now.wall);
+        let transitions = self.evaluator.evaluate(&snapshot, now);
+        let report = self.evaluator.report();
+        self.latest.set(report.clone());
+        for transition in &transitions {
+            say_transition(transition);
+        }
+        self.say_evaluation(&report, now.monotonic);
+    }
+
+    fn snapshot(&self, sli: &Sli, now: Timestamp) -> Snapshot {
+        let age = |since: Option<Timestamp>| since.map_or(0, |since| now.since(since).as_secs());
+        let (waiting, whole) = sli.backlog.waiting();
+        Snapshot {
+            oldest_job_seconds: Some(age(sli.backlog.oldest_job_at)),
+            // One that is still to come was received under another clock: its age is not known.
+            oldest_inbox_seconds: Some(age(sli.oldest_unprocessed_at))
+                .filter(|_| sli.oldest_unprocessed_at.is_none_or(|received| received <= now)),
+            dead_letters: Some(sli.dead_letters),
+            lease_expiries: Some(sli.lease_expiries),
+            reconciliation_overdue_seconds: Some(age(sli.first_deadline_at)),
+            publication_failures: Some(self.publication_failures()),
+            lookup_failures: Some(self.metrics.sum(LOOKUPS, &[("outcome", "failed")])),
+            webhook_rejections: Some(self.webhook_rejections()),
+            database_busy_seconds: Some(sli.busy.as_secs()),
+            disk_free_bytes: sli.disk_free_bytes,
+            backlog: if whole { Reading::Exact(waiting) } else { Reading::AtLeast(waiting) },
+        }
+    }
+
+    /// Check runs that were given up by the outbox, and those reconciliation gave up.
+    fn publication_failures(&self) -> u64 {
+        let dead = |kind: EffectKind| {
+            self.metrics.sum(EFFECTS, &[("kind", kind.as_str()), ("outcome", "dead_letter")])
+        };
+        dead(EffectKind::CheckRunCreate)
+            + dead(EffectKind::CheckRunUpdate)
+            + self.metrics.sum(RECONCILIATIONS, &[("kind", "release_run"), ("outcome", "failed")])
+    }
+
+    fn webhook_rejections(&self) -> u64 {
+        ["bad_signature", "unusable", "unavailable"]
+            .map(|outcome| self.metrics.sum(DELIVERIES, &[("outcome", outcome)]))
+            .into_iter()
+            .sum()
+    }
+
+    /// Says how the service is: aloud when that is news, or was not said for long.
+    fn say_evaluation(&mut self, report: &Report, now: Duration) {
+        let health = report.health();
+        let active: Vec<_> = report.firing().map(|status| status.rule.signal.as_str()).collect();
+        let active = active.join(",");
+        let old = self.said.as_ref().is_some_and(|said| {
+            said.health == health
+                && said.active == active
+                && now.saturating_sub(said.at) < SAY_AGAIN
+        });
+        let level = if old { log::Level::Debug } else { log::Level::Info };
+        log::log!(level, event = "worker.control_plane_slo_evaluation", policy_version = POLICY_VERSION, health = health.as_str(), active_signals = active.as_str(); "the signals were evaluated");
+        if !old {
+            self.said = Some(Said { health, active, at: now });
+        }
+    }
+}
+
+/// Says that a signal began or ended: a critical one as an error, because it is a page.
+fn say_transition(transition: &Transition) {
+    let (rule, value) = (transition.rule, transition.value);
+    let (signal, severity) = (rule.signal.as_str(), rule.severity.as_str());
+    match transition.turn {
+        Turn::Firing => {
+            let level = match rule.severity {
+                Severity::Critical => log::Level::Error,
+                Severity::Warning => log::Level::Warn,
+            };
+            log::log!(level, event = "worker.control_plane_slo_firing", policy_version = POLICY_VERSION, signal = signal, severity = severity, gate = rule.gate.kind(), value = value, threshold = rule.threshold, unit = rule.unit.as_str(), owner = rule.owner, next_check = rule.next_check; "a signal fires");
+        }
+        Turn::Recovered => {
+            log::info!(event = "worker.control_plane_slo_recovered", policy_version = POLICY_VERSION, signal = signal, severity = severity, value = value, healthy = rule.healthy, unit = rule.unit.as_str(); "a signal recovered");
+        }
+    }
+}
