@@ -122,6 +122,8 @@ pub(super) fn open_readers(path: &Path) -> Result<r2d2::Pool<SqliteConnectionMan
         .idle_timeout(None)
         .test_on_check_out(false)
         .connection_timeout(READER_WAIT)
+        // It would log what the database says; whoever asked for a connection hears that there is none.
+        .error_handler(Box::new(r2d2::NopErrorHandler))
         .build(manager)
         .map_err(OpenError::Readers)
 }

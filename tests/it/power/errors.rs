@@ -3,7 +3,8 @@
 //!
 //! A write or sync that fails with EIO ends it with 74, and so does a sync that fails with ENOSPC: of
 //! neither is it known what reached the disk. A write that fails with ENOSPC is 503 or tried again, and
-//! the process goes on. A truncation is only a courtesy. A start that is hit ends with 1, or with 78
+//! the process goes on. A read that fails is 503 for who only wanted to look, because it loses nothing;
+//! of the writer it is the end. A truncation is only a courtesy. A start that is hit ends with 1, or with 78
 //! when it is a read of the header, because SQLite reports a read that fails with EIO as a damaged
 //! file. Nothing ever ends by a signal, and a start after it finds everything that was acknowledged.
 
@@ -58,6 +59,7 @@ impl Point {
             (_, _, Fate::NotStarted) => true,
             ("ENOSPC", "write", Fate::Later) => true,
             ("ENOSPC", "write", Fate::Ended) => false,
+            ("EIO", "read", Fate::Later) => true,
             (_, _, Fate::Ended) => true,
             (_, _, Fate::Later) => false,
         }
@@ -105,8 +107,10 @@ fn live(site: &Site, script: &mut Script, call: &str) -> Result<Fate, String> {
         }
         Fate::Ended
     };
-    if daemon.log().contains("panicked") {
-        return Err(daemon.log());
+    let log = daemon.log();
+    // Text of the database is no business of the log.
+    if ["panicked", "disk I/O error", "malformed"].iter().any(|word| log.contains(word)) {
+        return Err(log);
     }
     Ok(fate)
 }
