@@ -5,6 +5,7 @@ mod audit;
 mod page;
 mod reconciliation;
 mod releases;
+mod slo;
 
 use std::borrow::Cow;
 
@@ -14,6 +15,7 @@ pub use audit::AuditEvent;
 pub use page::Page;
 pub use reconciliation::ReconciliationItem;
 pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};
+pub use slo::{Slo, SloGate, SloSignal};
 
 /// A page of dead letters, newest failure first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -123,6 +125,12 @@ pub struct Readiness {
     pub schema_version: i64,
     /// The service is stopping.
     pub draining: bool,
+    /// `healthy`, `degraded` or `critical` by its signals, which say nothing about readiness; null
+    /// until the first evaluation.
+    pub slo_health: Option<Cow<'static, str>>,
+    /// The signals that fire.
+    #[serde(default)]
+    pub slo_active_signals: Vec<Cow<'static, str>>,
 }
 
 /// Answer to a webhook.

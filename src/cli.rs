@@ -21,6 +21,7 @@ mod reconcile;
 mod releases;
 mod replay;
 mod retry;
+mod slo;
 mod status;
 mod token;
 
@@ -39,6 +40,7 @@ const EXAMPLES: &str = "\
 Examples:
   svcctl demo                                 watch the whole thing work, with nothing set up
   svcctl status                               is the service well?
+  svcctl slo                                  what is wrong with it, and what to look at?
   svcctl releases list                        where do releases stand?
   svcctl releases show ID                     what happens next to this one?
   svcctl reconcile list                       what is being repaired, until when?
@@ -128,6 +130,7 @@ enum Command {
     Audit(audit::Command),
     #[command(subcommand)]
     Installations(installations::Command),
+    Slo(slo::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -160,6 +163,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Reconcile(command) => reconcile::run(command, global, output),
         Command::Audit(command) => audit::run(command, global, output),
         Command::Installations(command) => installations::run(command, global, output),
+        Command::Slo(args) => slo::run(args, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),
     }

@@ -11,6 +11,7 @@ pub mod routes;
 mod error;
 mod health;
 mod operator;
+mod slo;
 mod webhook;
 
 pub mod server;

@@ -4,12 +4,13 @@
 use std::sync::atomic::Ordering;
 
 use crate::app::App;
+use crate::domain::slo::Report;
 use crate::domain::time::Timestamp;
 use crate::metrics::{counter, gauge};
 use crate::store::{Health, Ticks};
 
 /// What readiness shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Readiness {
     /// New work may be sent here.
     pub ready: bool,
@@ -27,6 +28,8 @@ pub struct Readiness {
     pub schema_step: i64,
     /// The service is stopping.
     pub draining: bool,
+    /// How the signals stand; it has no say in whether the service is ready.
+    pub slo: Option<Report>,
 }
 
 impl App {
@@ -52,6 +55,7 @@ impl App {
             store,
             schema_step,
             draining,
+            slo: self.slo.get(),
         }
     }
 

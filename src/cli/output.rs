@@ -118,6 +118,12 @@ impl Output {
         drop(self.announce(label, text));
     }
 
+    /// Prints to a person what is wrong with what was shown; red when it must not wait.
+    pub(crate) fn alarm(self, label: &str, urgent: bool, text: &str) {
+        let color = if urgent { AnsiColor::Red } else { AnsiColor::Yellow };
+        drop(say(label, Style::new().bold().fg_color(Some(color.into())), text));
+    }
+
     /// Prints why a command failed, and what to do about it.
     pub fn failure(self, error: &Error) {
         match self.format {

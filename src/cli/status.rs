@@ -52,6 +52,7 @@ fn show(readiness: &Readiness, now: Timestamp, output: Output) -> Result<(), Err
         ("service", readiness.status.replace('_', " ")),
         ("store", format!("{}, schema {}", readiness.store, readiness.schema_version)),
         ("reconciliation settings", configuration.to_owned()),
+        ("signals", signals(readiness)),
     ];
     if readiness.draining {
         facts.insert(1, ("draining", "yes: it is stopping".to_owned()));
@@ -60,6 +61,15 @@ fn show(readiness: &Readiness, now: Timestamp, output: Output) -> Result<(), Err
     output.raw(b"\n")?;
     output.table(&["RECONCILER", "LAST POLL", "LAST SUCCESS"], reconcilers(readiness, now))?;
     Ok(())
+}
+
+/// Tells the signals in one line; `svcctl slo` tells them all.
+fn signals(readiness: &Readiness) -> String {
+    let Some(health) = &readiness.slo_health else { return "not evaluated yet".to_owned() };
+    match readiness.slo_active_signals.as_slice() {
+        [] => health.to_string(),
+        active => format!("{health}: {}; see svcctl slo", active.join(", ")),
+    }
 }
 
 /// Returns each reconciler with its last poll and its last success.
@@ -110,6 +120,8 @@ mod tests {
             store: "ok".into(),
             schema_version: 1,
             draining: false,
+            slo_health: Some("healthy".into()),
+            slo_active_signals: Vec::new(),
         };
         let rows = [
             ["workflow", "3s ago", "1h ago"],

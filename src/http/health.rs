@@ -6,6 +6,7 @@ use http::StatusCode;
 
 use crate::api;
 use crate::app::App;
+use crate::domain::slo::Report;
 use crate::domain::time::Timestamp;
 use crate::http::message::{Request, Response};
 use crate::http::routes::json;
@@ -29,9 +30,15 @@ pub(super) fn ready(app: &App, _: &Request) -> Response {
         store: Cow::Borrowed(found.store),
         schema_version: found.schema_step,
         draining: found.draining,
+        slo_health: found.slo.as_ref().map(|report| Cow::Borrowed(report.health().as_str())),
+        slo_active_signals: found.slo.iter().flat_map(active).collect(),
     };
     let status = if found.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     json(status, &body)
+}
+
+fn active(report: &Report) -> impl Iterator<Item = Cow<'static, str>> {
+    report.firing().map(|status| Cow::Borrowed(status.rule.signal.as_str()))
 }
 
 pub(super) fn metrics(app: &App, _: &Request) -> Response {

@@ -180,7 +180,7 @@ fn text(value: Option<impl ToString>) -> Option<String> {
 }
 
 /// Takes the named parameters out of the query. One that is not named, or stands twice, is refused.
-fn query<const N: usize>(
+pub(super) fn query<const N: usize>(
     request: &Request,
     names: [&'static str; N],
 ) -> Result<[Option<String>; N], Error> {

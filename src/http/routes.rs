@@ -13,7 +13,7 @@ use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::config::is_loopback_host;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
-use crate::http::{error, health, operator, webhook};
+use crate::http::{error, health, operator, slo, webhook};
 use crate::metrics::REQUESTS;
 
 /// Everything below it needs the operator's token.
@@ -89,6 +89,13 @@ const ROUTES: &[Route] = &[
         path: "/api/v1/operator/installations",
         body: Body::None,
         handler: Handler::Operator(operator::installations),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/slo",
+        body: Body::None,
+        handler: Handler::Operator(slo::slo),
     },
     Route {
         surfaces: OPERATORS,

@@ -7,6 +7,7 @@ mod canned_server;
 mod list;
 mod lists;
 mod replay;
+mod slo;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -26,6 +26,7 @@ mod neighbours;
 mod operator_list;
 mod operator_refusals;
 mod operator_replay;
+mod slo;
 mod svcctl;
 mod tenants;
 mod transcripts;

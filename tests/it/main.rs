@@ -21,6 +21,7 @@ mod power;
 mod query_plans;
 mod reconcile;
 mod simulation;
+mod slo;
 mod store_contract;
 mod support;
 mod tidy;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use svc::api;
 use svc::domain::dead_letter::{ErrorClass, ItemType, Reason, ReplayClass};
 use svc::domain::event::InstallationState;
+use svc::domain::slo::{Gate, Health, Severity, Side, Signal, State, Unit};
 use svc::http::routes;
 
 /// The only place of outcomes, read as text because nobody else needs them as a list.
@@ -130,9 +131,44 @@ fn schemas_have_the_fields_of_the_api() {
         .hold("Replayed", &replayed, &replayed)
         .hold("Readiness", &readiness(text()), &readiness(None))
         .hold("Intake", &intake, &intake)
+        .hold("Slo", &slo(text()), &slo(None))
+        .hold("SloSignal", &slo_signal(text()), &slo_signal(None))
+        .hold("SloGate", &slo_gate(Some(1)), &slo_gate(None))
         .hold("Problem", &problem(text(), Some("not_dead".into())), &problem(None, None))
         .hold("Liveness", &live, &live)
         .were_all();
+}
+
+fn slo(time: Option<String>) -> api::Slo {
+    api::Slo {
+        policy_version: Cow::Borrowed("forge-cloud-ga-v1"),
+        health: Cow::Borrowed("unknown"),
+        evaluated_at: time,
+        signals: vec![slo_signal(None)],
+    }
+}
+
+fn slo_signal(time: Option<String>) -> api::SloSignal {
+    api::SloSignal {
+        name: Cow::Borrowed("disk_free"),
+        meaning: Cow::Borrowed("what is measured"),
+        severity: Cow::Borrowed("critical"),
+        gate: slo_gate(None),
+        state: Cow::Borrowed("inactive"),
+        value: time.as_ref().map(|_| 1),
+        since: time,
+        unit: Cow::Borrowed("bytes"),
+        bad_side: Cow::Borrowed("low"),
+        threshold: 1,
+        healthy_value: 2,
+        owner: Cow::Borrowed("platform"),
+        next_check: Cow::Borrowed("what to look at"),
+    }
+}
+
+fn slo_gate(count: Option<u32>) -> api::SloGate {
+    let kind = Cow::Borrowed("consecutive_snapshots");
+    api::SloGate { kind, seconds: count.map(u64::from), snapshots: count }
 }
 
 fn readiness(time: Option<String>) -> api::Readiness {
@@ -148,6 +184,8 @@ fn readiness(time: Option<String>) -> api::Readiness {
         store: Cow::Borrowed("ok"),
         schema_version: 1,
         draining: false,
+        slo_health: Some(Cow::Borrowed("healthy")),
+        slo_active_signals: vec![Cow::Borrowed("disk_free")],
     }
 }
 
@@ -172,6 +210,19 @@ fn stable_words_are_those_of_the_code() {
     assert_eq!(words("DeadLetter", "itemType", "enum"), types);
     let states = set(&mut InstallationState::ALL.iter().map(|word| word.as_str()));
     assert_eq!(words("Installation", "state", "enum"), states);
+    let signals = set(&mut Signal::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("SloSignal", "name", open), signals);
+    for (field, of_code) in [
+        ("severity", set(&mut Severity::ALL.iter().map(|word| word.as_str()))),
+        ("state", set(&mut State::ALL.iter().map(|word| word.as_str()))),
+        ("unit", set(&mut Unit::ALL.iter().map(|word| word.as_str()))),
+        ("badSide", set(&mut Side::ALL.iter().map(|word| word.as_str()))),
+    ] {
+        assert_eq!(words("SloSignal", field, "enum"), of_code);
+    }
+    assert_eq!(words("SloGate", "kind", "enum"), set(&mut Gate::KINDS.into_iter()));
+    let health = set(&mut Health::ALL.iter().map(|word| word.as_str()).chain(["unknown"]));
+    assert_eq!(words("Slo", "health", "enum"), health);
     let unsafe_classes = ReplayClass::ALL.iter().filter(|class| !class.is_safe());
     let refused =
         set(&mut unsafe_classes.map(|class| class.as_str()).chain(["not_dead", "unknown"]));

@@ -142,6 +142,7 @@ fn refused(problem: Box<Problem>, retry_after: Option<Duration>) -> Error {
         Exit::Done
         | Exit::Failed
         | Exit::NotReady
+        | Exit::SignalFiring
         | Exit::Usage
         | Exit::Malformed
         | Exit::Unreachable

@@ -80,7 +80,7 @@ fn colour_is_for_terminals_or_those_who_ask() {
 fn status_says_ready_or_not_and_needs_no_token() {
     let body = |status: &str| {
         format!(
-            r#"{{"status":"{status}","reconciliationConfigurationValid":true,"lastWorkflowReconciliationPollAt":null,"lastSuccessfulWorkflowReconciliationAt":null,"lastCheckRunReconciliationPollAt":null,"lastSuccessfulCheckRunReconciliationAt":null,"lastLifecycleReconciliationPollAt":null,"lastSuccessfulLifecycleReconciliationAt":null,"store":"ok","schemaVersion":20,"draining":false}}"#
+            r#"{{"status":"{status}","reconciliationConfigurationValid":true,"lastWorkflowReconciliationPollAt":null,"lastSuccessfulWorkflowReconciliationAt":null,"lastCheckRunReconciliationPollAt":null,"lastSuccessfulCheckRunReconciliationAt":null,"lastLifecycleReconciliationPollAt":null,"lastSuccessfulLifecycleReconciliationAt":null,"store":"ok","schemaVersion":20,"draining":false,"sloHealth":"degraded","sloActiveSignals":["dead_letters_added"]}}"#
         )
     };
     let desk = Desk::new(vec![
@@ -94,6 +94,7 @@ fn status_says_ready_or_not_and_needs_no_token() {
 service                  ready
 store                    ok, schema 20
 reconciliation settings  valid
+signals                  degraded: dead_letters_added; see svcctl slo
 
 RECONCILER  LAST POLL  LAST SUCCESS
 workflow    never      never

@@ -138,6 +138,7 @@ fn looked_at(daemon: &Daemon, heard: &mut Heard, of_releases: &mut Heard) {
             "/health/ready",
             "/metrics",
             "/api/v1/operator/installations",
+            "/api/v1/operator/slo",
             &list_path(INSTALLATION),
             &below("audit-events"),
             &below("reconciliation-items"),
@@ -174,6 +175,7 @@ fn assert_clean(what: &str, text: &str, marks: &[&str]) {
 /// Returns a site whose every secret and name is marked.
 fn site() -> Site {
     let mut site = Site::new();
+    site.set("SVC_SLO_POLL_MS", "20");
     site.secret("SVC_OPERATOR_API_TOKEN", TOKEN);
     site.secret("SVC_WEBHOOK_SECRET", SECRET);
     site.webhooks = webhooks(INSTALLATION, 99, &format!("{NAME}/site"));
@@ -247,6 +249,7 @@ fn nothing_of_a_tenant_and_no_secret_goes_anywhere() {
     all.extend(secrets);
     let log = daemon.log();
     assert!(log.lines().count() > 20);
+    assert!(log.contains("worker.control_plane_slo_firing"), "signals are part of it");
     assert_clean("the log", &log, &all);
     assert_clean("the log", &log, &[NAME, "simulated\"", "sqlite", "/home/", "/root/"]);
     assert_clean("an answer", &heard.0, &all);

@@ -1,0 +1,125 @@
+//! `svcctl slo`: the signals of the service, those that fire first, and what to look at next.
+
+use crate::api::{Slo, SloGate, SloSignal};
+use crate::cli::Global;
+use crate::cli::client::Client;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output, ago};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::time::Timestamp;
+
+/// Show the signals: what fires, since when, and what to look at next
+///
+/// Ends with 0 when no critical signal fires, 8 when one does, 75 when nothing was evaluated since
+/// the start. A warning that fires is shown and ends with 0.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl slo
+  svcctl slo -o json | jq -r '.signals[] | select(.state == \"firing\") | .nextCheck'
+  svcctl slo > /dev/null; test $? -eq 8 && echo 'a critical signal fires'
+")]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let slo: Slo = client.get("/api/v1/operator/slo")?;
+    match output.format() {
+        Format::Json => output.json(&slo)?,
+        Format::Ndjson => output.lines(&slo.signals)?,
+        Format::Table => show(&slo, SystemClock::new().now(), output)?,
+    }
+    Ok(match slo.health.as_ref() {
+        "critical" => Exit::SignalFiring,
+        "unknown" => Exit::Temporary,
+        _ => Exit::Done,
+    })
+}
+
+fn show(slo: &Slo, now: Timestamp, output: Output) -> Result<(), Error> {
+    let evaluated = match &slo.evaluated_at {
+        Some(instant) => ago(now, instant),
+        None => "not since the start".to_owned(),
+    };
+    output.facts(vec![
+        ("policy", slo.policy_version.to_string()),
+        ("health", slo.health.to_string()),
+        ("evaluated", evaluated),
+    ])?;
+    output.raw(b"\n")?;
+    let mut signals: Vec<&SloSignal> = slo.signals.iter().collect();
+    signals.sort_by_key(|signal| place(&signal.state));
+    let header = ["SIGNAL", "STATE", "SINCE", "VALUE", "FIRES", "RECOVERS", "SEVERITY", "OWNER"];
+    let rows = signals.iter().map(|signal| row(signal, now));
+    output.table(&header, rows.collect())?;
+    for signal in signals.iter().filter(|signal| signal.state == "firing") {
+        let text = format!("{}: {}. {}", signal.name, signal.meaning, signal.next_check);
+        output.alarm(&signal.severity, signal.severity == "critical", &text);
+    }
+    Ok(())
+}
+
+/// What fires stands first, what may fire soon next.
+fn place(state: &str) -> u8 {
+    match state {
+        "firing" => 0,
+        "pending" => 1,
+        _ => 2,
+    }
+}
+
+fn row(signal: &SloSignal, now: Timestamp) -> Vec<String> {
+    let unknown = || "-".to_owned();
+    let (bad, good) = if signal.bad_side == "low" { ("<=", ">=") } else { (">=", "<=") };
+    let shown = |value| counted(value, &signal.unit);
+    vec![
+        signal.name.to_string(),
+        signal.state.to_string(),
+        signal.since.as_deref().map_or_else(unknown, |since| ago(now, since)),
+        signal.value.map_or_else(unknown, shown),
+        format!("{bad} {} {}", shown(signal.threshold), gate(&signal.gate)),
+        format!("{good} {}", shown(signal.healthy_value)),
+        signal.severity.to_string(),
+        signal.owner.to_string(),
+    ]
+}
+
+fn counted(value: u64, unit: &str) -> String {
+    match unit {
+        "seconds" => format!("{value}s"),
+        "bytes" => format!("{} MiB", value >> 20),
+        _ => value.to_string(),
+    }
+}
+
+fn gate(gate: &SloGate) -> String {
+    let seconds = gate.seconds.unwrap_or_default();
+    match (gate.kind.as_ref(), gate.snapshots) {
+        (_, Some(snapshots)) => format!("{snapshots} times in a row"),
+        ("duration", None) => format!("for {seconds}s"),
+        ("volume", None) => format!("within {seconds}s"),
+        ("trend", None) => format!("more over {seconds}s"),
+        (other, None) => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_and_values_are_read_as_they_are_said() {
+        let of = |kind: &'static str, seconds, snapshots| {
+            gate(&SloGate { kind: kind.into(), seconds, snapshots })
+        };
+        assert_eq!(of("duration", Some(60), None), "for 60s");
+        assert_eq!(of("volume", Some(300), None), "within 300s");
+        assert_eq!(of("trend", Some(600), None), "more over 600s");
+        assert_eq!(of("consecutive_snapshots", None, Some(3)), "3 times in a row");
+        assert_eq!(of("of_tomorrow", None, None), "of_tomorrow");
+        assert_eq!(counted(268_435_456, "bytes"), "256 MiB");
+        assert_eq!(counted(90, "seconds"), "90s");
+        assert_eq!(counted(7, "count"), "7");
+    }
+}

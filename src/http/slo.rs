@@ -1,0 +1,57 @@
+//! The signals, in the API's words.
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+
+use crate::api;
+use crate::app::{App, Error};
+use crate::auth::operator::Principal;
+use crate::domain::slo::{POLICY_VERSION, Status};
+use crate::http::message::{Request, Response};
+use crate::http::operator::query;
+use crate::http::routes::{Variables, json};
+
+pub(super) fn slo(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    _: &Variables<'_>,
+) -> Result<Response, Error> {
+    let [] = query(request, [])?;
+    let report = app.slo(principal);
+    let health = match report.evaluated_at {
+        None => "unknown",
+        Some(_) => report.health().as_str(),
+    };
+    let body = api::Slo {
+        policy_version: Cow::Borrowed(POLICY_VERSION),
+        health: Cow::Borrowed(health),
+        evaluated_at: report.evaluated_at.map(|instant| instant.to_string()),
+        signals: report.signals.iter().map(shown).collect(),
+    };
+    Ok(json(StatusCode::OK, &body))
+}
+
+fn shown(status: &Status) -> api::SloSignal {
+    let rule = status.rule;
+    api::SloSignal {
+        name: Cow::Borrowed(rule.signal.as_str()),
+        meaning: Cow::Borrowed(rule.signal.meaning()),
+        severity: Cow::Borrowed(rule.severity.as_str()),
+        gate: api::SloGate {
+            kind: Cow::Borrowed(rule.gate.kind()),
+            seconds: rule.gate.time().map(|time| time.as_secs()),
+            snapshots: rule.gate.snapshots(),
+        },
+        state: Cow::Borrowed(status.state.as_str()),
+        since: status.since.map(|instant| instant.to_string()),
+        value: status.value,
+        unit: Cow::Borrowed(rule.unit.as_str()),
+        bad_side: Cow::Borrowed(rule.side.as_str()),
+        threshold: rule.threshold,
+        healthy_value: rule.healthy,
+        owner: Cow::Borrowed(rule.owner),
+        next_check: Cow::Borrowed(rule.next_check),
+    }
+}
