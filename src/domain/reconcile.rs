@@ -175,6 +175,18 @@ words! {
 }
 
 impl Code {
+    /// Says whether it is a stable failure of a publication, once an item ends with it.
+    #[must_use]
+    pub const fn is_publication_failure(self) -> bool {
+        matches!(
+            self,
+            Self::ForgeCheckRunBindingMismatch
+                | Self::ForgeCheckRunUpdateFailed
+                | Self::ForgeCheckRunNotFound
+                | Self::ForgeCheckRunLookupFailed
+        )
+    }
+
     /// Says whether an item that ends with it was given up without having told anything.
     #[must_use]
     pub const fn is_dead(self) -> bool {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::domain::outbox::EffectKind;
+use crate::domain::reconcile::Code;
 use crate::domain::slo::{
     Evaluator, Health, Now, POLICY_VERSION, Reading, Report, Severity, Snapshot, Transition, Turn,
 };
@@ -111,9 +112,13 @@ impl Slo {
         let dead = |kind: EffectKind| {
             self.metrics.sum(EFFECTS, &[("kind", kind.as_str()), ("outcome", "dead_letter")])
         };
+        let stable = |code: Code| {
+            self.metrics.sum(RECONCILIATIONS, &[("outcome", code.as_str()), ("then", "end")])
+        };
+        let failures = Code::ALL.iter().copied().filter(|code| code.is_publication_failure());
         dead(EffectKind::CheckRunCreate)
             + dead(EffectKind::CheckRunUpdate)
-            + self.metrics.sum(RECONCILIATIONS, &[("kind", "release_run"), ("outcome", "failed")])
+            + failures.map(stable).sum::<u64>()
     }
 
     fn webhook_rejections(&self) -> u64 {

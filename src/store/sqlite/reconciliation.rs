@@ -61,8 +61,8 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was claimed.
     pub fn claim_look(&self, kind: Kind, owner: &str, lease: Duration) -> Result<Polled, Error> {
         let owner = owner.to_owned();
-        self.write(move |tx| {
-            let mut closed = take_back_expired(tx, kind)?;
+        let (polled, expired) = self.write(move |tx| {
+            let (mut closed, expired) = take_back_expired(tx, kind)?;
             let claim = claim(tx, kind, (&owner, lease), &mut closed)?;
             let more = !matches!(claim, Next::NothingDue);
             retention::tick(tx, kind.worker(), !more, TICK_EVERY)?;
@@ -70,8 +70,10 @@ impl Store {
                 Next::Claimed(claim) => Some(claim),
                 Next::LookAgain | Next::NothingDue => None,
             };
-            Ok(Polled { closed, claim, more })
-        })
+            Ok((Polled { closed, claim, more }, expired))
+        })?;
+        self.count_lease_expiries(expired);
+        Ok(polled)
     }
 
     /// Gives a claimed item back as if it had not been claimed: nothing was learned about it.
@@ -207,8 +209,9 @@ fn look(tx: &Tx<'_>, due: &Due, subject: Subject) -> Result<Look, Error> {
     })
 }
 
-/// Opens items whose holder vanished again; gives up those that nobody survives.
-fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<Vec<Closed>, Error> {
+/// Opens items whose holder vanished again; gives up those that nobody survives. Returns these, and how
+/// many leases ran out.
+fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<(Vec<Closed>, usize), Error> {
     let mut statement = tx.connection.prepare_cached(
         "UPDATE reconciliation_items SET vanished_count = vanished_count + 1, \
             status = iif(vanished_count + 1 >= :vanished_max, 'dead_letter', 'open'), \
@@ -227,14 +230,15 @@ fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<Vec<Closed>, Error> {
         ":limit": CLAIM_LOOKS_MAX,
         ":now": tx.now.micros(),
     })?;
-    let mut closed = Vec::new();
+    let (mut closed, mut expired) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
+        expired += 1;
         if row.get::<_, String>("status")? == "dead_letter" {
             let id = row::id(row, "reconciliation_id")?;
             closed.push(Closed { id, reason: reason(row)?, code: Code::CrashLoop });
         }
     }
-    Ok(closed)
+    Ok((closed, expired))
 }
 
 fn put_off(tx: &Tx<'_>, row: i64, until: Timestamp) -> Result<(), Error> {
