@@ -11,6 +11,8 @@
 
 pub mod domain;
 
+pub mod card;
+
 pub mod store;
 
 pub mod forge;

@@ -6,6 +6,7 @@
     reason = "a helper of a test fails like the test it helps"
 )]
 
+mod cards;
 mod cli_client;
 mod daemon;
 mod forge_client;

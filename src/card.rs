@@ -1,0 +1,81 @@
+//! Agent cards: bytes in, a report out. Pure: nothing here knows files, sockets, time or JSON values.
+//!
+//! A card is valid when it matches the current or the legacy variant, exactly. `shape` is the one
+//! table of what both consist of; everything else is driven by it. A card is first read once, without
+//! building anything, by `verdict`, which knows only valid cards. Whatever it does not know is read
+//! again slowly: `syntax` says whether it is JSON at all and finds keys that stand twice, `inspect`
+//! compares it with the variant its author meant. So a valid card costs one pass, and what is wrong
+//! with another is said in words, at its line and column. The JSON Schemas in `schema` are the same
+//! rules written down a second time, on purpose: tests hold the two to one verdict.
+
+mod code;
+mod date_time;
+mod finding;
+mod inspect;
+mod near;
+mod node;
+mod place;
+mod relatives;
+mod scan;
+mod schema;
+mod shape;
+mod syntax;
+mod uri;
+mod verdict;
+
+pub use code::Code;
+pub use finding::{Change, Finding};
+pub use place::Place;
+pub use schema::schema;
+pub use shape::Variant;
+pub use syntax::DEPTH_MAX;
+
+/// Most findings one report holds; what comes after the first of them is rarely news.
+pub const FINDINGS_MAX: usize = 100;
+
+/// What is to be said about one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The variant it is, or was compared with; none when it is not a JSON object.
+    pub variant: Option<Variant>,
+    /// What is wrong, by place; empty when the card is valid.
+    pub findings: Vec<Finding>,
+    /// There was more than [`FINDINGS_MAX`].
+    pub truncated: bool,
+}
+
+impl Report {
+    /// Returns whether the card is valid.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Returns the report about a text that is longer than its reader takes.
+    #[must_use]
+    pub fn too_large(bytes_max: u64) -> Self {
+        let finding = finding::Draft::new(Code::TooLarge, 0, 0)
+            .message("the card is larger than is read")
+            .allowed(format!("at most {bytes_max} bytes"));
+        Self::new(None, "", vec![finding])
+    }
+
+    /// Sorts findings by their places, and keeps the first of them.
+    fn new(variant: Option<Variant>, text: &str, mut drafts: Vec<finding::Draft>) -> Self {
+        drafts.sort_by_key(finding::Draft::order);
+        let truncated = drafts.len() > FINDINGS_MAX;
+        drafts.truncate(FINDINGS_MAX);
+        let mut reader = place::Reader::new(text);
+        let findings = drafts.into_iter().map(|draft| draft.finish(&mut reader)).collect();
+        Self { variant, findings, truncated }
+    }
+}
+
+/// Checks one text.
+#[must_use]
+pub fn check(bytes: &[u8]) -> Report {
+    match verdict::known_valid(bytes) {
+        Some(variant) => Report { variant: Some(variant), findings: Vec::new(), truncated: false },
+        None => inspect::report(bytes),
+    }
+}

@@ -1,0 +1,171 @@
+//! Findings: what is wrong, where, what was found, what is allowed, and what was probably meant.
+
+use super::code::Code;
+use super::place::{Place, Reader};
+
+/// One fault of a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of fault.
+    pub code: Code,
+    /// JSON Pointer (RFC 6901) of the value or property; of a missing one, where it would stand.
+    pub pointer: String,
+    /// Of the value; of the name, when a property is the fault; of the object that lacks one.
+    pub place: Place,
+    /// Bytes of what the place begins, for a marker below it; 0 when there is nothing.
+    pub length: usize,
+    /// One sentence that can be read alone, without a full stop.
+    pub message: String,
+    /// What stands there: shortened, and with its escapes as in the text.
+    pub found: Option<String>,
+    /// What may stand there.
+    pub allowed: Option<String>,
+    /// What to write instead.
+    pub suggestion: Option<String>,
+    /// What kind of change mends it.
+    pub change: Change,
+}
+
+/// What kind of change mends a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// The same under another name.
+    Rename,
+    /// The same in another form.
+    Reshape,
+    /// Something is missing.
+    Add,
+    /// There is no place for it.
+    Remove,
+    /// The value itself is wrong.
+    Correct,
+}
+
+impl Change {
+    /// Every kind, in the order they are best made.
+    pub const ALL: [Self; 5] =
+        [Self::Rename, Self::Reshape, Self::Add, Self::Remove, Self::Correct];
+
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rename => "rename",
+            Self::Reshape => "reshape",
+            Self::Add => "add",
+            Self::Remove => "remove",
+            Self::Correct => "correct",
+        }
+    }
+}
+
+/// A finding whose place is not counted out yet.
+#[derive(Debug)]
+pub(super) struct Draft {
+    finding: Finding,
+}
+
+impl Draft {
+    pub(super) fn new(code: Code, offset: usize, length: usize) -> Self {
+        let place = Place { line: 1, column: 1, offset };
+        let message = code.title().to_owned();
+        let (pointer, found, allowed, suggestion) = (String::new(), None, None, None);
+        let change = Change::Correct;
+        let finding =
+            Finding { code, pointer, place, length, message, found, allowed, suggestion, change };
+        Self { finding }
+    }
+
+    pub(super) fn pointer(mut self, pointer: String) -> Self {
+        self.finding.pointer = pointer;
+        self
+    }
+
+    pub(super) fn message(mut self, message: impl Into<String>) -> Self {
+        self.finding.message = message.into();
+        self
+    }
+
+    pub(super) fn found(mut self, found: impl Into<String>) -> Self {
+        self.finding.found = Some(found.into());
+        self
+    }
+
+    pub(super) fn allowed(mut self, allowed: impl Into<String>) -> Self {
+        self.finding.allowed = Some(allowed.into());
+        self
+    }
+
+    pub(super) fn suggestion(mut self, suggestion: impl Into<String>) -> Self {
+        self.finding.suggestion = Some(suggestion.into());
+        self
+    }
+
+    pub(super) const fn code_of(mut self, code: Code) -> Self {
+        self.finding.code = code;
+        self
+    }
+
+    /// Says more exactly what is allowed.
+    pub(super) fn set_allowed(&mut self, allowed: String) {
+        self.finding.allowed = Some(allowed);
+    }
+
+    pub(super) const fn change(mut self, change: Change) -> Self {
+        self.finding.change = change;
+        self
+    }
+
+    pub(super) const fn code(&self) -> Code {
+        self.finding.code
+    }
+
+    pub(super) const fn offset(&self) -> usize {
+        self.finding.place.offset
+    }
+
+    /// What findings are sorted by; the sort keeps those of one place in the order they came.
+    pub(super) const fn order(&self) -> usize {
+        self.finding.place.offset
+    }
+
+    /// Counts out the place.
+    pub(super) fn finish(mut self, reader: &mut Reader<'_>) -> Finding {
+        self.finding.place = reader.place(self.finding.place.offset);
+        self.finding
+    }
+}
+
+/// Most characters of a name that a pointer repeats; behind them stands an ellipsis.
+const STEP_MAX: usize = 100;
+
+/// Adds a step to a pointer.
+pub(super) fn push_step(pointer: &mut String, step: &str) {
+    pointer.push('/');
+    let cut = step.char_indices().nth(STEP_MAX).map(|(end, _)| end);
+    let shown = cut.and_then(|end| step.get(..end)).unwrap_or(step);
+    for char in shown.chars().chain(cut.map(|_| '…')) {
+        match char {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            _ => pointer.push(char),
+        }
+    }
+}
+
+/// Most characters of the text that a finding repeats.
+const FOUND_MAX: usize = 60;
+
+/// Shortens what stands in the text.
+pub(super) fn shortened(raw: &str) -> String {
+    match raw.char_indices().nth(FOUND_MAX) {
+        None => raw.to_owned(),
+        Some((end, _)) => format!("{}…", raw.get(..end).unwrap_or_default()),
+    }
+}
+
+/// Names words, each in quotes.
+pub(super) fn quoted(words: impl IntoIterator<Item = &'static str>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| format!("\"{word}\"")).collect();
+    words.join(", ")
+}

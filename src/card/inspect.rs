@@ -1,0 +1,240 @@
+//! The slow path, for what the quick verdict does not know: which variant the author meant, and
+//! every way in which the card differs from it.
+
+use super::code::Code;
+use super::finding::{Change, Draft, push_step, quoted, shortened};
+use super::node::{Member, Node, Type};
+use super::shape::{Field, Kind, SCHEME_TYPES, SCHEMES, Shape, Variant, scheme_names};
+use super::{FINDINGS_MAX, Report, near, relatives, syntax};
+
+mod fault;
+
+/// The bytes of a byte order mark.
+const MARK: &str = "\u{feff}";
+
+/// Returns everything that is to be said about a text.
+pub(super) fn report(bytes: &[u8]) -> Report {
+    let (text, fault) = match std::str::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let fault = Draft::new(Code::NotUtf8, good.len(), 0);
+            (std::str::from_utf8(good).unwrap_or_default(), Some(fault))
+        }
+    };
+    let begin = if text.starts_with(MARK) { MARK.len() } else { 0 };
+    let mut drafts = Vec::new();
+    if begin > 0 {
+        drafts.push(Draft::new(Code::ByteOrderMark, 0, begin).allowed("UTF-8 without it"));
+    }
+    if let Some(fault) = fault {
+        drafts.push(fault);
+        return Report::new(None, text, drafts);
+    }
+    let read = syntax::read(text, begin);
+    drafts.extend(read.drafts);
+    if !read.is_json {
+        return Report::new(None, text, drafts);
+    }
+    let root = Node::root(text, begin);
+    if root.kind() != Type::Object {
+        let fault = Draft::new(Code::NotAnObject, root.begin(), root.raw().len());
+        drafts.push(fault.found(root.kind().name()).allowed("an object"));
+        return Report::new(None, text, drafts);
+    }
+    let variant = meant(root);
+    drafts.extend(compare(root, variant, &drafts));
+    Report::new(Some(variant), text, drafts)
+}
+
+/// Returns the variant the author meant: that of the version, else the one whose own properties the
+/// card has more of, else the current one.
+pub(super) fn meant(root: Node<'_>) -> Variant {
+    let version = root.get("protocolVersion").and_then(Node::text);
+    let is_its = |variant: &Variant| {
+        version.as_deref().is_some_and(|version| variant.versions().contains(&version))
+    };
+    let named = Variant::ALL.into_iter().find(is_its);
+    named.unwrap_or_else(|| {
+        let count = |variant: Variant| {
+            let is_own = |member: &Member<'_>| {
+                let name = member.name();
+                let has = |variant: Variant| variant.shape().find(name.as_bytes()).is_some();
+                has(variant) && !has(variant.other())
+            };
+            root.members().filter(is_own).count()
+        };
+        let legacy = count(Variant::Legacy) > count(Variant::Current);
+        if legacy { Variant::Legacy } else { Variant::Current }
+    })
+}
+
+/// Returns how a card differs from a variant, leaving out what is known of properties that stand
+/// twice.
+fn compare(root: Node<'_>, variant: Variant, known: &[Draft]) -> Vec<Draft> {
+    let mut walker = Walker { variant, drafts: Vec::new(), pointer: String::new() };
+    walker.object(root, variant.shape());
+    let twice = |place: usize| {
+        let stands =
+            |draft: &Draft| draft.code() == Code::DuplicateProperty && draft.offset() == place;
+        known.iter().any(stands)
+    };
+    walker.drafts.retain(|draft| !twice(draft.offset()));
+    walker.drafts
+}
+
+struct Walker {
+    variant: Variant,
+    drafts: Vec<Draft>,
+    pointer: String,
+}
+
+impl Walker {
+    /// Says whether a report would show no more.
+    fn is_full(&self) -> bool {
+        self.drafts.len() > FINDINGS_MAX
+    }
+
+    /// Looks at a part under its step of the pointer.
+    fn under(&mut self, step: &str, look: impl FnOnce(&mut Self)) {
+        let length = self.pointer.len();
+        push_step(&mut self.pointer, step);
+        look(self);
+        self.pointer.truncate(length);
+    }
+
+    fn object(&mut self, node: Node<'_>, shape: &'static Shape) {
+        if node.kind() != Type::Object {
+            return self.wrong_type(node, "an object");
+        }
+        self.missing(node, shape);
+        let mut seen = 0;
+        for member in node.members() {
+            if self.is_full() {
+                return;
+            }
+            let name = member.name();
+            self.under(&name, |walker| match shape.find(name.as_bytes()) {
+                Some((bit, field)) if seen & bit == 0 => {
+                    seen |= bit;
+                    walker.value(member.value, field.kind);
+                }
+                // That it stands twice is told already.
+                Some(_) => {}
+                None => walker.unknown(member, shape),
+            });
+        }
+    }
+
+    /// Tells what is missing, but not what is only written differently.
+    fn missing(&mut self, node: Node<'_>, shape: &'static Shape) {
+        let (mut seen, mut unknown) = (0, Vec::new());
+        for member in node.members() {
+            let name = member.name();
+            match shape.find(name.as_bytes()) {
+                Some((bit, _)) => seen |= bit,
+                None if unknown.len() <= FINDINGS_MAX => unknown.push(name),
+                None => {}
+            }
+        }
+        let is_meant = |field: &Field| {
+            unknown.iter().any(|name| match relatives::official(shape, name) {
+                Some(relative) => relative.instead.contains(&field.name),
+                None => near::nearest(name, shape.names()) == Some(field.name),
+            })
+        };
+        let mut bit = 1;
+        for field in shape.fields {
+            if field.required && seen & bit == 0 && !is_meant(field) {
+                self.missing_field(node, shape, field);
+            }
+            bit <<= 1;
+        }
+    }
+
+    fn value(&mut self, node: Node<'_>, kind: Kind) {
+        match kind {
+            Kind::Text => drop(self.text(node)),
+            Kind::Uri => self.uri(node),
+            Kind::DateTime => self.date_time(node),
+            Kind::Flag if node.kind() == Type::Boolean => {}
+            Kind::Flag => self.wrong_type(node, "true or false"),
+            Kind::Word(words) => self.word(node, words),
+            Kind::TextOrTexts if node.kind() == Type::String => {}
+            Kind::TextOrTexts if node.kind() != Type::Array => {
+                self.wrong_type(node, "a string or an array of strings");
+            }
+            Kind::Texts | Kind::TextOrTexts => {
+                self.items(node, "an array of strings", |walker, item| drop(walker.text(item)));
+            }
+            Kind::Object(shape) => self.object(node, shape),
+            Kind::Objects(shape) => {
+                self.items(node, "an array of objects", |walker, item| walker.object(item, shape));
+            }
+            Kind::Schemes if node.kind() == Type::Object && self.pointer == "/securitySchemes" => {
+                self.map_of_schemes(node);
+            }
+            Kind::Schemes => self.items(node, "an array of security schemes", Self::scheme),
+            Kind::Scopes => self.items(node, "an array of objects", Self::scopes),
+        }
+    }
+
+    fn items(&mut self, node: Node<'_>, expected: &str, mut look: impl FnMut(&mut Self, Node<'_>)) {
+        if node.kind() != Type::Array {
+            return self.wrong_type(node, expected);
+        }
+        for (number, item) in node.items().enumerate() {
+            if self.is_full() {
+                return;
+            }
+            self.under(&number.to_string(), |walker| look(walker, item));
+        }
+    }
+
+    fn scopes(&mut self, node: Node<'_>) {
+        if node.kind() != Type::Object {
+            return self.wrong_type(node, "an object from scheme names to arrays of scopes");
+        }
+        for member in node.members() {
+            self.under(&member.name(), |walker| walker.value(member.value, Kind::Texts));
+        }
+    }
+
+    /// Compares a scheme with the shape its type names. Without a known type, only what no scheme has
+    /// is told besides.
+    fn scheme(&mut self, node: Node<'_>) {
+        let word = node.get("type").and_then(Node::text);
+        let is_its = |known: &&(&str, Shape)| word.as_deref() == Some(known.0);
+        if let Some((_, shape)) = SCHEMES.iter().find(is_its) {
+            return self.object(node, shape);
+        }
+        if node.kind() != Type::Object {
+            return self.wrong_type(node, "an object");
+        }
+        self.missing(node, &ANY_SCHEME);
+        for member in node.members() {
+            let name = member.name();
+            self.under(&name, |walker| match name.as_ref() {
+                "type" => walker.word(member.value, &SCHEME_TYPES),
+                name if scheme_names().any(|known| known == name) => {}
+                _ => walker.unknown(member, &ANY_SCHEME),
+            });
+        }
+    }
+
+    /// Returns a string, or tells that it is none.
+    fn text<'a>(&mut self, node: Node<'a>) -> Option<std::borrow::Cow<'a, str>> {
+        let text = node.text();
+        if text.is_none() {
+            self.wrong_type(node, "a string");
+        }
+        text
+    }
+}
+
+/// A scheme of which only the type is known to be missing.
+static ANY_SCHEME: Shape = Shape {
+    title: "security scheme",
+    fields: &[Field { name: "type", kind: Kind::Word(&SCHEME_TYPES), required: true }],
+    required: 1,
+};

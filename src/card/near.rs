@@ -1,0 +1,132 @@
+//! Near misses: which known word was probably meant. Case, underscores and hyphens do not count, nor
+//! do two slips of the keyboard in a word long enough for them.
+
+/// Longer words are nobody's slip.
+const LENGTH_MAX: usize = 48;
+
+/// Shorter known words are found by their letters only.
+const LENGTH_MIN: usize = 4;
+
+/// What is written in other places for the same thing.
+const ALIASES: [(&str, &str); 4] = [
+    ("alg", "algorithm"),
+    ("kid", "keyId"),
+    ("binding", "protocolBinding"),
+    ("docs", "documentationUrl"),
+];
+
+/// Returns the known word that is nearest to another, if one is near.
+pub(super) fn nearest(
+    word: &str,
+    known: impl IntoIterator<Item = &'static str>,
+) -> Option<&'static str> {
+    if word.len() > LENGTH_MAX {
+        return None;
+    }
+    let folded = fold(word);
+    let alias = ALIASES.iter().find(|(other, _)| *other == word).map(|(_, meant)| *meant);
+    let mut best = None;
+    for candidate in known {
+        if fold(candidate) == folded || alias == Some(candidate) {
+            return Some(candidate);
+        }
+        let slips = distance(word, candidate);
+        let is_near =
+            candidate.len() >= LENGTH_MIN && slips <= 2 && slips * 3 <= candidate.len() + 1;
+        if is_near && best.is_none_or(|(least, _)| slips < least) {
+            best = Some((slips, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+fn fold(word: &str) -> String {
+    let kept = word.chars().filter(|char| !matches!(char, '_' | '-' | ' '));
+    kept.map(|char| char.to_ascii_lowercase()).collect()
+}
+
+/// Counts the letters to add, drop, change or swap with their neighbours.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 2 {
+        return usize::MAX / 8;
+    }
+    let mut above: Vec<usize> = Vec::new();
+    let mut line: Vec<usize> = (0..=b.len()).collect();
+    let mut last = None;
+    for (row, x) in a.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, y) in b.iter().enumerate() {
+            let at =
+                |line: &[usize], place: usize| line.get(place).copied().unwrap_or(usize::MAX / 8);
+            let change = at(&line, column) + usize::from(x != y);
+            let mut least = change.min(at(&line, column + 1) + 1).min(at(&next, column) + 1);
+            let before = column.checked_sub(1).and_then(|place| Some((place, b.get(place)?)));
+            if let Some((place, left)) = before
+                && last == Some(y)
+                && left == x
+            {
+                least = least.min(at(&above, place) + 1);
+            }
+            next.push(least);
+        }
+        above = std::mem::replace(&mut line, next);
+        last = Some(x);
+    }
+    line.last().copied().unwrap_or(0)
+}
+
+/// Returns the version that was meant by another spelling: `1`, `1.0.0`, `v1.2`, `0.3.0`.
+pub(super) fn version(
+    text: &str,
+    known: impl IntoIterator<Item = &'static str>,
+) -> Option<&'static str> {
+    let bare = text.trim().trim_start_matches(['v', 'V']);
+    let mut parts = bare.split('.');
+    let (major, minor) = (parts.next()?, parts.next().unwrap_or("0"));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(major) || !is_number(minor) || !parts.all(is_number) {
+        return None;
+    }
+    known.into_iter().find(|version| version.split_once('.') == Some((major, minor)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_other_words_are_not() {
+        let known = ["name", "url", "iconUrl", "in", "id", "description", "keyId", "gRPC"];
+        for (word, meant) in [
+            ("nmae", Some("name")),
+            ("Name", Some("name")),
+            ("icon_url", Some("iconUrl")),
+            ("desciption", Some("description")),
+            ("kid", Some("keyId")),
+            ("GRPC", Some("gRPC")),
+            ("mail", None),
+            ("ib", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word, known), meant, "{word}");
+        }
+    }
+
+    #[test]
+    fn versions_are_read_generously() {
+        let known = ["1.0", "1.2", "0.3"];
+        for (text, meant) in [
+            ("1", Some("1.0")),
+            ("1.0.0", Some("1.0")),
+            ("v1.2", Some("1.2")),
+            ("0.3.0", Some("0.3")),
+            ("2", None),
+            ("latest", None),
+            ("1.0\0", None),
+        ] {
+            assert_eq!(version(text, known), meant, "{text}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Places in a text: lines and columns for people, bytes for programs.
+
+/// Where something stands. Line and column count from 1; a column is a character (a Unicode scalar
+/// value), whatever its width, and a byte order mark is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// From 1; lines end with a line feed.
+    pub line: u64,
+    /// From 1, in characters.
+    pub column: u64,
+    /// From 0, in bytes of the text.
+    pub offset: usize,
+}
+
+/// Turns byte offsets into places, in one walk as long as they rise.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    place: Place,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) const fn new(text: &'a str) -> Self {
+        Self { text, place: Place { line: 1, column: 1, offset: 0 } }
+    }
+
+    /// Returns the place of a byte; that of the end when there are fewer.
+    pub(super) fn place(&mut self, offset: usize) -> Place {
+        if offset < self.place.offset {
+            *self = Self::new(self.text);
+        }
+        let ahead = self.text.get(self.place.offset..offset).unwrap_or_default();
+        for char in ahead.chars() {
+            if char == '\n' {
+                self.place.line += 1;
+                self.place.column = 1;
+            } else {
+                self.place.column += 1;
+            }
+        }
+        self.place.offset = offset;
+        self.place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_characters() {
+        let mut reader = Reader::new("aü😀\nb");
+        assert_eq!(reader.place(7), Place { line: 1, column: 4, offset: 7 });
+        assert_eq!(reader.place(9), Place { line: 2, column: 2, offset: 9 });
+        assert_eq!(reader.place(1), Place { line: 1, column: 2, offset: 1 });
+    }
+}

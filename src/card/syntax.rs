@@ -1,0 +1,327 @@
+//! Is a text JSON (RFC 8259), and is it JSON that every reader understands alike: no property twice,
+//! no halves of characters? Depth is bounded, so that no text exhausts the stack.
+
+use super::code::Code;
+use super::finding::{Draft, push_step};
+use super::node::Unescaped;
+use super::{FINDINGS_MAX, scan};
+
+/// Most objects and arrays inside each other.
+pub const DEPTH_MAX: usize = 128;
+
+/// Up to so many properties of one object are compared each with each.
+const FEW: usize = 8;
+
+/// What is said about a text.
+#[derive(Debug)]
+pub(super) struct Syntax {
+    /// The last one says why reading stopped, when it did.
+    pub(super) drafts: Vec<Draft>,
+    /// It is JSON, whatever else was found.
+    pub(super) is_json: bool,
+}
+
+/// Reads a whole text, from a place on.
+pub(super) fn read(text: &str, begin: usize) -> Syntax {
+    let (drafts, path, names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reader = Reader { text, at: begin, drafts, path, names, depth: 0 };
+    let stop = reader.document().err();
+    let is_json = stop.is_none();
+    let mut drafts = reader.drafts;
+    drafts.extend(stop.map(|stop| *stop));
+    Syntax { drafts, is_json }
+}
+
+/// A step from a value to one of its parts.
+#[derive(Clone, Copy)]
+enum Step {
+    Name(Name),
+    Item(usize),
+}
+
+/// The inside of the quotes of a property's name.
+#[derive(Clone, Copy)]
+struct Name {
+    begin: usize,
+    end: usize,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    drafts: Vec<Draft>,
+    path: Vec<Step>,
+    /// Names of the objects that are open, one behind the other.
+    names: Vec<Name>,
+    depth: usize,
+}
+
+/// Nothing behind the fault can be read.
+type Read<T = ()> = Result<T, Box<Draft>>;
+
+impl<'a> Reader<'a> {
+    fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    /// Returns the next byte that is not white space.
+    fn peek(&mut self) -> Option<u8> {
+        self.at = scan::space(self.bytes(), self.at);
+        self.bytes().get(self.at).copied()
+    }
+
+    fn document(&mut self) -> Read {
+        if self.peek().is_none() {
+            return Err(Box::new(Draft::new(Code::Empty, self.at, 0).allowed("one JSON object")));
+        }
+        self.value()?;
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.stop(self.at, "something stands behind the end of the card")),
+        }
+    }
+
+    fn value(&mut self) -> Read {
+        let begin = match self.peek() {
+            Some(b'{') => return self.container(b'}'),
+            Some(b'[') => return self.container(b']'),
+            Some(b'"') => return self.string().map(|_| ()),
+            Some(_) => self.at,
+            None => return Err(self.stop(self.at, "the text ends where a value must stand")),
+        };
+        let rest = self.bytes().get(begin..).unwrap_or_default();
+        let words: [&[u8]; 3] = [b"true", b"false", b"null"];
+        let word = words.into_iter().find(|word| rest.starts_with(word));
+        let end = word.map(|word| begin + word.len()).or_else(|| scan::number(self.bytes(), begin));
+        match end.filter(|end| !self.goes_on(*end)) {
+            Some(end) => self.at = end,
+            None => return Err(self.stop(begin, "this is no JSON value")),
+        }
+        Ok(())
+    }
+
+    /// Says whether a word or number is followed by what would belong to it.
+    fn goes_on(&self, end: usize) -> bool {
+        let next = self.bytes().get(end);
+        next.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(byte))
+    }
+
+    fn container(&mut self, close: u8) -> Read {
+        if self.depth == DEPTH_MAX {
+            let draft = Draft::new(Code::TooDeep, self.at, 1)
+                .allowed(format!("at most {DEPTH_MAX} objects and arrays inside each other"));
+            return Err(Box::new(draft));
+        }
+        let names = self.names.len();
+        self.depth += 1;
+        self.at += 1;
+        let mut item = 0;
+        if self.peek() != Some(close) {
+            loop {
+                if close == b'}' {
+                    self.member()?;
+                } else {
+                    self.item(item)?;
+                }
+                item += 1;
+                if !self.more(close)? {
+                    break;
+                }
+            }
+        }
+        self.at += 1;
+        self.depth -= 1;
+        self.find_duplicates(names);
+        self.names.truncate(names);
+        Ok(())
+    }
+
+    /// Steps over a comma, up to what must follow it.
+    fn more(&mut self, close: u8) -> Read<bool> {
+        match self.peek() {
+            Some(byte) if byte == close => return Ok(false),
+            Some(b',') => self.at += 1,
+            Some(_) if close == b'}' => {
+                return Err(self.stop(self.at, "a comma or } must stand here"));
+            }
+            Some(_) => return Err(self.stop(self.at, "a comma or ] must stand here")),
+            None => return Err(self.stop(self.at, "the text ends inside an object or array")),
+        }
+        match self.peek() {
+            Some(b'}' | b']') => Err(self.stop(self.at, "nothing follows the last comma")),
+            _ => Ok(true),
+        }
+    }
+
+    fn item(&mut self, number: usize) -> Read {
+        self.path.push(Step::Item(number));
+        self.value()?;
+        self.path.pop();
+        Ok(())
+    }
+
+    fn member(&mut self) -> Read {
+        match self.peek() {
+            Some(b'"') => {}
+            Some(_) => {
+                return Err(self.stop(self.at, "the name of a property in quotes must stand here"));
+            }
+            None => return Err(self.stop(self.at, "the text ends inside an object")),
+        }
+        let name = self.string()?;
+        match self.peek() {
+            Some(b':') => self.at += 1,
+            Some(_) => return Err(self.stop(self.at, "a colon must stand here")),
+            None => return Err(self.stop(self.at, "the text ends behind a property's name")),
+        }
+        self.names.push(name);
+        self.path.push(Step::Name(name));
+        self.value()?;
+        self.path.pop();
+        Ok(())
+    }
+
+    fn string(&mut self) -> Read<Name> {
+        let opening = self.at;
+        let mut whole = true;
+        self.at += 1;
+        loop {
+            self.at = scan::plain(self.bytes(), self.at);
+            match self.bytes().get(self.at) {
+                Some(b'"') => break,
+                Some(b'\\') => whole &= self.escape(opening)?,
+                Some(b'\n' | b'\r') => return Err(self.stop(self.at, LINE_END)),
+                Some(_) => return Err(self.stop(self.at, CONTROL)),
+                None => return Err(self.stop(opening, NOT_CLOSED)),
+            }
+        }
+        self.at += 1;
+        if !whole {
+            self.note_half(opening);
+        }
+        Ok(Name { begin: opening + 1, end: self.at - 1 })
+    }
+
+    /// Steps over an escape; says whether it is a whole character.
+    fn escape(&mut self, opening: usize) -> Read<bool> {
+        let bytes = self.bytes();
+        match bytes.get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'u') => {
+                let Some(unit) = scan::hex(bytes, self.at + 2) else {
+                    return Err(self.stop(self.at, "four hexadecimal digits must follow \\u"));
+                };
+                self.at += 6;
+                return Ok(!(0xd800..0xe000).contains(&unit) || self.second_half(unit));
+            }
+            Some(_) => return Err(self.stop(self.at, "JSON has no such escape")),
+            None => return Err(self.stop(opening, NOT_CLOSED)),
+        }
+        Ok(true)
+    }
+
+    /// Steps over the escape of the second half of a character, if that is what follows.
+    fn second_half(&mut self, first: u32) -> bool {
+        let rest = self.bytes().get(self.at..).unwrap_or_default();
+        let second = rest.starts_with(b"\\u").then(|| scan::hex(rest, 2)).flatten();
+        let fits = first < 0xdc00 && second.is_some_and(|unit| (0xdc00..0xe000).contains(&unit));
+        self.at += if fits { 6 } else { 0 };
+        fits
+    }
+
+    fn note_half(&mut self, opening: usize) {
+        let draft = Draft::new(Code::LoneSurrogate, opening, self.at - opening)
+            .pointer(self.pointer())
+            .allowed("\\ud800 to \\udbff only in front of \\udc00 to \\udfff");
+        self.note(draft);
+    }
+
+    /// Keeps a finding as long as a report would.
+    fn note(&mut self, draft: Draft) {
+        if self.drafts.len() <= FINDINGS_MAX {
+            self.drafts.push(draft);
+        }
+    }
+
+    /// Notes the names of the object just read that stood there before.
+    fn find_duplicates(&mut self, first: usize) {
+        let names = self.names.get(first..).unwrap_or_default();
+        let mut pairs = Vec::new();
+        if names.len() <= FEW {
+            for (place, name) in names.iter().enumerate() {
+                let before = names.iter().take(place).find(|other| self.same(**other, *name));
+                pairs.extend(before.map(|before| (*before, *name)));
+            }
+        } else {
+            let mut sorted = names.to_vec();
+            sorted.sort_by(|a, b| self.compare(*a, *b));
+            let groups = sorted.chunk_by(|a, b| self.same(*a, *b));
+            for group in groups.filter(|group| group.len() > 1) {
+                let [before, later @ ..] = group else { continue };
+                pairs.extend(later.iter().map(|name| (*before, *name)));
+            }
+            pairs.sort_by_key(|(_, name)| name.begin);
+        }
+        for (before, name) in pairs.into_iter().take(FINDINGS_MAX + 1) {
+            self.note_duplicate(before, name);
+        }
+    }
+
+    fn note_duplicate(&mut self, before: Name, name: Name) {
+        if self.drafts.len() > FINDINGS_MAX {
+            return;
+        }
+        self.path.push(Step::Name(name));
+        let pointer = self.pointer();
+        self.path.pop();
+        let mut reader = super::place::Reader::new(self.text);
+        let place = reader.place(before.begin - 1);
+        let draft = Draft::new(Code::DuplicateProperty, name.begin - 1, name.end - name.begin + 2)
+            .pointer(pointer)
+            .message("the property stands twice in this object")
+            .found(format!("first at line {}, column {}", place.line, place.column))
+            .suggestion("keep one of the two");
+        self.note(draft);
+    }
+
+    fn raw(&self, name: Name) -> &'a str {
+        self.text.get(name.begin..name.end).unwrap_or_default()
+    }
+
+    fn same(&self, a: Name, b: Name) -> bool {
+        self.compare(a, b).is_eq()
+    }
+
+    /// Compares names as they read; those at one place of the order keep their own.
+    fn compare(&self, a: Name, b: Name) -> std::cmp::Ordering {
+        let (a, b) = (self.raw(a), self.raw(b));
+        if a.contains('\\') || b.contains('\\') { Unescaped(a).cmp(Unescaped(b)) } else { a.cmp(b) }
+    }
+
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for step in &self.path {
+            match step {
+                Step::Item(number) => push_step(&mut pointer, &number.to_string()),
+                Step::Name(name) => {
+                    push_step(&mut pointer, &Unescaped(self.raw(*name)).collect::<String>());
+                }
+            }
+        }
+        pointer
+    }
+
+    fn stop(&self, at: usize, message: &'static str) -> Box<Draft> {
+        let char = self.text.get(at..).and_then(|rest| rest.chars().next());
+        let length = char.map_or(0, char::len_utf8);
+        let draft = Draft::new(Code::NotJson, at, length).message(format!("not JSON: {message}"));
+        Box::new(match char {
+            Some(char) => draft.found(format!("'{}'", char.escape_debug())),
+            None => draft.found("the end of the text"),
+        })
+    }
+}
+
+const NOT_CLOSED: &str = "this string is not closed";
+const LINE_END: &str = "the line ends inside a string: a quote is missing, or \\n is meant";
+const CONTROL: &str = "a control character must be escaped in a string";
