@@ -19,6 +19,9 @@ _svcctl() {
             svcctl,audit)
                 cmd="svcctl__subcmd__audit"
                 ;;
+            svcctl,cards)
+                cmd="svcctl__subcmd__cards"
+                ;;
             svcctl,completions)
                 cmd="svcctl__subcmd__completions"
                 ;;
@@ -61,6 +64,30 @@ _svcctl() {
             svcctl__subcmd__audit__subcmd__help,list)
                 cmd="svcctl__subcmd__audit__subcmd__help__subcmd__list"
                 ;;
+            svcctl__subcmd__cards,codes)
+                cmd="svcctl__subcmd__cards__subcmd__codes"
+                ;;
+            svcctl__subcmd__cards,help)
+                cmd="svcctl__subcmd__cards__subcmd__help"
+                ;;
+            svcctl__subcmd__cards,schema)
+                cmd="svcctl__subcmd__cards__subcmd__schema"
+                ;;
+            svcctl__subcmd__cards,validate)
+                cmd="svcctl__subcmd__cards__subcmd__validate"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,codes)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__codes"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,help)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__help"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,schema)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__schema"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,validate)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__validate"
+                ;;
             svcctl__subcmd__dead__subcmd__letters,help)
                 cmd="svcctl__subcmd__dead__subcmd__letters__subcmd__help"
                 ;;
@@ -81,6 +108,9 @@ _svcctl() {
                 ;;
             svcctl__subcmd__help,audit)
                 cmd="svcctl__subcmd__help__subcmd__audit"
+                ;;
+            svcctl__subcmd__help,cards)
+                cmd="svcctl__subcmd__help__subcmd__cards"
                 ;;
             svcctl__subcmd__help,completions)
                 cmd="svcctl__subcmd__help__subcmd__completions"
@@ -114,6 +144,15 @@ _svcctl() {
                 ;;
             svcctl__subcmd__help__subcmd__audit,list)
                 cmd="svcctl__subcmd__help__subcmd__audit__subcmd__list"
+                ;;
+            svcctl__subcmd__help__subcmd__cards,codes)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__codes"
+                ;;
+            svcctl__subcmd__help__subcmd__cards,schema)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__schema"
+                ;;
+            svcctl__subcmd__help__subcmd__cards,validate)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__validate"
                 ;;
             svcctl__subcmd__help__subcmd__dead__subcmd__letters,list)
                 cmd="svcctl__subcmd__help__subcmd__dead__subcmd__letters__subcmd__list"
@@ -182,7 +221,7 @@ _svcctl() {
 
     case "${cmd}" in
         svcctl)
-            opts="-o -h -V --url --installation --token-file --output --color --timeout --help --version status dead-letters replay releases reconcile audit installations slo completions demo help"
+            opts="-o -h -V --url --installation --token-file --output --color --timeout --help --version status dead-letters replay releases reconcile audit installations slo cards completions demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -340,6 +379,252 @@ _svcctl() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards)
+            opts="-o -h --url --installation --token-file --output --color --timeout --help validate codes schema help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__codes)
+            opts="-o -h --url --installation --token-file --output --color --timeout --help card/too-large card/not-utf8 card/byte-order-mark card/empty card/not-json card/too-deep card/lone-surrogate card/duplicate-property card/not-an-object card/missing-version card/unknown-version card/missing-property card/unknown-property card/other-variant card/official-shape card/wrong-type card/null card/unknown-value card/not-a-uri card/not-a-date-time"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help)
+            opts="validate codes schema help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__codes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__validate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__schema)
+            opts="-o -h --variant --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --variant)
+                    COMPREPLY=($(compgen -W "current legacy" -- "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__validate)
+            opts="-o -h --ndjson --max-bytes --output --url --installation --token-file --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --max-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "text json ndjson sarif junit github" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "text json ndjson sarif junit github" -- "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -640,7 +925,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help)
-            opts="status dead-letters replay releases reconcile audit installations slo completions demo help"
+            opts="status dead-letters replay releases reconcile audit installations slo cards completions demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -668,6 +953,62 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help__subcmd__audit__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards)
+            opts="validate codes schema"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__codes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__validate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -44,6 +44,7 @@ complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "reconcile" -d 'See wh
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "audit" -d 'See what was decided, and by whom'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "installations" -d 'See the installations of the app at the forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "slo" -d 'Show the signals: what fires, since when, and what to look at next'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "cards" -d 'Check agent cards, and say what is wrong and where'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -283,6 +284,65 @@ always\t'Always'
 never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand slo" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand slo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -f -a "validate" -d 'Say whether agent cards are valid, and if not, what is wrong and where'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -f -a "codes" -d 'Say what the codes of findings mean'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -f -a "schema" -d 'Print the JSON Schema (draft 2020-12) of a variant'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate codes schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l max-bytes -d 'Most bytes of one card; a larger one is a finding' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the report' -r -f -a "text\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'
+sarif\t'For code scanning: SARIF 2.1.0'
+junit\t'For test reports: JUnit XML'
+github\t'For annotations of a GitHub workflow run'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l ndjson -d 'Read a card on each line of every file, not only of .ndjson and .jsonl'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from codes" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from codes" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from codes" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from codes" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from codes" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from codes" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from codes" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -l variant -d 'Which variant' -r -f -a "current\t''
+legacy\t''"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "validate" -d 'Say whether agent cards are valid, and if not, what is wrong and where'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "codes" -d 'Say what the codes of findings mean'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "schema" -d 'Print the JSON Schema (draft 2020-12) of a variant'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l installation -d 'Installation to work on [default: the only one there is]' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
@@ -306,17 +366,18 @@ never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l keep -d 'Leave everything running at the end, and show the commands to play on with'
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "dead-letters" -d 'See what the service has given up'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "releases" -d 'See where releases stand, and what happens next'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "reconcile" -d 'See what is being repaired, and until when'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "audit" -d 'See what was decided, and by whom'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "installations" -d 'See the installations of the app at the forge'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "slo" -d 'Show the signals: what fires, since when, and what to look at next'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo completions demo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "dead-letters" -d 'See what the service has given up'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "releases" -d 'See where releases stand, and what happens next'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "reconcile" -d 'See what is being repaired, and until when'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "audit" -d 'See what was decided, and by whom'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "installations" -d 'See the installations of the app at the forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "slo" -d 'Show the signals: what fires, since when, and what to look at next'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "cards" -d 'Check agent cards, and say what is wrong and where'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "list" -d 'List what was given up, newest first'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "show" -d 'Show one dead letter, and whether it may be replayed'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from releases" -f -a "list" -d 'List release runs, newest first'
@@ -324,3 +385,6 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subc
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from reconcile" -f -a "list" -d 'List what is being repaired, newest first'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from audit" -f -a "list" -d 'List the audit events of an installation, newest first'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from installations" -f -a "list" -d 'List all installations the service knows'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "validate" -d 'Say whether agent cards are valid, and if not, what is wrong and where'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "codes" -d 'Say what the codes of findings mean'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "schema" -d 'Print the JSON Schema (draft 2020-12) of a variant'

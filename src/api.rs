@@ -2,6 +2,7 @@
 //! cannot drift. Names are the published ones; times are RFC 3339 with six digits and `Z`.
 
 mod audit;
+mod cards;
 mod page;
 mod reconciliation;
 mod releases;
@@ -12,6 +13,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 pub use audit::AuditEvent;
+pub use cards::{CardFinding, CardReport};
 pub use page::Page;
 pub use reconciliation::ReconciliationItem;
 pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};

@@ -1,12 +1,13 @@
 //! The command line of operators: the tree of commands and its dispatch.
 //!
-//! `svcctl` is an HTTP client of the daemon and nothing more; it never opens the database. Each
+//! `svcctl` is an HTTP client of the daemon, and checks agent cards; it never opens the database. Each
 //! command is one file with one `Args` and one `run`. What every command needs is in `Global`.
 //! Answers go to standard output in one of three formats, everything else to standard error, and
 //! the exit code alone says how it went.
 
 mod again;
 mod audit;
+mod cards;
 mod client;
 mod completions;
 mod dead_letters;
@@ -34,7 +35,7 @@ pub use exit::Exit;
 pub use output::Output;
 
 use crate::domain::id::InstallationId;
-use output::{Color, Format};
+use output::{Color, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,9 +51,10 @@ Examples:
   svcctl replay outbox ID                     try it once more
   svcctl audit list                           who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
+  svcctl cards validate agent-card.json       is the agent card right, and if not, where?
 ";
 
-/// Looks after a running svcd: its health, its releases, its dead letters, and their replay
+/// Looks after a running svcd: its health, releases, dead letters and their replay; checks agent cards
 ///
 /// Data goes to standard output, everything else to standard error. With --output json or ndjson,
 /// failures are JSON objects too.
@@ -100,7 +102,8 @@ pub(crate) struct Global {
 
     /// How to print the answer
     #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table")]
-    output: Format,
+    #[arg(value_parser = output::answers())]
+    output: Wanted,
 
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -131,6 +134,8 @@ enum Command {
     #[command(subcommand)]
     Installations(installations::Command),
     Slo(slo::Args),
+    #[command(subcommand)]
+    Cards(cards::Command),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -164,6 +169,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Audit(command) => audit::run(command, global, output),
         Command::Installations(command) => installations::run(command, global, output),
         Command::Slo(args) => slo::run(args, global, output),
+        Command::Cards(command) => cards::run(command, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),
     }

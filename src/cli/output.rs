@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use comfy_table::{Table, presets};
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ pub(crate) use time::{ago, due, relative};
 use crate::cli::error::Error;
 
 /// How answers are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// For people
     Table,
@@ -26,6 +27,50 @@ pub(crate) enum Format {
     Json,
     /// One JSON document a line, one line an item
     Ndjson,
+}
+
+/// What may be asked for: how answers are printed, or a report for another tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Wanted {
+    /// For people
+    #[value(name = "text", alias = "table")]
+    Table,
+    /// One JSON document
+    Json,
+    /// One JSON document a line, one line an item
+    Ndjson,
+    /// For code scanning: SARIF 2.1.0
+    Sarif,
+    /// For test reports: JUnit XML
+    Junit,
+    /// For annotations of a GitHub workflow run
+    Github,
+}
+
+impl Wanted {
+    /// Those of every command; the others are of commands that check something.
+    pub(crate) const ANSWERS: [Self; 3] = [Self::Table, Self::Json, Self::Ndjson];
+
+    /// Returns how an answer is printed. Beside a report for another tool, people are told.
+    const fn format(self) -> Format {
+        match self {
+            Self::Json => Format::Json,
+            Self::Ndjson => Format::Ndjson,
+            Self::Table | Self::Sarif | Self::Junit | Self::Github => Format::Table,
+        }
+    }
+}
+
+/// Reads one of the formats every command has.
+pub(crate) fn answers() -> impl TypedValueParser<Value = Wanted> {
+    let named = |wanted: &Wanted| {
+        let value = wanted.to_possible_value()?;
+        let help = value.get_help().cloned().unwrap_or_default();
+        let is_table = *wanted == Wanted::Table;
+        Some(if is_table { PossibleValue::new("table").help(help) } else { value })
+    };
+    PossibleValuesParser::new(Wanted::ANSWERS.iter().filter_map(named))
+        .map(|word| Wanted::from_str(&word, false).expect("only these words pass"))
 }
 
 /// When colour is used.
@@ -42,11 +87,11 @@ pub(crate) enum Color {
 /// Prints in one format.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
-    format: Format,
+    wanted: Wanted,
 }
 
 impl Output {
-    pub(crate) fn new(format: Format, color: Color) -> Self {
+    pub(crate) fn new(wanted: Wanted, color: Color) -> Self {
         let choice = match color {
             Color::Auto => anstream::ColorChoice::Auto,
             Color::Always => anstream::ColorChoice::Always,
@@ -54,11 +99,20 @@ impl Output {
         };
         // Whatever writes to a terminal later finds the choice there.
         choice.write_global();
-        Self { format }
+        Self { wanted }
     }
 
     pub(crate) fn format(self) -> Format {
-        self.format
+        self.wanted.format()
+    }
+
+    pub(crate) fn wanted(self) -> Wanted {
+        self.wanted
+    }
+
+    /// Says whether text on standard output may have colours.
+    pub(crate) fn is_colored(self) -> bool {
+        anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
     }
 
     /// Prints text as it is. Output that nobody reads any more is no failure: `svcctl … | head`
@@ -73,7 +127,7 @@ impl Output {
 
     /// Prints one document in a machine format.
     pub(crate) fn json(self, value: &impl Serialize) -> io::Result<()> {
-        let mut text = match self.format {
+        let mut text = match self.format() {
             Format::Ndjson => serde_json::to_vec(value)?,
             Format::Json | Format::Table => serde_json::to_vec_pretty(value)?,
         };
@@ -104,7 +158,7 @@ impl Output {
 
     /// Prints what a person must be able to see before anything is done.
     pub(crate) fn announce(self, label: &str, text: &str) -> io::Result<()> {
-        match self.format {
+        match self.format() {
             Format::Table => {
                 let style = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
                 say(label, style, text)
@@ -126,7 +180,7 @@ impl Output {
 
     /// Prints why a command failed, and what to do about it.
     pub fn failure(self, error: &Error) {
-        match self.format {
+        match self.format() {
             Format::Table => {
                 let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
                 drop(say("error", style, &error.chain()));

@@ -76,8 +76,7 @@ impl Walker {
         let (name, key) = (member.name(), shortened(member.key.raw()));
         let draft = Draft::new(Code::UnknownProperty, member.key.begin(), member.key.raw().len())
             .pointer(self.pointer.clone())
-            .found(key.clone())
-            .allowed(quoted(shape.names()));
+            .found(key.clone());
         let is_root = std::ptr::eq(shape, self.variant.shape());
         let other = is_root.then(|| relatives::of_other_variant(self.variant, &name)).flatten();
         self.drafts.push(if let Some((advice, change)) = other {
@@ -89,7 +88,9 @@ impl Walker {
             let draft = draft.code_of(Code::OfficialShape).message(message);
             draft.suggestion(relative.advice).change(relative.change)
         } else {
-            let draft = draft.message(format!("the {} has no property {key}", shape.title));
+            let draft = draft
+                .message(format!("the {} has no property {key}", shape.title))
+                .allowed(quoted(shape.names()));
             match near::nearest(&name, shape.names()) {
                 Some(meant) => {
                     draft.suggestion(format!("write \"{meant}\"")).change(Change::Rename)

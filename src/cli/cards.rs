@@ -1,0 +1,70 @@
+//! `svcctl cards`: agent cards checked, explained and converted where they are written. Asks nobody.
+
+mod batch;
+mod codes;
+mod github;
+mod inputs;
+mod junit;
+mod lines;
+mod machine;
+mod pool;
+mod progress;
+mod report;
+mod sarif;
+mod schema;
+mod text;
+mod validate;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::card::Variant;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+
+/// Check agent cards, and say what is wrong and where
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Validate(validate::Args),
+    Codes(codes::Args),
+    Schema(schema::Args),
+}
+
+pub(crate) fn run(command: &Command, output: Output) -> Result<Exit, Error> {
+    match command {
+        Command::Validate(args) => validate::run(args, output),
+        Command::Codes(args) => codes::run(args, output),
+        Command::Schema(args) => schema::run(args, output),
+    }
+}
+
+/// Most bytes of one card, unless told otherwise.
+const BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// What stands for standard input.
+const STDIN: &str = "-";
+
+/// Reads a variant.
+fn variant() -> impl TypedValueParser<Value = Variant> {
+    PossibleValuesParser::new(Variant::ALL.map(Variant::as_str)).map(|word| {
+        let is_it = |variant: &Variant| variant.as_str() == word;
+        Variant::ALL.into_iter().find(is_it).expect("only these words pass")
+    })
+}
+
+/// Reads a file, or standard input; nothing when it is larger than `bytes_max`.
+fn read(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    if path.as_os_str() == STDIN {
+        io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes)?;
+    } else {
+        File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    }
+    let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= bytes_max);
+    Ok(fits.then_some(bytes))
+}

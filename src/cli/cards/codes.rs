@@ -1,0 +1,51 @@
+//! `svcctl cards codes`: what the codes of findings mean.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde_json::{Value, json};
+
+use crate::card::Code;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output};
+
+/// Say what the codes of findings mean
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl cards codes
+  svcctl cards codes card/other-variant
+")]
+pub(crate) struct Args {
+    /// Code to explain [default: all, a line each]
+    #[arg(value_parser = code(), hide_possible_values = true)]
+    code: Option<Code>,
+}
+
+pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
+    let codes = args.code.map_or_else(|| Code::ALL.to_vec(), |code| vec![code]);
+    match (output.format(), args.code) {
+        (Format::Ndjson, _) => output.lines(&codes.into_iter().map(told).collect::<Vec<_>>())?,
+        (Format::Json, Some(code)) => output.json(&told(code))?,
+        (Format::Json, None) => {
+            output.json(&json!({ "items": codes.into_iter().map(told).collect::<Vec<_>>() }))?;
+        }
+        (Format::Table, Some(code)) => {
+            let text = format!("{}: {}\n\n{}\n", code.as_str(), code.title(), code.help());
+            output.raw(text.as_bytes())?;
+        }
+        (Format::Table, None) => {
+            let row = |code: Code| vec![code.as_str().to_owned(), code.title().to_owned()];
+            output.table(&["CODE", "MEANING"], codes.into_iter().map(row).collect())?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn told(code: Code) -> Value {
+    json!({ "code": code.as_str(), "title": code.title(), "help": code.help() })
+}
+
+fn code() -> impl TypedValueParser<Value = Code> {
+    PossibleValuesParser::new(Code::ALL.iter().map(|code| code.as_str()))
+        .map(|word| Code::from_word(&word).expect("only these words pass"))
+}

@@ -1,0 +1,92 @@
+//! What a report of a run consists of, whatever it is written as.
+
+use crate::card::Report;
+use crate::cli::output::{Output, Wanted};
+
+use super::{github, junit, machine, sarif, text};
+
+/// One card that was checked.
+pub(super) struct Checked<'a> {
+    /// The file, as it was named.
+    pub(super) name: &'a str,
+    /// Its line, when the file has a card on each.
+    pub(super) line: Option<u64>,
+    pub(super) bytes: &'a [u8],
+    pub(super) report: &'a Report,
+}
+
+impl Checked<'_> {
+    /// Returns how many lines of the file stand in front of the card.
+    pub(super) fn lines_before(&self) -> u64 {
+        self.line.map_or(0, |line| line - 1)
+    }
+}
+
+/// Counts of a run, or of a part of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) cards: u64,
+    pub(super) invalid: u64,
+    pub(super) findings: u64,
+    /// Files that could not be read, and why.
+    pub(super) unreadable: Vec<(String, String)>,
+    /// Remarks for people.
+    pub(super) notes: Vec<String>,
+}
+
+impl Tally {
+    pub(super) fn count(&mut self, report: &Report) {
+        self.cards += 1;
+        self.invalid += u64::from(!report.is_valid());
+        self.findings += u64::try_from(report.findings.len()).unwrap_or(0);
+    }
+
+    pub(super) fn add(&mut self, part: Self) {
+        self.cards += part.cards;
+        self.invalid += part.invalid;
+        self.findings += part.findings;
+        self.unreadable.extend(part.unreadable);
+        self.notes.extend(part.notes);
+    }
+}
+
+/// A way to write a report. Parts are written by several threads and put together in order.
+pub(super) trait Style: Send + Sync {
+    /// Returns what stands in front.
+    fn head(&self) -> String {
+        String::new()
+    }
+
+    /// Writes one card.
+    fn card(&self, card: &Checked<'_>, out: &mut String);
+
+    /// Writes that a file could not be read.
+    fn unreadable(&self, name: &str, why: &str, out: &mut String);
+
+    /// Puts together what belongs to one file, or to a part of a long one.
+    fn group(&self, _name: &str, _part: &Tally, inside: String) -> String {
+        inside
+    }
+
+    /// Returns what stands between parts; a part begins with it, and that of the first is cut off.
+    fn separator(&self) -> &'static str {
+        ""
+    }
+
+    /// Returns what stands behind.
+    fn tail(&self, _total: &Tally) -> String {
+        String::new()
+    }
+}
+
+/// Returns the style of a format.
+pub(super) fn style(output: Output) -> Box<dyn Style> {
+    match output.wanted() {
+        Wanted::Table => Box::new(text::Text::new(output.is_colored())),
+        Wanted::Json => Box::new(machine::Json),
+        Wanted::Ndjson => Box::new(machine::Ndjson),
+        Wanted::Sarif => Box::new(sarif::Sarif),
+        Wanted::Junit => Box::new(junit::Junit),
+        Wanted::Github => Box::new(github::Github),
+    }
+}

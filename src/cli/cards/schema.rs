@@ -1,0 +1,26 @@
+//! `svcctl cards schema`: the rules as a JSON Schema, for other people's tools.
+
+use crate::card::{self, Variant};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+
+/// Print the JSON Schema (draft 2020-12) of a variant
+///
+/// The format uri is to be asserted by whoever uses it. What stands outside of JSON Schema, such as
+/// properties that stand twice, is known only by cards validate.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl cards schema --variant current > agent-card.schema.json
+")]
+pub(crate) struct Args {
+    /// Which variant
+    #[arg(long, value_name = "VARIANT", value_parser = super::variant())]
+    variant: Variant,
+}
+
+pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
+    output.raw(card::schema(args.variant).as_bytes())?;
+    Ok(Exit::Done)
+}
