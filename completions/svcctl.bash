@@ -67,6 +67,12 @@ _svcctl() {
             svcctl__subcmd__cards,codes)
                 cmd="svcctl__subcmd__cards__subcmd__codes"
                 ;;
+            svcctl__subcmd__cards,convert)
+                cmd="svcctl__subcmd__cards__subcmd__convert"
+                ;;
+            svcctl__subcmd__cards,explain)
+                cmd="svcctl__subcmd__cards__subcmd__explain"
+                ;;
             svcctl__subcmd__cards,help)
                 cmd="svcctl__subcmd__cards__subcmd__help"
                 ;;
@@ -78,6 +84,12 @@ _svcctl() {
                 ;;
             svcctl__subcmd__cards__subcmd__help,codes)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__codes"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,convert)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__convert"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,explain)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__explain"
                 ;;
             svcctl__subcmd__cards__subcmd__help,help)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__help"
@@ -147,6 +159,12 @@ _svcctl() {
                 ;;
             svcctl__subcmd__help__subcmd__cards,codes)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__codes"
+                ;;
+            svcctl__subcmd__help__subcmd__cards,convert)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__convert"
+                ;;
+            svcctl__subcmd__help__subcmd__cards,explain)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__explain"
                 ;;
             svcctl__subcmd__help__subcmd__cards,schema)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__schema"
@@ -397,7 +415,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards)
-            opts="-o -h --url --installation --token-file --output --color --timeout --help validate codes schema help"
+            opts="-o -h --url --installation --token-file --output --color --timeout --help validate explain convert codes schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -480,8 +498,96 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__cards__subcmd__convert)
+            opts="-o -h --to --lossy --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -W "current legacy" -- "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__explain)
+            opts="-o -h --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__cards__subcmd__help)
-            opts="validate codes schema help"
+            opts="validate explain convert codes schema help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -495,6 +601,34 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards__subcmd__help__subcmd__codes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__convert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__explain)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -967,7 +1101,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help__subcmd__cards)
-            opts="validate codes schema"
+            opts="validate explain convert codes schema"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -981,6 +1115,34 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help__subcmd__cards__subcmd__codes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__convert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__explain)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

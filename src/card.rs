@@ -9,7 +9,9 @@
 //! rules written down a second time, on purpose: tests hold the two to one verdict.
 
 mod code;
+mod convert;
 mod date_time;
+mod dialect;
 mod finding;
 mod inspect;
 mod near;
@@ -20,10 +22,13 @@ mod scan;
 mod schema;
 mod shape;
 mod syntax;
+mod tree;
 mod uri;
 mod verdict;
 
 pub use code::Code;
+pub use convert::{Conversion, Loss, convert};
+pub use dialect::{Dialect, Evidence, dialect};
 pub use finding::{Change, Finding};
 pub use place::Place;
 pub use schema::schema;

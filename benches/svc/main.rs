@@ -10,6 +10,7 @@
 )]
 #![expect(clippy::as_conversions, reason = "counts become figures to print")]
 
+mod cards;
 mod history;
 mod idle;
 mod intake;
@@ -38,6 +39,9 @@ fn main() {
     }
     if wanted("history") {
         history::run(rows);
+    }
+    if wanted("cards") {
+        cards::run();
     }
     if wanted("idle") {
         idle::run();

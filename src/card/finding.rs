@@ -142,6 +142,9 @@ const STEP_MAX: usize = 100;
 /// Adds a step to a pointer.
 pub(super) fn push_step(pointer: &mut String, step: &str) {
     pointer.push('/');
+    if step.len() <= STEP_MAX && !step.contains(['~', '/']) {
+        return pointer.push_str(step);
+    }
     let cut = step.char_indices().nth(STEP_MAX).map(|(end, _)| end);
     let shown = cut.and_then(|end| step.get(..end)).unwrap_or(step);
     for char in shown.chars().chain(cut.map(|_| '…')) {

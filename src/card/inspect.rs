@@ -154,7 +154,7 @@ impl Walker {
 
     fn value(&mut self, node: Node<'_>, kind: Kind) {
         match kind {
-            Kind::Text => drop(self.text(node)),
+            Kind::Text => self.string(node),
             Kind::Uri => self.uri(node),
             Kind::DateTime => self.date_time(node),
             Kind::Flag if node.kind() == Type::Boolean => {}
@@ -165,7 +165,7 @@ impl Walker {
                 self.wrong_type(node, "a string or an array of strings");
             }
             Kind::Texts | Kind::TextOrTexts => {
-                self.items(node, "an array of strings", |walker, item| drop(walker.text(item)));
+                self.items(node, "an array of strings", Self::string);
             }
             Kind::Object(shape) => self.object(node, shape),
             Kind::Objects(shape) => {
@@ -196,6 +196,9 @@ impl Walker {
             return self.wrong_type(node, "an object from scheme names to arrays of scopes");
         }
         for member in node.members() {
+            if self.is_full() {
+                return;
+            }
             self.under(&member.name(), |walker| walker.value(member.value, Kind::Texts));
         }
     }
@@ -213,12 +216,21 @@ impl Walker {
         }
         self.missing(node, &ANY_SCHEME);
         for member in node.members() {
+            if self.is_full() {
+                return;
+            }
             let name = member.name();
             self.under(&name, |walker| match name.as_ref() {
                 "type" => walker.word(member.value, &SCHEME_TYPES),
                 name if scheme_names().any(|known| known == name) => {}
                 _ => walker.unknown(member, &ANY_SCHEME),
             });
+        }
+    }
+
+    fn string(&mut self, node: Node<'_>) {
+        if node.kind() != Type::String {
+            self.wrong_type(node, "a string");
         }
     }
 

@@ -23,11 +23,10 @@ pub(super) fn nearest(
     if word.len() > LENGTH_MAX {
         return None;
     }
-    let folded = fold(word);
     let alias = ALIASES.iter().find(|(other, _)| *other == word).map(|(_, meant)| *meant);
     let mut best = None;
     for candidate in known {
-        if fold(candidate) == folded || alias == Some(candidate) {
+        if fold(candidate).eq(fold(word)) || alias == Some(candidate) {
             return Some(candidate);
         }
         let slips = distance(word, candidate);
@@ -40,17 +39,18 @@ pub(super) fn nearest(
     best.map(|(_, candidate)| candidate)
 }
 
-fn fold(word: &str) -> String {
-    let kept = word.chars().filter(|char| !matches!(char, '_' | '-' | ' '));
-    kept.map(|char| char.to_ascii_lowercase()).collect()
+/// Returns the letters that count.
+fn fold(word: &str) -> impl Iterator<Item = u8> {
+    let kept = word.bytes().filter(|byte| !matches!(byte, b'_' | b'-' | b' '));
+    kept.map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Counts the letters to add, drop, change or swap with their neighbours.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 2 {
+    if a.len().abs_diff(b.len()) > 2 || !a.is_ascii() {
         return usize::MAX / 8;
     }
+    let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut above: Vec<usize> = Vec::new();
     let mut line: Vec<usize> = (0..=b.len()).collect();
     let mut last = None;

@@ -2,6 +2,8 @@
 
 mod batch;
 mod codes;
+mod convert;
+mod explain;
 mod github;
 mod inputs;
 mod junit;
@@ -31,6 +33,8 @@ use crate::cli::output::Output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Validate(validate::Args),
+    Explain(explain::Args),
+    Convert(convert::Args),
     Codes(codes::Args),
     Schema(schema::Args),
 }
@@ -38,6 +42,8 @@ pub(crate) enum Command {
 pub(crate) fn run(command: &Command, output: Output) -> Result<Exit, Error> {
     match command {
         Command::Validate(args) => validate::run(args, output),
+        Command::Explain(args) => explain::run(args, output),
+        Command::Convert(args) => convert::run(args, output),
         Command::Codes(args) => codes::run(args, output),
         Command::Schema(args) => schema::run(args, output),
     }
@@ -67,4 +73,19 @@ fn read(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     }
     let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= bytes_max);
     Ok(fits.then_some(bytes))
+}
+
+/// Reads the one card a command is about.
+fn read_one(path: &Path) -> Result<Vec<u8>, Error> {
+    let shown = path.display();
+    match read(path, BYTES_MAX) {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) => Err(Error::new(
+            Exit::LocalFile,
+            format!("{shown} is larger than {BYTES_MAX} bytes, which no card is"),
+        )),
+        Err(error) => {
+            Err(Error::new(Exit::LocalFile, format!("cannot read {shown}")).caused_by(error))
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! Agent cards: those written by hand, those made by chance, and what the command line says of them.
 
 mod agreement;
+mod command;
 mod hand_written;
+mod hostile;
 mod make;
 mod oracle;
 mod planted;

@@ -133,7 +133,7 @@ mod tests {
     fn lines_stay_whole_and_numbered() {
         assert_eq!(pieces("", 9), of(&[]));
         assert_eq!(pieces("ab", 9), of(&[(1, "ab")]));
-        assert_eq!(pieces("a\nbcd\n\ne", 9), of(&[(1, "a\n"), (2, "bcd\n\n"), (4, "e")]));
+        assert_eq!(pieces("a\nbcd\n\ne", 9), of(&[(1, "a\n"), (2, "bcd\n"), (3, "\n"), (4, "e")]));
     }
 
     #[test]

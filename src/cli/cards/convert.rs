@@ -1,0 +1,67 @@
+//! `svcctl cards convert`: a card written anew in another variant.
+
+use std::path::PathBuf;
+
+use crate::card::{self, Variant};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+
+/// Losses that are told one by one.
+const LOSSES: usize = 20;
+
+/// Write a card anew in another variant
+///
+/// Reads cards of both variants and official A2A cards, and prints the new card. When something of the
+/// card has no place in it, or the new card is not valid, nothing is printed and the run ends with 1.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl cards convert --to current legacy-card.json > agent-card.json
+  svcctl cards convert --to current --lossy .well-known/agent-card.json
+")]
+pub(crate) struct Args {
+    /// File with the card, or - for standard input
+    #[arg(default_value = super::STDIN)]
+    file: PathBuf,
+
+    /// Which variant to write
+    #[arg(long, value_name = "VARIANT", value_parser = super::variant())]
+    to: Variant,
+
+    /// Leave out what has no place, and tell what it is
+    #[arg(long)]
+    lossy: bool,
+}
+
+pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
+    let bytes = super::read_one(&args.file)?;
+    let shown = args.file.display();
+    let Some(conversion) = card::convert(&bytes, args.to) else {
+        return Err(Error::new(Exit::Failed, format!("{shown} is no JSON object"))
+            .hint(format!("svcctl cards validate {shown}")));
+    };
+    let losses = conversion.losses.iter().map(|loss| format!("{}: {}", loss.pointer, loss.why));
+    if !args.lossy && !conversion.losses.is_empty() {
+        let count = conversion.losses.len();
+        let noun = if count == 1 { "thing" } else { "things" };
+        let mut error =
+            Error::new(Exit::Failed, format!("{count} {noun} of {shown} would be lost"));
+        for loss in losses.take(LOSSES) {
+            error = error.hint(loss);
+        }
+        return Err(error.hint("--lossy leaves them out"));
+    }
+    if let Some(finding) = conversion.report.findings.first() {
+        let count = conversion.report.findings.len();
+        let message =
+            format!("the new card would not be valid, {count} findings: {}", finding.message);
+        return Err(Error::new(Exit::Failed, message)
+            .hint(format!("mend it first: svcctl cards validate {shown}")));
+    }
+    for loss in losses {
+        output.remark("left out", &loss);
+    }
+    output.raw(conversion.text.as_bytes())?;
+    Ok(Exit::Done)
+}

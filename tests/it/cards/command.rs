@@ -1,0 +1,170 @@
+//! `svcctl cards`, the real binary: what it prints for the files in `tests/data/cards/files` stands in
+//! `tests/data/cards/said` (`UPDATE=1 cargo test --test it cards`), and how it ends.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use svc::api::CardReport;
+use svc::card;
+
+const FILES: &str = "tests/data/cards/files";
+
+fn svcctl(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(words).output().unwrap()
+}
+
+fn fed(words: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_svcctl"))
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(input));
+        child.wait_with_output().unwrap()
+    })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn what_is_said_is_what_was_written_down() {
+    let official = format!("{FILES}/.well-known/agent-card.json");
+    let legacy = format!("{FILES}/legacy.json");
+    let maps = format!("{FILES}/maps.json");
+    for (name, code, words) in [
+        ("validate.txt", 1, vec!["validate", FILES]),
+        ("validate.json", 1, vec!["validate", FILES, "-o", "json"]),
+        ("validate.ndjson", 1, vec!["validate", FILES, "-o", "ndjson"]),
+        ("validate.sarif", 1, vec!["validate", FILES, "-o", "sarif"]),
+        ("validate.junit.xml", 1, vec!["validate", FILES, "-o", "junit"]),
+        ("validate.github", 1, vec!["validate", FILES, "-o", "github"]),
+        ("explain-official.txt", 1, vec!["explain", &official]),
+        ("explain-legacy.txt", 0, vec!["explain", &legacy]),
+        ("explain-official.json", 1, vec!["explain", &official, "-o", "json"]),
+        ("convert-refused.txt", 1, vec!["convert", "--to", "current", &official]),
+        ("convert-official.json", 0, vec!["convert", "--to", "current", "--lossy", &official]),
+        ("convert-legacy.json", 0, vec!["convert", "--to", "current", &legacy]),
+        ("convert-current.txt", 1, vec!["convert", "--to", "legacy", &maps]),
+        ("codes.txt", 0, vec!["codes"]),
+        ("code.txt", 0, vec!["codes", "card/other-variant"]),
+    ] {
+        let ended = svcctl(&[vec!["cards"], words].concat());
+        let said = text(&ended.stderr) + &text(&ended.stdout);
+        assert_eq!(ended.status.code(), Some(code), "{name}: {said}");
+        let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
+        let said = said.replace(&version, "\"version\":\"[version]\"");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cards/said").join(name);
+        if crate::generated::is_update() {
+            std::fs::write(&file, &said).unwrap();
+        }
+        let written = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(written == said, "{name} says now:\n{said}");
+    }
+}
+
+#[test]
+fn machine_formats_are_what_they_say() {
+    let document: Value =
+        serde_json::from_slice(&svcctl(&["cards", "validate", FILES, "-o", "json"]).stdout)
+            .unwrap();
+    let cards = document["cards"].as_array().unwrap();
+    let lines = text(&svcctl(&["cards", "validate", FILES, "-o", "ndjson"]).stdout);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(*cards, lines);
+    assert_eq!(document["summary"]["cards"], lines.len());
+    let sarif: Value =
+        serde_json::from_slice(&svcctl(&["cards", "validate", FILES, "-o", "sarif"]).stdout)
+            .unwrap();
+    let findings = cards.iter().map(|card| card["findings"].as_array().unwrap().len());
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), findings.sum::<usize>());
+}
+
+#[test]
+fn the_findings_are_those_of_the_library() {
+    for case in super::hand_written::cases().iter().step_by(7) {
+        let ended = fed(&["cards", "validate", "-o", "ndjson"], &case.text);
+        let report = CardReport::new(&card::check(&case.text), 0);
+        let line = serde_json::to_string(&report).unwrap();
+        let expected = format!("{{\"file\":\"-\",{}\n", &line[1..]);
+        assert_eq!(text(&ended.stdout), expected, "{}", case.name);
+        assert_eq!(ended.status.code(), Some(i32::from(!report.valid)));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    std::fs::write(at("large.json"), vec![b' '; 5_000]).unwrap();
+    std::fs::write(at("empty.json"), "").unwrap();
+    std::os::unix::fs::symlink(folder.path(), at("loop")).unwrap();
+    let maps = format!("{FILES}/maps.json");
+    let missing = at("missing.json");
+    let folder = at("");
+    let ended = svcctl(&[
+        "cards",
+        "validate",
+        "--max-bytes",
+        "4000",
+        &missing,
+        &folder,
+        &at("*.yaml"),
+        &maps,
+    ]);
+    let (said, out) = (text(&ended.stderr), text(&ended.stdout));
+    assert_eq!(ended.status.code(), Some(74), "{said}{out}");
+    assert!(said.contains("missing.json: No such file or directory"), "{said}");
+    assert!(said.contains("no file has such a name"), "{said}");
+    assert!(said.contains("was searched already"), "{said}");
+    assert!(out.contains("error[card/too-large]") && out.contains("error[card/empty]"), "{out}");
+    assert!(out.ends_with("3 cards: 1 valid, 2 not valid\n"), "{out}");
+}
+
+#[test]
+fn a_long_stream_keeps_its_order_and_its_numbers() {
+    let good =
+        r#"{"protocolVersion":"1.0","name":"n","description":"d","url":"a:b","version":"1"}"#;
+    let bad = r#"{"protocolVersion":"1.0","name":1,"description":"d","url":"a:b","version":"1"}"#;
+    let is_bad = |line: usize| line % 97 == 0;
+    let stream: Vec<&str> =
+        (1..=20_000).map(|line| if is_bad(line) { bad } else { good }).collect();
+    let ended =
+        fed(&["cards", "validate", "--ndjson", "-o", "github"], stream.join("\n").as_bytes());
+    let lines: Vec<String> = (1..=20_000)
+        .filter(|line| is_bad(*line))
+        .map(|line| format!("line={line},col=33,title=card/wrong-type"))
+        .collect();
+    let said = text(&ended.stdout);
+    assert_eq!(said.lines().count(), lines.len());
+    assert!(said.lines().zip(&lines).all(|(said, line)| said.contains(line.as_str())));
+}
+
+#[test]
+fn schemas_are_printed_as_they_are() {
+    for variant in card::Variant::ALL {
+        let ended = svcctl(&["cards", "schema", "--variant", variant.as_str()]);
+        assert_eq!(text(&ended.stdout), card::schema(variant));
+    }
+}
+
+#[test]
+fn what_is_converted_is_valid_and_comes_back() {
+    let convert = |bytes: &[u8], to: card::Variant| card::convert(bytes, to).unwrap();
+    let legacy =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(FILES).join("legacy.json"));
+    let current = convert(&legacy.unwrap(), card::Variant::Current);
+    assert!(current.report.is_valid() && current.losses.is_empty(), "{current:?}");
+    let back = convert(current.text.as_bytes(), card::Variant::Legacy);
+    assert!(back.report.is_valid() && back.losses.is_empty(), "{back:?}");
+    let again = convert(back.text.as_bytes(), card::Variant::Legacy);
+    assert_eq!(again.text, back.text);
+}
