@@ -146,7 +146,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-const TOKENS: [(&str, &str); 11] = [
+const TOKENS: [(&str, &str); 10] = [
     ("$C", "{$P,$N,$D,$U,$V,"),
     ("$L", "{$3,$N,$D,$U,$V,"),
     ("$P", r#""protocolVersion":"1.0""#),
@@ -157,7 +157,6 @@ const TOKENS: [(&str, &str); 11] = [
     ("$V", r#""version":"1""#),
     ("⏎", "\n"),
     ("⇥", "\t"),
-    ("$$", "$"),
 ];
 
 /// Resolves what the files abbreviate, and counts out the marks.
