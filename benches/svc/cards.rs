@@ -114,8 +114,10 @@ fn command_line(valid: &[String], mixed: &[String]) {
     let ratio = format!("{:.2}", check / version);
     line("svcctl, whole process", [ms(check), ms(version), ratio, "< 3 ms".to_owned()]);
     heading("cards: most memory, mixed", ["1M cards", "1k cards", "ratio", "aim"]);
-    let (few, many) =
-        (stream(&folder, "few", &mixed[..1_000], 1), stream(&folder, "many", mixed, 50));
+    let (few, many) = (
+        stream(&folder, "few", mixed.get(..1_000).unwrap(), 1),
+        stream(&folder, "many", mixed, 50),
+    );
     let (few, many) = (memory(&few), memory(&many));
     let mib = |bytes: f64| format!("{bytes:.1} MiB");
     line("svcctl", [mib(many), mib(few), format!("{:.2}", many / few), "flat".to_owned()]);
@@ -213,7 +215,7 @@ fn text(number: u64) -> String {
             r#"{"type":"openIdConnect","id":"login","openIdConnectUrl":"https://id.example.org/.well-known/openid-configuration","audience":"agents"}"#
         }
     };
-    card += &if legacy {
+    let rest = if legacy {
         format!(
             r#","defaultInputMode":"text/plain","defaultOutputMode":"application/json","authentication":[{scheme}],"supportsAuthenticatedExtendedCard":true"#
         )
@@ -225,13 +227,15 @@ fn text(number: u64) -> String {
             below(10)
         )
     };
+    card.push_str(&rest);
     card += r#","skills":["#;
     for skill in 0..below(3) + 1 {
         card += if skill > 0 { "," } else { "" };
-        card += &format!(
+        let shown = format!(
             r#"{{"id":"skill-{skill}","name":"Skill number {skill}","description":"Takes a place and an hour and finds the way there, whatever the weather may be.","tags":["maps","travel","t{}"],"examples":["Way to the station?","When does the last train leave?"]}}"#,
             below(1000)
         );
+        card.push_str(&shown);
     }
     card + "]}"
 }

@@ -171,7 +171,7 @@ fn unfold(text: &str) -> (Vec<u8>, Vec<(u64, u64)>) {
         let (taken, length) = match char {
             '»' => {
                 marks.push(at);
-                rest = &rest[char.len_utf8()..];
+                rest = rest.get(char.len_utf8()..).unwrap();
                 continue;
             }
             '$' if rest.starts_with("$x{") => of_bytes(rest),
@@ -182,20 +182,21 @@ fn unfold(text: &str) -> (Vec<u8>, Vec<(u64, u64)>) {
             at = if shown == '\n' { (at.0 + 1, 1) } else { (at.0, at.1 + 1) };
         }
         bytes.extend(taken);
-        rest = &rest[length..];
+        rest = rest.get(length..).unwrap();
     }
     (bytes, marks)
 }
 
 fn of_bytes(text: &str) -> (Vec<u8>, usize) {
     let end = text.find('}').unwrap();
-    let bytes = text[3..end].split(' ').map(|hex| u8::from_str_radix(hex, 16).unwrap());
+    let bytes =
+        text.get(3..end).unwrap().split(' ').map(|hex| u8::from_str_radix(hex, 16).unwrap());
     (bytes.collect(), end + 1)
 }
 
 fn repeated(text: &str) -> (Vec<u8>, usize) {
-    let star = text.find('*').unwrap();
-    let digits = text[star + 1..].find('}').unwrap();
-    let count: usize = text[star + 1..star + 1 + digits].parse().unwrap();
-    (text[3..star].repeat(count).into_bytes(), star + digits + 2)
+    let (unit, rest) = text.get(3..).unwrap().split_once('*').unwrap();
+    let (count, _) = rest.split_once('}').unwrap();
+    let length = "$r{*}".len() + unit.len() + count.len();
+    (unit.repeat(count.parse().unwrap()).into_bytes(), length)
 }
