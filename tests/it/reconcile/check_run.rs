@@ -80,6 +80,9 @@ fn a_check_run_that_is_not_ours_is_never_written_to() {
     assert_eq!(item(&world), "completed forge_check_run_binding_mismatch");
     assert_eq!((published(&world), world.forge.updates()), (0, updates));
     assert_eq!(failures_audited(&world), 1);
+    let page = world.operate(http::Method::GET, "/api/v1/operator/installations/1/releases", &[]);
+    let told = &crate::support::world::json(&page)["items"][0]["lastPublicationError"];
+    assert_eq!(told, "forge_check_run_binding_mismatch", "a release without a result tells, too");
 }
 
 #[test]
