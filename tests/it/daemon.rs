@@ -22,6 +22,7 @@ mod intake;
 mod intake_bodies;
 mod kill;
 mod lifecycle;
+mod load;
 mod neighbours;
 mod operator_list;
 mod operator_refusals;
@@ -54,6 +55,11 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
         assert!(clock.monotonic() < PATIENCE, "waited in vain for {what}");
         assert!(Wake::new().pause(Duration::from_millis(10)));
     }
+}
+
+#[expect(clippy::print_stderr, reason = "a word for whoever runs a test")]
+pub(crate) fn say(text: &str) {
+    eprintln!("{text}");
 }
 
 /// Returns a commit that differs with `number`.

@@ -12,7 +12,7 @@ use super::database;
 use super::letters::{self, replay};
 use super::process::{Daemon, delivery};
 use super::site::{Site, svcd};
-use super::{INSTALLATION, commit, wait_for};
+use super::{INSTALLATION, commit, say, wait_for};
 
 /// Returns a shell that runs `script` in a mount namespace of its own and becomes `svcd` there;
 /// nothing, with a word about it, where the machine allows no mounts.
@@ -34,11 +34,6 @@ fn mounted(site: &Site, script: &str) -> Option<Command> {
         &format!("{script}; exec {}", svcd()),
     ]);
     Some(command)
-}
-
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn say(text: &str) {
-    eprintln!("{text}");
 }
 
 /// Returns a command that runs `svcd` where the site's folder cannot be written.

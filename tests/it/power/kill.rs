@@ -1,6 +1,8 @@
 //! Killed just before and just after every sync of a scripted run, and between its writes, and gone
 //! on with.
 
+use std::collections::BTreeMap;
+
 use super::log::{Deed, File};
 use super::script::{Script, age, examine};
 use super::{arm, disarm, for_each, log, ordered, say};
@@ -67,14 +69,20 @@ fn killed_at_every_sync_it_goes_on() {
     points.extend(numbers.map(|number| Point { deed: "kill-after", call: "write", number }));
     let results = for_each(points, kill_at);
     let mut reached = 0;
+    let mut deaths: BTreeMap<_, usize> = BTreeMap::new();
     for (Point { deed, call, number }, result) in &results {
         match result {
-            Ok(died) => reached += usize::from(*died),
+            Ok(died) => {
+                reached += usize::from(*died);
+                *deaths.entry(format!("{deed} {call}")).or_default() += usize::from(*died);
+            }
             Err(wrong) => panic!("{deed} {call} {number}: {wrong}"),
         }
     }
     let points = results.len();
-    say(&format!("{syncs} syncs, {writes} writes: {points} points to die at, {reached} reached"));
+    say(&format!(
+        "{syncs} syncs, {writes} writes: {points} points to die at, {reached} reached: {deaths:?}"
+    ));
     // How many group commits a run needs differs a little with who comes first.
     assert!(reached * 10 > points * 8, "{reached} of {points} reached");
 }

@@ -12,12 +12,14 @@ use super::disk::{Disk, Fate, Image};
 use super::log::{Deed, File, Record};
 use super::{Numbers, arm, log, ordered, say};
 use crate::daemon::letters::{letters, replay};
-use crate::daemon::process::Daemon;
+use crate::daemon::process::{Daemon, delivery};
 use crate::daemon::site::Site;
 use crate::daemon::{INSTALLATION, commit, wait_for};
 
 const IMAGES: usize = 150;
 const SEED: usize = 0x5EED_0007;
+/// Of the images every so many-th is opened by the daemon, too: 22 of 150.
+const STARTED: usize = 7;
 /// Deliveries between two ends of the process.
 const DELIVERIES: usize = 6;
 
@@ -147,6 +149,25 @@ struct Seen {
     fates: BTreeMap<(File, Fate), usize>,
     /// Images that something was acknowledged before.
     told: usize,
+    /// Images that the daemon was started on.
+    started: usize,
+}
+
+/// Starts the daemon on an image: it comes up, and knows what was acknowledged.
+fn start_on(site: &Site, image: &Image, told: &Told) -> Result<(), String> {
+    lay_out(image, &site.database());
+    let mut daemon = site.try_start()?;
+    if let Some(id) = told.deliveries.last() {
+        let number = id.trim_start_matches("push-").parse().unwrap();
+        let push = site.webhooks.push_tag(&format!("v{number}"), &commit(number));
+        let answer =
+            daemon.public.try_ask(&delivery(id, &push)).map_err(|error| error.to_string())?;
+        if (answer.status, answer.member("outcome").as_str()) != (200, "duplicate") {
+            return Err(format!("{id} again: {answer:?}"));
+        }
+    }
+    check(&site.database(), told)?;
+    if daemon.end(Signal::TERM).code() == Some(0) { Ok(()) } else { Err(daemon.log()) }
 }
 
 /// Cuts the power of a run again and again.
@@ -157,7 +178,8 @@ fn lose_power(run: &Run, images: usize, seed: usize, unsynced: &'static [File]) 
     let mut disk = Disk::new(unsynced);
     let mut happened = 0;
     let mut seen = Seen::default();
-    for cut in run.cuts(images, &mut numbers) {
+    let site = Site::new();
+    for (place, cut) in run.cuts(images, &mut numbers).into_iter().enumerate() {
         run.records[happened..cut].iter().for_each(|record| disk.apply(record));
         happened = cut;
         let image = disk.lose(&mut numbers);
@@ -166,6 +188,11 @@ fn lose_power(run: &Run, images: usize, seed: usize, unsynced: &'static [File]) 
         seen.told += usize::from(!told.deliveries.is_empty());
         if let Err(wrong) = check(&path, &told) {
             seen.wrong.push(format!("cut {cut}, {:?}: {wrong}", image.fates));
+        } else if unsynced.is_empty() && place % STARTED == 0 {
+            seen.started += 1;
+            if let Err(wrong) = start_on(&site, &image, &told) {
+                seen.wrong.push(format!("cut {cut}, {:?}, started: {wrong}", image.fates));
+            }
         }
         for (file, fate, pending) in image.fates {
             *seen.fates.entry((file, fate)).or_default() += usize::from(pending > 0);
@@ -181,10 +208,12 @@ fn what_was_acknowledged_survives_every_power_loss() {
     let seed = ordered("SVC_POWER_SEED", SEED);
     let seen = lose_power(&run, images, seed, &[]);
     say(&format!(
-        "{} records, {} syncs of the log; {images} images, {} after an acknowledgement; {:?}",
+        "{} records, {} syncs of the log; {images} images, {} after an acknowledgement, {} that \
+         svcd was started on; {:?}",
         run.records.len(),
         syncs(&run, File::Wal),
         seen.told,
+        seen.started,
         seen.fates
     ));
     assert!(seen.told > images / 2, "{} images prove something", seen.told);
@@ -194,6 +223,7 @@ fn what_was_acknowledged_survives_every_power_loss() {
     assert!(open(File::Database).count() > 1, "{:?}", seen.fates);
     assert!(syncs(&run, File::Database) > 2, "the log was never folded");
     assert!(seen.wrong.is_empty(), "seed {seed}: {:#?}", seen.wrong);
+    assert!(seen.started * STARTED >= images, "svcd was started on {}", seen.started);
 }
 
 /// What an image is judged by must see what `synchronous` of less than `FULL` would lose, or it would
