@@ -16,6 +16,7 @@ pub(crate) mod site;
 
 mod canary;
 mod cannot_start;
+mod clock;
 mod concurrent;
 mod disk;
 mod intake;

@@ -26,7 +26,7 @@ const ROUNDS: usize = 120;
 /// Sites that are killed at the same time.
 const SITES: usize = 3;
 /// Rounds at one file, at most: what has to come to rest grows with them.
-const ROUNDS_OF_A_SITE: usize = 40;
+const ROUNDS_OF_A_SITE: usize = 20;
 const SEED: u64 = 0x5EED_0001;
 
 /// How often something was under way when the process died.
