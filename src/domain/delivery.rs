@@ -172,6 +172,8 @@ mod tests {
             id.map(|id| id.idempotency_key()),
             Ok("forge:72d3162e-cc78-11e3-81ab-4c9367dc0958".to_owned())
         );
+        let longest = "a".repeat(64);
+        assert_eq!(longest.parse::<DeliveryId>().map(|id| id.to_string()), Ok(longest));
         for other in ["", "a b", "a\nb", "a:b", &"a".repeat(65)] {
             assert_eq!(other.parse::<DeliveryId>(), Err(InvalidId), "{other}");
         }
