@@ -134,6 +134,7 @@ impl OpenError {
             | Self::Foreign(_)
             | Self::TooNew { .. }
             | Self::Damaged { .. }
+            | Self::Gone(_)
             | Self::Library(_) => true,
             Self::File { .. }
             | Self::StartLocked(_)
@@ -193,6 +194,11 @@ pub enum OpenError {
         #[source]
         source: Option<rusqlite::Error>,
     },
+    /// There has been a database, and there is none.
+    #[error(
+        "{0} is empty or gone, and there has been a database; restore a backup, or remove the files beside it whose names begin with {0} to begin with an empty one"
+    )]
+    Gone(PathBuf),
     /// A setting did not take.
     #[error("the database did not take {pragma}: it answered {found}")]
     Pragma {

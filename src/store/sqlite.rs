@@ -96,14 +96,16 @@ impl Store {
         let path = Arc::new(options.path);
         let (connection, in_use) = connection::open_writer(&path, options.clock.as_ref())?;
         let readers = connection::open_readers(&path)?;
-        let writer = Writer::start(connection, options.clock, options.ids, options.on_fatal)
+        let (in_use, on_fatal) = (Arc::new(in_use), options.on_fatal);
+        let held = Arc::clone(&in_use);
+        let writer = Writer::start(connection, held, options.clock, options.ids, on_fatal)
             .map_err(OpenError::Thread)?;
         Ok(Self {
             writer: Arc::new(writer),
             readers,
             path,
             lease_expiries: Arc::default(),
-            _in_use: Arc::new(in_use),
+            _in_use: in_use,
         })
     }
 

@@ -30,6 +30,7 @@ mod operator_refusals;
 mod operator_replay;
 mod slo;
 mod svcctl;
+mod swapped;
 mod tenants;
 mod transcripts;
 

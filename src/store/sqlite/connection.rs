@@ -6,7 +6,8 @@
 //! descriptor of it would drop the locks of the whole process.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::clock::Clock;
-use crate::store::error::OpenError;
+use crate::store::error::{Error, OpenError};
 use crate::store::sqlite::migrate;
 use crate::wake::Wake;
 
@@ -58,8 +59,87 @@ const READER_PRAGMAS: [(&str, &str, &str); 6] = [
 /// File systems whose locks cannot be trusted: NFS, SMB, CIFS, SMB2.
 const NETWORK_FILE_SYSTEMS: [i64; 4] = [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42];
 
-/// Says that a process uses the file, as long as it is held.
-pub(super) struct InUse(#[expect(dead_code, reason = "its lock is what matters")] File);
+/// What the file that says "in use" holds once there has been a database.
+const MARK: &[u8] =
+    b"There is a database beside this file. svcd will not begin with an empty one.\n";
+
+/// Says that a process uses the file, as long as it is held, and which file and log those are.
+pub(super) struct InUse {
+    /// Its lock is what says so. What is in it says that there has been a database.
+    lock: File,
+    path: PathBuf,
+    file: Option<Identity>,
+    log: Option<Identity>,
+}
+
+/// Which file it is, by device and number, and its length.
+#[derive(Clone, Copy)]
+struct Identity {
+    file: (u64, u64),
+    bytes: u64,
+}
+
+impl Identity {
+    /// Looks by the name alone: opening the file, and closing it, would drop its locks.
+    fn of(path: &Path) -> Option<Self> {
+        let found = std::fs::symlink_metadata(path).ok()?;
+        Some(Self { file: (found.dev(), found.ino()), bytes: found.len() })
+    }
+}
+
+impl InUse {
+    /// Checks that what was written is where the next start will look for it: nobody has put another
+    /// file or log there, taken one away, or cut the file short.
+    ///
+    /// # Errors
+    /// [`Error::Fatal`] when somebody has.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let (file, log) = (Identity::of(&self.path), Identity::of(&beside(&self.path, "-wal")));
+        let same = |now: Option<Identity>, then: Option<Identity>| {
+            now.map(|now| now.file) == then.map(|then| then.file)
+        };
+        let bytes = |file: Option<Identity>| file.map_or(0, |file| file.bytes);
+        // Nothing ever makes the file shorter.
+        if same(file, self.file) && same(log, self.log) && bytes(file) >= bytes(self.file) {
+            return Ok(());
+        }
+        let moved = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY_DBMOVED);
+        Err(Error::Fatal(rusqlite::Error::SqliteFailure(moved, None)))
+    }
+
+    /// Refuses to make a new database where there has been one: whoever took it away shall say so.
+    fn check_not_gone(&self) -> Result<(), OpenError> {
+        let empty = |path: &Path| Identity::of(path).is_none_or(|found| found.bytes == 0);
+        if empty(&self.path) && (self.is_marked() || !empty(&beside(&self.path, "-wal"))) {
+            return Err(OpenError::Gone(self.path.clone()));
+        }
+        Ok(())
+    }
+
+    /// Says whether there has been a database.
+    fn is_marked(&self) -> bool {
+        self.lock.metadata().is_ok_and(|lock| lock.len() > 0)
+    }
+
+    /// Notes that there is a database now, for all starts to come, and which file it is.
+    fn settle(mut self) -> Result<Self, OpenError> {
+        let mark = || {
+            if self.is_marked() {
+                return Ok(());
+            }
+            (&self.lock).write_all(MARK)?;
+            self.lock.sync_all()
+        };
+        mark().map_err(|source| OpenError::File {
+            what: "mark",
+            path: beside(&self.path, ".in-use"),
+            source,
+        })?;
+        self.file = Identity::of(&self.path);
+        self.log = Identity::of(&beside(&self.path, "-wal"));
+        Ok(self)
+    }
+}
 
 /// Opens the writing connection, creating and migrating the file when needed.
 pub(super) fn open_writer(
@@ -72,6 +152,7 @@ pub(super) fn open_writer(
     check_place(path)?;
     let _lock = lock_start(path, clock)?;
     let (in_use, alone) = note_use(path)?;
+    in_use.check_not_gone()?;
     let left_unfinished =
         alone && std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     create(path)?;
@@ -82,8 +163,8 @@ pub(super) fn open_writer(
     if left_unfinished {
         check_pages(&connection, path)?;
     }
-    migrate::migrate(&mut connection, path)?;
-    Ok((connection, in_use))
+    migrate::migrate(&mut connection, path, in_use.is_marked())?;
+    Ok((connection, in_use.settle()?))
 }
 
 /// Notes that this process uses the file, and says whether it is the only one: only then does a log
@@ -97,7 +178,7 @@ fn note_use(path: &Path) -> Result<(InUse, bool), OpenError> {
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     };
     lock.lock_shared().map_err(failed)?;
-    Ok((InUse(lock), alone))
+    Ok((InUse { lock, path: path.to_owned(), file: None, log: None }, alone))
 }
 
 /// Opens the pool of readers. The file exists and is migrated.

@@ -70,9 +70,17 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<(), Op
     Ok(())
 }
 
-/// Brings the file up to the newest step. The caller holds the start-up lock, and the file is ours.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+/// Brings the file up to the newest step, from the first one only when it is not `known` to have been
+/// there. The caller holds the start-up lock, and the file is ours.
+pub(super) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    known: bool,
+) -> Result<(), OpenError> {
     let found = pragma(connection, path, "user_version")?;
+    if found == 0 && known {
+        return Err(OpenError::Gone(path.to_owned()));
+    }
     if found > NEWEST_STEP {
         return if admits(connection).map_err(OpenError::Database)? {
             Ok(())

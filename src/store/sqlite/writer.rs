@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::domain::time::Timestamp;
 use crate::random::Ids;
 use crate::store::error::{Error, Unavailable};
+use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::migrate;
 use crate::store::sqlite::progress::Progress;
 use crate::store::sqlite::queue::{Lane, PushError, Queue};
@@ -153,6 +154,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(
         connection: Connection,
+        in_use: Arc<InUse>,
         clock: Arc<dyn Clock>,
         ids: Ids,
         on_fatal: Box<dyn Fn(&Error) + Send>,
@@ -163,7 +165,7 @@ impl Writer {
             commits: AtomicU64::new(0),
             busy: AtomicU64::new(0),
         });
-        let body = Loop { connection, clock, ids, on_fatal, shared: Arc::clone(&shared) };
+        let body = Loop { connection, in_use, clock, ids, on_fatal, shared: Arc::clone(&shared) };
         let (ending, ended) = channel();
         thread::spawn("store-writer", move || {
             body.run();
@@ -226,6 +228,7 @@ struct Committed {
 /// The thread's side.
 struct Loop {
     connection: Connection,
+    in_use: Arc<InUse>,
     clock: Arc<dyn Clock>,
     ids: Ids,
     on_fatal: Box<dyn Fn(&Error) + Send>,
@@ -265,9 +268,8 @@ impl Loop {
     /// says nothing about one that failed.
     fn judge(&self, outcome: &Result<Committed, Error>, wrote: bool) {
         let reason = match outcome {
-            Ok(Committed { unable: Some(reason) }) => Some(*reason),
             Ok(Committed { unable: None }) if !wrote => return,
-            Ok(Committed { unable: None }) => None,
+            Ok(Committed { unable }) => *unable,
             Err(error) => Some(reason(error)),
         };
         let place = Unavailable::ALL.iter().position(|other| Some(*other) == reason);
@@ -294,6 +296,7 @@ impl Loop {
         let result = self.begin().and_then(|now| {
             let unable = self.run_group(now, waiting, group)?;
             self.connection.prepare_cached("COMMIT")?.execute([])?;
+            self.in_use.check()?;
             Ok(Committed { unable })
         });
         match result {

@@ -61,7 +61,7 @@ const EXITS: &[(&str, &str)] = &[
     ),
     (
         "78",
-        "The configuration is wrong, or the database must not be used (damaged, of another program, of a newer schema). Starting again does not help.",
+        "The configuration is wrong, or the database must not be used (damaged, gone, of another program, of a newer schema). Starting again does not help.",
     ),
 ];
 

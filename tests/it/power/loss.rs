@@ -156,6 +156,8 @@ struct Seen {
 /// Starts the daemon on an image: it comes up, and knows what was acknowledged.
 fn start_on(site: &Site, image: &Image, told: &Told) -> Result<(), String> {
     lay_out(image, &site.database());
+    // An image may be older than the mark that there has been a database.
+    drop(fs::remove_file(site.path("svc.db.in-use")));
     let mut daemon = site.try_start()?;
     if let Some(id) = told.deliveries.last() {
         let number = id.trim_start_matches("push-").parse().unwrap();
