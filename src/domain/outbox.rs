@@ -361,3 +361,13 @@ pub fn after_vanished(
     (never_again || try_count >= policy.attempts_max)
         .then(|| bury(kind, Reason::CrashLoop, ErrorClass::Crash, in_doubt))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_check_run_has_the_forge_s_word() {
+        assert_eq!(CheckRunStatus::InProgress.as_str(), "in_progress");
+    }
+}

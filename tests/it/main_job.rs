@@ -62,7 +62,8 @@ fn a_replayed_webhook_under_a_new_id_starts_nothing() {
     push(&mut world, 1);
     push(&mut world, 1);
     world.settle();
-    assert_eq!(world.ask::<i64>("SELECT count(*) FROM control_plane_jobs"), 2);
+    let done = "SELECT count(*) FROM control_plane_jobs WHERE status = 'completed'";
+    assert_eq!(world.ask::<i64>(done), 2, "nothing to do is no failure");
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 1);
     assert_eq!(world.forge.count(EffectKind::WorkflowDispatch, None), 1);
 }
@@ -144,6 +145,7 @@ fn a_dispatch_in_doubt_is_never_sent_again() {
         world.settle_for_good();
         let (kind, id) = world.only_dead_letter(1);
         assert_eq!(world.dead_letters(1)[0]["reasonCode"], "forge_dispatch_uncertain");
+        assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "dispatching");
         assert_eq!(world.replay(1, (&kind, &id), "k").0, 409);
         world.settle_for_good();
         let sent = usize::from(plan == Plan::LostAfter);
@@ -167,6 +169,8 @@ fn a_rerequest_is_the_way_on_from_a_dispatch_in_doubt() {
     assert_eq!(world.forge.most(EffectKind::WorkflowDispatch), 1);
     assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running");
     assert!(world.dead_letters(1).is_empty(), "the old attempt's dead letter is closed");
+    let left = "SELECT group_concat(status, ' ') FROM outbox WHERE status <> 'completed'";
+    assert_eq!(world.ask::<String>(left), "superseded", "nothing of it is in circulation");
     assert_eq!(world.replay(1, (&kind, &id), "k").0, 409);
 }
 
@@ -210,6 +214,16 @@ fn an_unreachable_forge_is_tried_again_and_then_given_up_unsent() {
     assert_eq!(letters[0]["reasonCode"], "forge_unavailable");
     assert_eq!(letters[0]["attemptCount"], 3);
     assert_eq!(letters[0]["replaySafe"], true);
+}
+
+#[test]
+fn a_release_whose_check_run_is_refused_is_still_queued() {
+    let mut world = World::new();
+    world.forge.plan(EffectKind::CheckRunCreate, Plan::Refused);
+    push(&mut world, 1);
+    world.settle_for_good();
+    assert_eq!(world.dead_letters(1)[0]["reasonCode"], "forge_check_run_create_rejected");
+    assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "queued");
 }
 
 #[test]

@@ -37,6 +37,7 @@ fn exercise(open: Open) {
     records_a_delivery_once(open);
     claims_an_item_for_one_holder_at_a_time(open);
     two_processes_share_one_file(open);
+    takes_back_what_was_postponed_as_if_it_had_not_been_claimed(open);
     takes_back_what_was_not_finished(open);
     counts_a_failed_try_and_gives_up_after_the_last(open);
     survives_being_closed_and_opened(open);
@@ -160,6 +161,17 @@ fn two_processes_share_one_file(open: Open) {
     assert!(matches!(other.run_job(&claim, &plan()), Err(Error::LeaseLost)));
     assert_eq!(bench.store.run_job(&taken, &plan()).unwrap(), JobRun::Applied);
     assert!(matches!(bench.store.run_job(&taken, &plan()), Err(Error::LeaseLost)));
+}
+
+fn takes_back_what_was_postponed_as_if_it_had_not_been_claimed(open: Open) {
+    let bench = bench(open);
+    bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
+    for _ in 0..3 {
+        let claim = bench.store.claim_jobs(1, "a", POLICY).unwrap().pop().unwrap();
+        assert_eq!(claim.item.attempt, 1);
+        bench.store.postpone_job(&claim).unwrap();
+        assert!(matches!(bench.store.postpone_job(&claim), Err(Error::LeaseLost)));
+    }
 }
 
 fn takes_back_what_was_not_finished(open: Open) {

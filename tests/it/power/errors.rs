@@ -57,9 +57,8 @@ impl Point {
             (_, _, Fate::Unnoticed) => true,
             (_, "truncate", _) => false,
             (_, _, Fate::NotStarted) => true,
-            ("ENOSPC", "write", Fate::Later) => true,
+            ("ENOSPC", "write", Fate::Later) | (_, "read", Fate::Later) => true,
             ("ENOSPC", "write", Fate::Ended) => false,
-            ("EIO", "read", Fate::Later) => true,
             (_, _, Fate::Ended) => true,
             (_, _, Fate::Later) => false,
         }
