@@ -36,6 +36,7 @@ use crate::latest::Latest;
 use crate::metrics::Metrics;
 use crate::random::{Ids, SystemEntropy};
 use crate::store::{self, OpenError, Options, Store};
+use crate::thread;
 use crate::wake::Wake;
 use crate::workers::slo::Slo;
 use crate::workers::sweep::Sweep;
@@ -44,6 +45,9 @@ use crate::workers::sweep::Sweep;
 const SWEEP_POLL: Duration = Duration::from_secs(60);
 /// How often the self-check runs, unless the supervisor's watchdog wants it oftener.
 const SELF_CHECK_POLL: Duration = Duration::from_secs(5);
+/// Most threads at once beside the reconcilers: those at rest, the most senders, and one for each
+/// connection of operators.
+const THREADS_MAX: usize = 80;
 /// Exit status when the disk fails: the supervisor should start us again.
 const EXIT_DISK_FAILED: i32 = 74;
 
@@ -142,6 +146,10 @@ struct Running {
 
 impl Running {
     fn start(config: Config) -> Result<Self, Error> {
+        let reconcilers = config.reconciliation.map_or(0, |it| it.concurrency);
+        let threads = THREADS_MAX + usize::try_from(reconcilers).unwrap_or(usize::MAX);
+        thread::check_supply(threads)
+            .map_err(|error| Error::Start("as many threads as it may need", error))?;
         let delay_max = longest_delay(&config);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let metrics = Arc::new(Metrics::default());

@@ -18,6 +18,7 @@ mod properties;
 mod request_line;
 mod slow;
 mod suite;
+mod threads;
 mod wire;
 
 use std::time::Duration;
