@@ -12,6 +12,7 @@ mod exchange;
 mod framing;
 mod guard;
 mod inner;
+mod newcomers;
 mod peers;
 mod pool;
 mod seats;

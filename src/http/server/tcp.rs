@@ -15,10 +15,12 @@ use ipnet::IpNet;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use super::deadline::Deadline;
 use super::exchange::Exchange;
+use super::newcomers::{Newcomer, Newcomers};
 use super::peers::Peers;
 use super::pool::Pool;
 use super::seats::Seats;
@@ -32,7 +34,8 @@ const ACCEPT_REST: Duration = Duration::from_millis(50);
 /// What one peer, and all of them together, may cost.
 #[derive(Clone, Debug)]
 pub struct TcpLimits {
-    /// Most connections at once through each door; further ones are closed at once.
+    /// Most connections at once through each door. For a further one the connection goes that has owed
+    /// its first head for the longest time; when none owes it, the further one is closed.
     pub connections_max: u16,
     /// Most connections at once from one address that is no trusted proxy, and most requests at once
     /// of one client behind one.
@@ -150,13 +153,15 @@ struct Door {
     listener: tokio::net::TcpListener,
     /// A permit for each connection, so that strangers at one door take no place at another.
     places: Arc<Semaphore>,
+    newcomers: Newcomers,
 }
 
 impl Door {
     fn open((surface, listener): (Surface, TcpListener), places: u16) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        Ok(Self { surface, listener, places: Arc::new(Semaphore::new(places.into())) })
+        let places = Arc::new(Semaphore::new(places.into()));
+        Ok(Self { surface, listener, places, newcomers: Newcomers::default() })
     }
 }
 
@@ -204,7 +209,11 @@ async fn accept(hall: Arc<Hall>, door: Door) {
             _ = hall.stopped() => return,
         };
         match accepted {
-            Ok((stream, peer)) => welcome(&hall, &door, stream, peer.ip().to_canonical()),
+            Ok((stream, peer)) => {
+                welcome(&hall, &door, stream, peer.ip().to_canonical());
+                // Whoever makes room closes before the next one is let in.
+                yield_now().await;
+            }
             Err(error) => {
                 let (surface, error) = (door.surface.as_str(), error.to_string());
                 log::warn!(
@@ -217,26 +226,50 @@ async fn accept(hall: Arc<Hall>, door: Door) {
     }
 }
 
-/// Serves a connection in a task of its own, or closes it when there are too many.
+/// Serves a connection in a task of its own. When there are too many, another that has not yet said
+/// what it wants makes room, or this one is closed.
 fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
-    let Ok(permit) = Arc::clone(&door.places).try_acquire_owned() else { return };
-    let surface = door.surface;
     let Some(place) = hall.peers.take(peer) else { return };
+    let permit = Arc::clone(&door.places).try_acquire_owned().ok();
+    if permit.is_none() && !door.newcomers.send_one_away() {
+        return;
+    }
     if stream.set_nodelay(true).is_err() {
         return; // The peer has already gone.
     }
-    let hall = Arc::clone(hall);
+    let surface = door.surface;
+    let (hall, places) = (Arc::clone(hall), Arc::clone(&door.places));
+    let (newcomer, notice) = door.newcomers.enter();
     tokio::spawn(async move {
-        converse(&hall, surface, stream, peer).await;
-        drop((place, permit));
+        let conversation = async {
+            let permit = match permit {
+                Some(permit) => Ok(permit),
+                // The one that makes room closes first.
+                None => places.acquire_owned().await,
+            };
+            converse(&hall, surface, stream, peer, &newcomer).await;
+            drop(permit);
+        };
+        tokio::select! {
+            () = conversation => {}
+            () = notice.comes() => {}
+        }
+        drop(place);
     });
 }
 
-async fn converse(hall: &Hall, surface: Surface, stream: TcpStream, peer: IpAddr) {
+async fn converse(
+    hall: &Hall,
+    surface: Surface,
+    stream: TcpStream,
+    peer: IpAddr,
+    newcomer: &Newcomer,
+) {
     let limits = &hall.limits;
     let turns = Turns::default();
     let stall = Stall::new(stream, turns.clone(), limits.head_timeout, limits.write_stall);
     let exchange = service_fn(|request| {
+        newcomer.settle();
         turns.pass();
         let turns = &turns;
         async move {

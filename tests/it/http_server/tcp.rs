@@ -188,6 +188,37 @@ fn caps_connections_but_not_those_of_a_proxy() {
 }
 
 #[test]
+fn a_full_door_opens_for_whoever_speaks_and_not_for_whoever_follows() {
+    let (server, address, _held) = start_tcp(TcpLimits { connections_max: 3, ..tcp_limits() });
+    let mut spoken = connect(address);
+    spoken.write_all(post("3", "one").as_bytes()).unwrap();
+    read_until(&mut spoken, "one");
+    let [oldest, mut newer] = [0; 2].map(|_| {
+        let mut stream = connect(address);
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: a").unwrap();
+        stream
+    });
+    // They are let in one after the other, so the answer to a third says that both are.
+    assert_status(&talk(connect(address), &closing("/")), "200");
+    assert_eq!(talk(&oldest, ""), "", "it made room");
+    newer.write_all(b"\r\nConnection: close\r\n\r\n").unwrap();
+    assert_status(&talk(&newer, ""), "200");
+    spoken.write_all(post("3", "two").as_bytes()).unwrap();
+    assert!(read_until(&mut spoken, "two").ends_with("two"), "it has said what it wants");
+
+    server.stop(PATIENCE);
+
+    let (server, address, _held) = start_tcp(TcpLimits { connections_max: 2, ..tcp_limits() });
+    let mut spoken = [0; 2].map(|_| connect(address));
+    for stream in &mut spoken {
+        stream.write_all(post("3", "one").as_bytes()).unwrap();
+        read_until(stream, "one");
+    }
+    assert_eq!(talk(connect(address), &closing("/")), "", "nobody there owes a first head");
+    server.stop(PATIENCE);
+}
+
+#[test]
 fn stops_with_grace() {
     let (server, address, held) = start_tcp(tcp_limits());
     let mut idle = connect(address);
