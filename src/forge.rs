@@ -78,7 +78,7 @@ pub trait Session {
 }
 
 /// A workflow dispatch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Dispatch<'a> {
     /// File name of the workflow.
     pub workflow: &'a str,
@@ -91,7 +91,7 @@ pub struct Dispatch<'a> {
 }
 
 /// A check run to be made, or one that may have been made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct NewCheckRun<'a> {
     /// Name shown beside the commit.
     pub name: &'a str,

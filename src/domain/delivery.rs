@@ -53,8 +53,15 @@ pub struct RepositoryRef {
 
 /// A repository's name. Shape: `owner/name`, at most 200 characters of letters, digits, `.`, `_`
 /// and `-` on each side, so that it is safe in a path and in a log line. Source: the forge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RepositoryName(String);
+
+/// Shown without the name.
+impl fmt::Debug for RepositoryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RepositoryName(..)")
+    }
+}
 
 impl RepositoryName {
     /// Returns `owner/name`.

@@ -1,5 +1,7 @@
 //! What a webhook can ask of us, in our words. One delivery asks for at most one action.
 
+use std::fmt;
+
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{AppId, CheckRunId, WorkflowRunId};
 
@@ -101,8 +103,15 @@ impl RepositoryState {
 macro_rules! bounded_text {
     ($(#[$doc:meta])* $name:ident, $accepts:expr) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, PartialEq, Eq)]
         pub struct $name(String);
+
+        /// Shown without the text.
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($name), "(..)"))
+            }
+        }
 
         impl $name {
             /// Returns the value when the text has the shape.

@@ -1,6 +1,7 @@
 //! A request and a response as plain values. The two servers make the one and send the other;
 //! handlers know neither server.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
@@ -30,7 +31,7 @@ impl Surface {
 }
 
 /// Everything of a request but its body.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Head {
     /// The door.
     pub surface: Surface,
@@ -46,6 +47,14 @@ pub struct Head {
     pub peer: Option<IpAddr>,
 }
 
+/// Shown without what may be a secret or somebody's content: query and headers.
+impl fmt::Debug for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { surface, method, path, .. } = self;
+        write!(f, "{method} {path} on {}", surface.as_str())
+    }
+}
+
 impl Head {
     /// Returns the value of a header that must stand exactly once and be visible ASCII.
     #[must_use]
@@ -57,7 +66,6 @@ impl Head {
 }
 
 /// A whole request.
-#[derive(Debug)]
 pub struct Request {
     /// Everything but the body.
     pub head: Head,
@@ -65,8 +73,14 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
+/// Shown without the body.
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, {} bytes", self.head, self.body.len())
+    }
+}
+
 /// A whole answer.
-#[derive(Debug)]
 pub struct Response {
     /// Status.
     pub status: StatusCode,
@@ -74,6 +88,13 @@ pub struct Response {
     pub headers: HeaderMap,
     /// The whole body.
     pub body: Vec<u8>,
+}
+
+/// Shown without headers and body.
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} bytes", self.status, self.body.len())
+    }
 }
 
 impl Response {

@@ -9,6 +9,7 @@
 mod cards;
 mod cli_client;
 mod daemon;
+mod debug;
 mod forge_client;
 mod generated;
 mod hostile;
