@@ -203,5 +203,5 @@ pub(super) fn check_but_for(site: &Site, told: &Told, at_rest: bool, doubles: &[
         let repeatable = effect.call == Call::CheckRunUpdate || doubles.contains(&effect.call);
         assert!(effects.insert(effect.key.clone()) || repeatable, "twice: {}", effect.key);
     }
-    assert!(!effects.is_empty(), "the load brought nothing about");
+    assert!(!at_rest || !effects.is_empty(), "the load brought nothing about");
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -19,6 +20,8 @@ use super::{PATIENCE, SECRET, wait_for};
 pub(crate) struct Daemon {
     child: Child,
     log: Arc<Mutex<String>>,
+    /// Reads the log; ends with it.
+    reader: Option<JoinHandle<()>>,
     /// Webhooks.
     pub(crate) public: Door,
     /// The operator's TCP address, when it has one.
@@ -37,7 +40,7 @@ impl Daemon {
             .spawn()
             .unwrap();
         let log = Arc::new(Mutex::new(String::new()));
-        let lines = follow(child.stderr.take().unwrap(), Arc::clone(&log));
+        let (lines, reader) = follow(child.stderr.take().unwrap(), Arc::clone(&log));
         let (mut public, mut operator) = (None, None);
         while let Ok(line) = lines.recv_timeout(PATIENCE) {
             let text = |name: &str| line[name].as_str().unwrap_or_default();
@@ -47,7 +50,8 @@ impl Daemon {
                 ("daemon.listening", "operator") => operator = door(),
                 ("daemon.ready", _) => {
                     let public = public.unwrap();
-                    return Ok(Self { child, log, public, operator, control: Door::Unix(socket) });
+                    let (reader, control) = (Some(reader), Door::Unix(socket));
+                    return Ok(Self { child, log, reader, public, operator, control });
                 }
                 _ => {}
             }
@@ -78,6 +82,7 @@ impl Daemon {
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+        self.read_on();
     }
 
     /// Asks it to end; returns how it did.
@@ -88,7 +93,16 @@ impl Daemon {
 
     /// Waits for its end; returns how it did.
     pub(crate) fn ended(&mut self) -> ExitStatus {
-        wait_for("the end of svcd", || self.child.try_wait().unwrap())
+        let status = wait_for("the end of svcd", || self.child.try_wait().unwrap());
+        self.read_on();
+        status
+    }
+
+    /// Waits until everything it logged has been read: its end may be seen before.
+    fn read_on(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
     }
 
     /// Both doors of operators.
@@ -130,9 +144,9 @@ pub(crate) fn delivery(id: &str, webhook: &Webhook) -> Ask {
         .body(&webhook.body)
 }
 
-fn follow(stderr: ChildStderr, log: Arc<Mutex<String>>) -> Receiver<Value> {
+fn follow(stderr: ChildStderr, log: Arc<Mutex<String>>) -> (Receiver<Value>, JoinHandle<()>) {
     let (sender, lines) = channel();
-    thread::spawn("test-log", move || {
+    let reader = thread::spawn("test-log", move || {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
             let mut text = log.lock().unwrap_or_else(PoisonError::into_inner);
             text.push_str(&line);
@@ -141,7 +155,6 @@ fn follow(stderr: ChildStderr, log: Arc<Mutex<String>>) -> Receiver<Value> {
             // Nobody listens any more once the daemon is ready.
             drop(serde_json::from_str(&line).map(|line| sender.send(line)));
         }
-    })
-    .unwrap();
-    lines
+    });
+    (lines, reader.unwrap())
 }
