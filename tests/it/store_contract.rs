@@ -1,6 +1,8 @@
 //! The exam of the store: what any backend must do, through its verbs alone. `exercise` takes a way to
 //! open it, so that a second backend sits the same exam.
 
+mod effects;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +51,7 @@ fn exercise(open: Open) {
     goes_on_when_the_clock_steps_back(open);
     serves_many_callers_at_once(open);
     makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open);
+    effects::exercise(open);
 }
 
 fn makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open: Open) {

@@ -271,3 +271,21 @@ fn delete(tx: &Tx<'_>, sql: &str, before: Timestamp) -> Result<usize, Error> {
         .prepare_cached(sql)?
         .execute(named_params! { ":before": before.micros(), ":limit": SWEEP_MAX })?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_batch_of_any_kind_may_have_more_behind_it() {
+        let max = usize::try_from(SWEEP_MAX).expect("a small number");
+        let swept = |jobs, deliveries, messages, items| Swept { jobs, deliveries, messages, items };
+        assert!(!swept(0, 0, 0, 0).may_have_more());
+        assert!(!swept(max - 1, max - 1, max - 1, max - 1).may_have_more());
+        for full in
+            [swept(max, 0, 0, 0), swept(0, max, 0, 0), swept(0, 0, max, 0), swept(0, 0, 0, max)]
+        {
+            assert!(full.may_have_more(), "{full:?}");
+        }
+    }
+}
