@@ -1,6 +1,7 @@
 //! The main job in process: from webhook to settled effects, through every failure and every cut.
 
 mod crash;
+mod hints;
 mod unavailable;
 
 use std::time::Duration;
