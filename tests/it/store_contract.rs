@@ -51,6 +51,7 @@ fn exercise(open: Open) {
     goes_on_when_the_clock_steps_back(open);
     serves_many_callers_at_once(open);
     makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open);
+    tells_of_itself(open);
     effects::exercise(open);
 }
 
@@ -320,6 +321,17 @@ fn notes_ticks(open: Open) {
     bench.store.record_tick("w", false).unwrap();
     let ticks = bench.store.ticks("w").unwrap();
     assert!(ticks.last_success_at < ticks.last_poll_at);
+}
+
+fn tells_of_itself(open: Open) {
+    let bench = bench(open);
+    let steps = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
+    assert_eq!(bench.store.schema_step().unwrap(), i64::try_from(steps.count()).unwrap());
+    let before = bench.store.commits();
+    bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
+    assert_eq!(bench.store.commits(), before + 1);
+    bench.store.record_delivery(delivery("b", 1, 2)).unwrap();
+    assert_eq!(bench.store.commits(), before + 2);
 }
 
 fn goes_on_when_the_clock_steps_back(open: Open) {
