@@ -378,5 +378,7 @@ mod tests {
     #[test]
     fn an_open_check_run_has_the_forge_s_word() {
         assert_eq!(CheckRunStatus::InProgress.as_str(), "in_progress");
+        let update = Effect::CheckRunUpdate { status: CheckRunStatus::InProgress };
+        assert_eq!(format!("{update:?}"), update.kind().as_str());
     }
 }
