@@ -15,6 +15,7 @@ mod generated;
 mod hostile;
 mod http_server;
 mod main_job;
+mod migrations;
 mod openapi;
 mod operator_api;
 mod operator_lists;
