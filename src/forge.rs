@@ -20,7 +20,7 @@ pub use looks::RUN_TITLE;
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
-use crate::domain::id::{AttemptId, CheckRunId, InstallationId};
+use crate::domain::id::{AttemptId, CheckRunId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
 use crate::domain::time::Timestamp;
@@ -84,6 +84,8 @@ pub struct Dispatch<'a> {
     pub workflow: &'a str,
     /// Tag to run it on, without `refs/tags/`.
     pub tag: &'a str,
+    /// The release run; input `release_run_id`.
+    pub release_run: ReleaseRunId,
     /// The attempt; input `attempt_id`.
     pub attempt: AttemptId,
     /// Binds the result to the attempt; input `nonce`.

@@ -90,6 +90,8 @@ pub struct WorkflowRun {
     pub workflow: String,
     /// What it runs on.
     pub git_ref: String,
+    /// Input `release_run_id`.
+    pub release_run: String,
     /// Input `attempt_id`.
     pub attempt: String,
     /// Input `nonce`.
@@ -111,6 +113,8 @@ pub struct CheckRun {
     pub external_id: String,
     /// Its status, in the forge's words.
     pub status: String,
+    /// How it ended, in the forge's words; empty while it has not.
+    pub conclusion: String,
 }
 
 /// A running simulator. Stops when dropped.

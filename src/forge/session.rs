@@ -96,7 +96,11 @@ impl<'a> RepositorySession<'a> {
     ) -> Result<Answer, SendResult> {
         let mut body = json!({
             "ref": dispatch.tag,
-            "inputs": {"attempt_id": dispatch.attempt.to_string(), "nonce": dispatch.nonce},
+            "inputs": {
+                "release_run_id": dispatch.release_run.to_string(),
+                "attempt_id": dispatch.attempt.to_string(),
+                "nonce": dispatch.nonce,
+            },
         });
         if with_details && let Some(body) = body.as_object_mut() {
             body.insert(RUN_DETAILS.to_owned(), true.into());

@@ -167,6 +167,7 @@ impl State {
             repository,
             workflow: rest.split('/').nth(3).unwrap_or_default().to_owned(),
             git_ref: text(body, "ref").to_owned(),
+            release_run: text(&body["inputs"], "release_run_id").to_owned(),
             attempt,
             nonce: text(&body["inputs"], "nonce").to_owned(),
         });
@@ -193,6 +194,7 @@ impl State {
             head_sha: text(body, "head_sha").to_owned(),
             external_id: text(body, "external_id").to_owned(),
             status: text(body, "status").to_owned(),
+            conclusion: String::new(),
         };
         let key = format!("check_run_create:{}", check_run.external_id);
         self.record(Call::CheckRunCreate, request, key);
@@ -212,6 +214,7 @@ impl State {
         let is_it = |run: &&mut CheckRun| Some(run.id) == id && run.repository == repository;
         let run = self.check_runs.iter_mut().find(is_it).ok_or(Reply::error(404))?;
         text(body, "status").clone_into(&mut run.status);
+        text(body, "conclusion").clone_into(&mut run.conclusion);
         let key = format!("check_run_update.{}:{}", run.status, run.external_id);
         let reply = Reply::json(200, &run.to_json());
         self.record(Call::CheckRunUpdate, request, key);
@@ -255,7 +258,7 @@ impl CheckRun {
             "head_sha": self.head_sha,
             "external_id": self.external_id,
             "status": self.status,
-            "conclusion": null,
+            "conclusion": (!self.conclusion.is_empty()).then_some(&self.conclusion),
             "app": {"id": APP, "slug": "simulated"},
         })
     }

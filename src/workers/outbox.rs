@@ -103,8 +103,8 @@ impl Outbox {
         match effect {
             Effect::WorkflowDispatch { workflow, tag, nonce } => {
                 self.store.begin_send(claim, CALL_MAX)?;
-                let attempt = message.attempt;
-                let dispatch = Dispatch { workflow, tag, attempt, nonce };
+                let (release_run, attempt) = (message.release_run, message.attempt);
+                let dispatch = Dispatch { workflow, tag, release_run, attempt, nonce };
                 Ok(Sent::of(session.dispatch_workflow(&dispatch)))
             }
             Effect::CheckRunCreate { name, head_sha } => {

@@ -39,7 +39,13 @@ fn attempt() -> AttemptId {
 }
 
 fn dispatch() -> Dispatch<'static> {
-    Dispatch { workflow: "release it.yml", tag: "v1.2.3", attempt: attempt(), nonce: "n0nce" }
+    Dispatch {
+        workflow: "release it.yml",
+        tag: "v1.2.3",
+        release_run: uuid::Uuid::nil().into(),
+        attempt: attempt(),
+        nonce: "n0nce",
+    }
 }
 
 fn check_run() -> NewCheckRun<'static> {

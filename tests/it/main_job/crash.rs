@@ -104,9 +104,13 @@ fn call(world: &World, message: &Message) -> svc::domain::outbox::SendResult {
     };
     let mut session = world.forge.open(message.installation, repository, permission).unwrap();
     match message.effect.as_ref().unwrap() {
-        Effect::WorkflowDispatch { workflow, tag, nonce } => {
-            session.dispatch_workflow(&Dispatch { workflow, tag, attempt: message.attempt, nonce })
-        }
+        Effect::WorkflowDispatch { workflow, tag, nonce } => session.dispatch_workflow(&Dispatch {
+            workflow,
+            tag,
+            release_run: message.release_run,
+            attempt: message.attempt,
+            nonce,
+        }),
         Effect::CheckRunCreate { name, head_sha } => {
             session.create_check_run(&NewCheckRun { name, head_sha, attempt: message.attempt })
         }
