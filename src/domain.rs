@@ -38,4 +38,6 @@ pub mod audit;
 
 pub mod reconcile;
 
+pub mod result;
+
 pub mod slo;

@@ -20,6 +20,7 @@ mod openapi;
 mod operator_api;
 mod operator_lists;
 mod outcomes;
+mod outcomes_result;
 mod power;
 mod query_plans;
 mod reconcile;

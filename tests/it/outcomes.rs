@@ -298,7 +298,7 @@ fn foreseen(outlook: Outlook) -> String {
 }
 
 /// Compares a generated table with its file, and with the rows of the specification when it has some.
-fn check(name: &str, table: &str) {
+pub(crate) fn check(name: &str, table: &str) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let path = data.join(format!("outcomes/{name}.txt"));
     if crate::generated::is_update() {

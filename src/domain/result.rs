@@ -1,0 +1,246 @@
+//! The result of a release as its own workflow run tells it: what it must be bound to, and what becomes
+//! of one whose credential holds. Whether the credential holds is found out in `auth`.
+//!
+//! A result counts once, for the attempt it was made for, while that attempt is the release run's
+//! current one and has not ended. The same credential with the same body gets the same answer again.
+
+use std::fmt;
+
+use crate::domain::event::CommitSha;
+use crate::domain::id::{AttemptId, ReleaseRunId, RepositoryId, WorkflowRunId};
+use crate::domain::reconcile::Standing;
+use crate::domain::release::Decision;
+use crate::domain::words::words;
+
+/// What the credential of an attempt's result must say. Source: the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// What binds the result to the attempt.
+    pub nonce: String,
+    /// The repository the workflow was dispatched in.
+    pub repository: RepositoryId,
+    /// Full ref it was dispatched on.
+    pub git_ref: String,
+    /// The commit of the release.
+    pub head_sha: String,
+    /// File name of the workflow; nothing when an older version did not note it, and then no run can
+    /// be told to be the attempt's.
+    pub workflow: Option<String>,
+    /// The workflow run, once known.
+    pub workflow_run: Option<WorkflowRunId>,
+    /// The forge's re-run counter the attempt is bound to.
+    pub run_attempt: u32,
+}
+
+/// What names one use of a credential. Shape: 64 lower-case hex digits, a digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialId(String);
+
+impl CredentialId {
+    /// Returns the name with this digest.
+    #[must_use]
+    pub fn of_digest(digest: &[u8]) -> Self {
+        Self(digest.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
+    }
+}
+
+impl fmt::Display for CredentialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What the body of a result says, as far as anything is decided by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What was decided about the release.
+    pub decision: Decision,
+    /// The commit it was decided about.
+    pub head_commit: CommitSha,
+}
+
+/// A result whose credential holds.
+#[derive(Clone, Debug)]
+pub struct NewResult {
+    /// The release run it was sent for.
+    pub release_run: ReleaseRunId,
+    /// The attempt it is bound to.
+    pub attempt: AttemptId,
+    /// The workflow run that sent it.
+    pub workflow_run: WorkflowRunId,
+    /// The credential.
+    pub credential: CredentialId,
+    /// What it says.
+    pub report: Report,
+    /// The exact body. Source: the tenant.
+    pub body: String,
+    /// Digest of the exact body.
+    pub body_sha256: [u8; 32],
+}
+
+words! {
+    /// Why a credential is not believed. For our own eyes: whoever sent it hears the same of each.
+    Fault {
+        /// There is none, or more than one.
+        Missing => "missing",
+        /// It does not have the one shape that is read.
+        Malformed => "malformed",
+        /// It is larger than any.
+        TooLarge => "too_large",
+        /// It is not signed the one way that is taken.
+        Algorithm => "algorithm",
+        /// Its issuer is not one of ours.
+        Issuer => "issuer",
+        /// Its issuer has no such key.
+        Key => "key",
+        /// The signature does not hold.
+        Signature => "signature",
+        /// There is no such attempt of such a release run.
+        Attempt => "attempt",
+        /// It was made for somebody else, for another attempt, or for another body.
+        Audience => "audience",
+        /// It holds from later on.
+        NotYetValid => "not_yet_valid",
+        /// It has ended.
+        Expired => "expired",
+        /// It was made too long ago.
+        TooOld => "too_old",
+        /// It is of another repository.
+        Repository => "repository",
+        /// It is of another workflow run, or of another try of it.
+        WorkflowRun => "workflow_run",
+        /// The run was not dispatched.
+        Event => "event",
+        /// It is of another workflow, or on another ref.
+        Workflow => "workflow",
+        /// It is on another commit.
+        Commit => "commit",
+    }
+}
+
+words! {
+    /// Why a result whose credential holds is not recorded. Stable: audit events name it.
+    Refusal {
+        /// The credential came before, with another body.
+        CredentialReused => "credential_reused",
+        /// The attempt has ended.
+        AlreadyEnded => "already_ended",
+        /// A newer attempt has taken the place of this one.
+        AttemptSuperseded => "attempt_superseded",
+        /// The body is about another commit.
+        OtherCommit => "other_commit",
+        /// Nothing was dispatched for the attempt.
+        NotDispatched => "not_dispatched",
+        /// The attempt has another workflow run.
+        OtherWorkflowRun => "other_workflow_run",
+        /// The workflow run belongs to another attempt.
+        WorkflowRunTaken => "workflow_run_taken",
+    }
+}
+
+impl Refusal {
+    /// Returns what the sender is told.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::CredentialReused => "its credential was used for another one",
+            Self::AlreadyEnded => "the attempt has ended",
+            Self::AttemptSuperseded => "a newer attempt has taken the place of this one",
+            Self::OtherCommit => "headCommit is not the commit of the release",
+            Self::NotDispatched => "nothing was dispatched for the attempt",
+            Self::OtherWorkflowRun => "the attempt has another workflow run",
+            Self::WorkflowRunTaken => "the workflow run belongs to another attempt",
+        }
+    }
+}
+
+/// Whether the credential came before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// It did not.
+    New,
+    /// It did, for the same attempt with the same body.
+    SameBody,
+    /// It did, with another body or for another attempt.
+    OtherBody,
+}
+
+/// What is known of the workflow run that sent the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunFacts {
+    /// It is the attempt's.
+    Known,
+    /// The attempt has none yet, and nobody else has this one.
+    Unknown,
+    /// The attempt has another.
+    Other,
+    /// The attempt has none yet, and another attempt has this one.
+    Taken,
+}
+
+/// What the store knows when a result comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether the credential came before.
+    pub credential: Credential,
+    /// Where the attempt stands.
+    pub standing: Standing,
+    /// The body names the commit of the release.
+    pub same_commit: bool,
+    /// The attempt's dispatch has left.
+    pub dispatched: bool,
+    /// What is known of the workflow run.
+    pub run: RunFacts,
+}
+
+/// What becomes of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It ends the release. `proves_run` says that it also tells which workflow run is the attempt's.
+    Record {
+        /// The dispatch is proved by it.
+        proves_run: bool,
+    },
+    /// It was recorded before: the same answer again.
+    Repeat,
+    /// It changes nothing.
+    Refuse(Refusal),
+}
+
+/// Decides about a result whose credential holds.
+#[must_use]
+pub const fn decide(facts: &Facts) -> Outcome {
+    match facts.credential {
+        Credential::SameBody => return Outcome::Repeat,
+        Credential::OtherBody => return Outcome::Refuse(Refusal::CredentialReused),
+        Credential::New => {}
+    }
+    match facts.standing {
+        Standing::Ended => return Outcome::Refuse(Refusal::AlreadyEnded),
+        Standing::Superseded => return Outcome::Refuse(Refusal::AttemptSuperseded),
+        Standing::Current => {}
+    }
+    if !facts.same_commit {
+        return Outcome::Refuse(Refusal::OtherCommit);
+    }
+    if !facts.dispatched {
+        return Outcome::Refuse(Refusal::NotDispatched);
+    }
+    match facts.run {
+        RunFacts::Known => Outcome::Record { proves_run: false },
+        RunFacts::Unknown => Outcome::Record { proves_run: true },
+        RunFacts::Other => Outcome::Refuse(Refusal::OtherWorkflowRun),
+        RunFacts::Taken => Outcome::Refuse(Refusal::WorkflowRunTaken),
+    }
+}
+
+/// What the store made of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// The release has ended by it.
+    Now,
+    /// It had been recorded before.
+    Before,
+    /// It changed nothing.
+    Refused(Refusal),
+}

@@ -1,0 +1,74 @@
+//! The outcome table of results whose credential holds: every combination of what the store knows.
+
+use std::fmt::Write as _;
+
+use svc::domain::reconcile::Standing;
+use svc::domain::result::{Credential, Facts, Outcome, Refusal, RunFacts, decide};
+
+use crate::outcomes::check;
+
+const CREDENTIALS: [(&str, Credential); 3] = [
+    ("new credential", Credential::New),
+    ("same credential, same body", Credential::SameBody),
+    ("same credential, other body", Credential::OtherBody),
+];
+const RUNS: [(&str, RunFacts); 4] = [
+    ("its run", RunFacts::Known),
+    ("run not known yet", RunFacts::Unknown),
+    ("another run", RunFacts::Other),
+    ("run of another attempt", RunFacts::Taken),
+];
+
+const fn name(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Current => "attempt current",
+        Standing::Ended => "attempt ended",
+        Standing::Superseded => "attempt superseded",
+    }
+}
+
+#[test]
+fn result_callback() {
+    let mut table = String::new();
+    for (credential_name, credential) in CREDENTIALS {
+        for standing in Standing::ALL {
+            for (commit, same_commit) in [("its commit", true), ("other commit", false)] {
+                for (sent, dispatched) in [("dispatched", true), ("not dispatched", false)] {
+                    for (run_name, run) in RUNS {
+                        let facts = Facts { credential, standing, same_commit, dispatched, run };
+                        let standing = name(standing);
+                        let outcome = shown(decide(&facts));
+                        writeln!(
+                            table,
+                            "{credential_name}; {standing}; {commit}; {sent}; {run_name} -> {outcome}"
+                        )
+                        .unwrap();
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(table.lines().count(), 144);
+    check("result_callback", &table);
+}
+
+fn shown(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Record { proves_run: false } => "recorded: 200".to_owned(),
+        Outcome::Record { proves_run: true } => "recorded, and the run is proved: 200".to_owned(),
+        Outcome::Repeat => "the same answer again: 200".to_owned(),
+        Outcome::Refuse(refusal) => format!("{refusal}, nothing changes: 409"),
+    }
+}
+
+#[test]
+fn every_refusal_can_happen() {
+    let table = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/outcomes/result_callback.txt"
+    ))
+    .unwrap();
+    for refusal in Refusal::ALL {
+        assert!(table.contains(&format!("-> {refusal},")), "{refusal}");
+    }
+}
