@@ -2,3 +2,7 @@
 //! A principal can only be made here, so holding one is proof of the check.
 
 pub mod operator;
+
+pub mod shared_secret;
+
+pub mod workload;

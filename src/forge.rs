@@ -10,6 +10,10 @@ pub mod payload;
 
 pub mod client;
 
+pub mod issuer;
+
+pub mod result;
+
 mod answer;
 mod looks;
 mod session;

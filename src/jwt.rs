@@ -8,7 +8,8 @@ use jsonwebtoken::signature::{self, Signer, Verifier};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, DecodingKeyKind, EncodingKey};
 use ring::rand::SystemRandom;
 use ring::signature::{
-    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, UnparsedPublicKey,
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, RsaPublicKeyComponents,
+    UnparsedPublicKey,
 };
 
 static PROVIDER: CryptoProvider = CryptoProvider {
@@ -21,6 +22,13 @@ static PROVIDER: CryptoProvider = CryptoProvider {
 pub(crate) fn install() {
     // The only error is that it was done before.
     PROVIDER.install_default().unwrap_or(());
+}
+
+/// Says whether `key` made the signature, RS256, of the first two parts of a token.
+pub(crate) fn is_signed(signed: &str, signature: &str, key: &DecodingKey) -> bool {
+    install();
+    jsonwebtoken::crypto::verify(signature, signed.as_bytes(), key, Algorithm::RS256)
+        .unwrap_or(false)
 }
 
 fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
@@ -36,7 +44,11 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
         (Algorithm::RS256, DecodingKeyKind::SecretOrDer(der))
             if key.family() == AlgorithmFamily::Rsa =>
         {
-            Ok(Box::new(Rs256Verifier(der.clone())))
+            Ok(Box::new(Rs256Verifier(PublicKey::Der(der.clone()))))
+        }
+        (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => {
+            let (modulus, exponent) = (n.clone(), e.clone());
+            Ok(Box::new(Rs256Verifier(PublicKey::Components { modulus, exponent })))
         }
         _ => Err(ErrorKind::InvalidAlgorithm.into()),
     }
@@ -60,14 +72,30 @@ impl JwtSigner for Rs256Signer {
     }
 }
 
-/// Holds the public key as PKCS#1 DER.
-struct Rs256Verifier(Vec<u8>);
+enum PublicKey {
+    /// PKCS#1.
+    Der(Vec<u8>),
+    /// Big-endian, as published keys have them.
+    Components { modulus: Vec<u8>, exponent: Vec<u8> },
+}
+
+struct Rs256Verifier(PublicKey);
 
 impl Verifier<Vec<u8>> for Rs256Verifier {
     fn verify(&self, message: &[u8], signed: &Vec<u8>) -> Result<(), signature::Error> {
-        UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, &self.0)
-            .verify(message, signed)
-            .or(Err(signature::Error::new()))
+        let verified = match &self.0 {
+            PublicKey::Der(der) => {
+                UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, der).verify(message, signed)
+            }
+            PublicKey::Components { modulus, exponent } => {
+                RsaPublicKeyComponents { n: modulus, e: exponent }.verify(
+                    &RSA_PKCS1_2048_8192_SHA256,
+                    message,
+                    signed,
+                )
+            }
+        };
+        verified.or(Err(signature::Error::new()))
     }
 }
 

@@ -19,6 +19,8 @@ pub mod forge;
 
 pub mod auth;
 
+pub mod keys;
+
 pub mod app;
 
 pub mod workers;

@@ -6,6 +6,7 @@
 //! The ledger counts effects, not answers, because that is where a doubled request shows.
 
 mod credentials;
+mod issuer;
 mod key;
 mod server;
 mod state;
@@ -22,6 +23,7 @@ use crate::domain::id::{AppId, RepositoryId};
 use crate::wake::Wake;
 use state::State;
 
+pub use issuer::{Issuer, RunClaims};
 pub use webhook::{Webhook, Webhooks, sign};
 
 /// Number of the simulated app.

@@ -17,7 +17,7 @@ use ureq::unversioned::transport::{
 use super::answer::Answer;
 use super::client::{ClientError, Settings};
 
-const USER_AGENT: &str = concat!("svcd/", env!("CARGO_PKG_VERSION"));
+pub(super) const USER_AGENT: &str = concat!("svcd/", env!("CARGO_PKG_VERSION"));
 /// Largest answer that is read, in bytes.
 const BODY_BYTES_MAX: u64 = 1024 * 1024;
 

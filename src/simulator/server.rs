@@ -13,7 +13,7 @@ use super::{BASE_PATH, Fault};
 use crate::wake::Wake;
 
 /// Longest time to wait for the rest of a request.
-const READ_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// Largest request that is read, in bytes.
 const REQUEST_BYTES_MAX: usize = 1024 * 1024;
 const HEADERS_MAX: usize = 32;
@@ -54,7 +54,7 @@ impl Reply {
         Self::json(status, &json!({"message": "simulated", "status": status.to_string()}))
     }
 
-    fn to_http(&self) -> String {
+    pub(super) fn to_http(&self) -> String {
         let mut head = format!("HTTP/1.1 {} Simulated\r\nconnection: close\r\n", self.status);
         if self.retry_after > 0 {
             head = format!("{head}retry-after: {}\r\n", self.retry_after);
@@ -110,7 +110,7 @@ fn answer(mut stream: TcpStream, state: &Mutex<State>, stop: &Wake) -> io::Resul
     stream.write_all(reply.to_http().as_bytes())
 }
 
-fn read(stream: &mut TcpStream) -> io::Result<Request> {
+pub(super) fn read(stream: &mut TcpStream) -> io::Result<Request> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
     loop {

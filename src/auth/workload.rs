@@ -1,0 +1,139 @@
+//! The identity of a workflow run: a token that the forge's issuer signed for it, bound to one attempt
+//! and one body by its audience. Pure: the keys and the time are arguments, and nothing is fetched.
+//!
+//! What is read is what the forge really sends, in one spelling. A header that asks for anything but
+//! RS256 with a known key is refused, not obeyed; so is an object in which a name stands twice.
+//!
+//! `repository_owner_id` must be a number and is not compared: a repository's number is the forge's
+//! own and unique, and the owner's is kept nowhere. `sub` is not read: whoever owns a repository may
+//! choose its shape.
+
+pub mod key_set;
+
+mod object;
+mod token;
+
+use std::time::Duration;
+
+use ring::digest::{SHA256, digest};
+use subtle::ConstantTimeEq as _;
+
+use crate::domain::id::{RepositoryId, WorkflowRunId};
+use crate::domain::result::{CredentialId, Expected, Fault};
+use crate::domain::time::Timestamp;
+
+pub use token::Token;
+
+/// Clocks of issuer, forge and ours may differ by so much.
+const LEEWAY: Duration = Duration::from_mins(1);
+/// A token older than this is not taken, however long it would hold.
+const AGE_MAX: Duration = Duration::from_mins(10);
+/// The only event of which a run is believed.
+const EVENT: &str = "workflow_dispatch";
+
+/// Who sent a result: proof that its credential was checked.
+#[derive(Clone, Debug)]
+pub struct RunIdentity {
+    pub(super) workflow_run: WorkflowRunId,
+    pub(super) credential: CredentialId,
+}
+
+impl RunIdentity {
+    /// Returns the workflow run.
+    #[must_use]
+    pub const fn workflow_run(&self) -> WorkflowRunId {
+        self.workflow_run
+    }
+
+    /// Returns what names the credential.
+    #[must_use]
+    pub const fn credential(&self) -> &CredentialId {
+        &self.credential
+    }
+}
+
+/// Claims of a token, not yet compared with anything.
+#[derive(Debug)]
+pub(super) struct Claims {
+    pub(super) issuer: String,
+    pub(super) audience: String,
+    pub(super) token_id: String,
+    /// Seconds since the epoch, as are the next two.
+    pub(super) issued_at: i64,
+    pub(super) not_before: Option<i64>,
+    pub(super) expires_at: i64,
+    pub(super) repository: RepositoryId,
+    pub(super) repository_name: String,
+    pub(super) workflow_run: WorkflowRunId,
+    pub(super) run_attempt: u32,
+    pub(super) event: String,
+    pub(super) workflow_ref: String,
+    pub(super) git_ref: String,
+    pub(super) sha: String,
+}
+
+/// Claims whose signature holds.
+#[derive(Debug)]
+pub struct Verified(Claims);
+
+impl Verified {
+    /// Compares the claims with what the attempt and the body ask for, in order.
+    ///
+    /// # Errors
+    /// The first thing that is not as it must be.
+    pub fn check(
+        &self,
+        expected: &Expected,
+        body_sha256: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<RunIdentity, Fault> {
+        let claims = &self.0;
+        let audience = audience(&expected.nonce, body_sha256);
+        if !bool::from(claims.audience.as_bytes().ct_eq(audience.as_bytes())) {
+            return Err(Fault::Audience);
+        }
+        check_times(claims, now)?;
+        check_run(claims, expected)?;
+        let name = format!("{}\n{}", claims.issuer, claims.token_id);
+        Ok(RunIdentity {
+            workflow_run: claims.workflow_run,
+            credential: CredentialId::of_digest(digest(&SHA256, name.as_bytes()).as_ref()),
+        })
+    }
+}
+
+/// Returns the audience of a result's token: it puts the attempt and the body under the signature.
+#[must_use]
+pub fn audience(nonce: &str, body_sha256: &[u8; 32]) -> String {
+    format!("svcd:v1:{nonce}:{}", CredentialId::of_digest(body_sha256))
+}
+
+fn check_times(claims: &Claims, now: Timestamp) -> Result<(), Fault> {
+    let instant = |seconds: i64| Timestamp::from_micros(seconds.saturating_mul(1_000_000));
+    let soon = now.plus(LEEWAY);
+    let begins = [Some(claims.issued_at), claims.not_before];
+    if begins.into_iter().flatten().any(|begin| instant(begin) > soon) {
+        return Err(Fault::NotYetValid);
+    }
+    if instant(claims.expires_at).plus(LEEWAY) <= now {
+        return Err(Fault::Expired);
+    }
+    if now.since(instant(claims.issued_at)) > AGE_MAX {
+        return Err(Fault::TooOld);
+    }
+    Ok(())
+}
+
+fn check_run(claims: &Claims, expected: &Expected) -> Result<(), Fault> {
+    let hold = |holds: bool, fault| if holds { Ok(()) } else { Err(fault) };
+    hold(claims.repository == expected.repository, Fault::Repository)?;
+    let same_run = expected.workflow_run.is_none_or(|run| run == claims.workflow_run);
+    hold(same_run && claims.run_attempt == expected.run_attempt, Fault::WorkflowRun)?;
+    hold(claims.event == EVENT, Fault::Event)?;
+    let workflow = expected.workflow.as_deref().ok_or(Fault::Workflow)?;
+    let workflow_ref =
+        format!("{}/.github/workflows/{workflow}@{}", claims.repository_name, expected.git_ref);
+    let same_workflow = claims.workflow_ref == workflow_ref && claims.git_ref == expected.git_ref;
+    hold(same_workflow, Fault::Workflow)?;
+    hold(claims.sha == expected.head_sha, Fault::Commit)
+}

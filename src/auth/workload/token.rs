@@ -1,0 +1,133 @@
+//! A token as it comes over the wire: read strictly before anything of it is used, because the crate
+//! that checks signatures reads more generously.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::key_set::KeySet;
+use super::object::Object;
+use super::{Claims, Verified};
+use crate::domain::result::Fault;
+
+/// Largest token, in bytes.
+const TOKEN_BYTES_MAX: usize = 16 * 1024;
+/// Longest text of a claim, in bytes.
+const CLAIM_BYTES_MAX: usize = 1024;
+/// Longest id of a key, in bytes.
+pub(super) const KEY_ID_BYTES_MAX: usize = 128;
+/// What a header may not have: each asks to trust or to do something else.
+const REFUSED: [&str; 8] = ["crit", "b64", "jku", "jwk", "x5u", "x5c", "zip", "enc"];
+
+/// A token that has the right shape. Nothing of it is trusted.
+pub struct Token<'a> {
+    /// Header and claims as they were signed.
+    signed: &'a str,
+    signature: &'a str,
+    key_id: String,
+    claims: Claims,
+}
+
+impl<'a> Token<'a> {
+    /// Reads the whole value of an `Authorization` header.
+    ///
+    /// # Errors
+    /// By what is wrong with its shape.
+    pub fn read(authorization: &'a str) -> Result<Self, Fault> {
+        let (scheme, token) = authorization.split_once(' ').ok_or(Fault::Missing)?;
+        if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+            return Err(Fault::Missing);
+        }
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(Fault::TooLarge);
+        }
+        let (signed, signature) = token.rsplit_once('.').ok_or(Fault::Malformed)?;
+        let (header, claims) = signed.split_once('.').ok_or(Fault::Malformed)?;
+        let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).or(Err(Fault::Malformed));
+        if decode(signature)?.is_empty() {
+            return Err(Fault::Malformed);
+        }
+        let key_id = read_header(&decode(header)?)?;
+        // A further dot is no digit of base64, so there are three parts.
+        let claims = read_claims(&decode(claims)?).ok_or(Fault::Malformed)?;
+        Ok(Self { signed, signature, key_id, claims })
+    }
+
+    /// Returns who claims to have signed it.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        &self.claims.issuer
+    }
+
+    /// Returns which key it claims to be signed with.
+    #[must_use]
+    pub fn key_id(&self) -> &str {
+        &self.key_id
+    }
+
+    /// Checks the signature with the keys of its issuer.
+    ///
+    /// # Errors
+    /// When there is no such key, or it did not make the signature.
+    pub fn verify(self, keys: &KeySet) -> Result<Verified, Fault> {
+        let key = keys.key(&self.key_id).ok_or(Fault::Key)?;
+        if crate::jwt::is_signed(self.signed, self.signature, key) {
+            Ok(Verified(self.claims))
+        } else {
+            Err(Fault::Signature)
+        }
+    }
+}
+
+/// Returns the id of the key.
+fn read_header(json: &[u8]) -> Result<String, Fault> {
+    let header = Object::read(json).ok_or(Fault::Malformed)?;
+    let algorithm: Option<String> = header.member("alg");
+    if algorithm.as_deref() != Some("RS256") || REFUSED.iter().any(|name| header.has(name)) {
+        return Err(Fault::Algorithm);
+    }
+    if header.has("typ") && header.member::<String>("typ").as_deref() != Some("JWT") {
+        return Err(Fault::Malformed);
+    }
+    let key_id = header.text("kid", KEY_ID_BYTES_MAX).ok_or(Fault::Malformed)?;
+    let plain = key_id.bytes().all(|byte| byte.is_ascii_graphic());
+    if plain { Ok(key_id) } else { Err(Fault::Malformed) }
+}
+
+/// Reads what is compared; nothing when a part is missing or is not of its type.
+fn read_claims(json: &[u8]) -> Option<Claims> {
+    let claims = Object::read(json)?;
+    let text = |name| claims.text(name, CLAIM_BYTES_MAX);
+    claims.parsed::<RepositoryOwner>("repository_owner_id")?;
+    let not_before = if claims.has("nbf") { Some(claims.member("nbf")?) } else { None };
+    Some(Claims {
+        issuer: text("iss")?,
+        audience: text("aud")?,
+        token_id: text("jti")?,
+        issued_at: claims.member("iat")?,
+        not_before,
+        expires_at: claims.member("exp")?,
+        repository: claims.parsed("repository_id")?,
+        repository_name: text("repository")?,
+        workflow_run: claims.parsed("run_id")?,
+        run_attempt: claims.parsed::<RunAttempt>("run_attempt")?.0,
+        event: text("event_name")?,
+        workflow_ref: text("workflow_ref")?,
+        git_ref: text("ref")?,
+        sha: text("sha")?,
+    })
+}
+
+/// An owner's number has the shape of a repository's.
+type RepositoryOwner = crate::domain::id::RepositoryId;
+
+/// A counter from 1, in plain decimals.
+struct RunAttempt(u32);
+
+impl std::str::FromStr for RunAttempt {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let number: u32 = text.parse().or(Err(()))?;
+        if number > 0 && number.to_string() == text { Ok(Self(number)) } else { Err(()) }
+    }
+}

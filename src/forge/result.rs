@@ -1,0 +1,141 @@
+//! The body of a result, as a release's workflow run sends it: strict, because we published its shape.
+//! Unknown and repeated members are refused.
+
+use serde::Deserialize;
+
+use crate::domain::event::CommitSha;
+use crate::domain::release::Decision;
+use crate::domain::result::Report;
+
+/// Why a body is not a result. Never holds a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the body is not a result of version 1")]
+pub struct NotAResult;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Body {
+    version: u32,
+    decision: String,
+    head_commit: String,
+    #[serde(rename = "findings")]
+    _findings: Findings,
+    artifact: Option<Artifact>,
+}
+
+/// Counts by severity; they are kept with the body.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Findings {
+    #[serde(rename = "critical")]
+    _critical: u32,
+    #[serde(rename = "high")]
+    _high: u32,
+    #[serde(rename = "medium")]
+    _medium: u32,
+    #[serde(rename = "low")]
+    _low: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Artifact {
+    digest: String,
+}
+
+/// Reads the body of a result.
+///
+/// # Errors
+/// When it does not have the published shape, or accepts a release without naming what was accepted.
+pub fn read(body: &str) -> Result<Report, NotAResult> {
+    // Lists would be read as objects without names; a result has none.
+    if body.contains('[') {
+        return Err(NotAResult);
+    }
+    let body: Body = serde_json::from_str(body).or(Err(NotAResult))?;
+    let decision = Decision::from_word(&body.decision).ok_or(NotAResult)?;
+    let head_commit = CommitSha::new(&body.head_commit).ok_or(NotAResult)?;
+    let artifact_holds = match &body.artifact {
+        Some(artifact) => is_digest(&artifact.digest),
+        None => decision == Decision::Rejected,
+    };
+    if body.version != 1 || !artifact_holds {
+        return Err(NotAResult);
+    }
+    Ok(Report { decision, head_commit })
+}
+
+fn is_digest(text: &str) -> bool {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && hex.bytes().all(is_hex))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn good() -> Value {
+        json!({
+            "version": 1,
+            "decision": "accepted_at_risk",
+            "headCommit": "a".repeat(40),
+            "findings": {"critical": 0, "high": 1, "medium": 2, "low": 3},
+            "artifact": {"digest": format!("sha256:{}", "0".repeat(64))},
+        })
+    }
+
+    #[test]
+    fn a_result_is_read() {
+        let report = read(&good().to_string()).unwrap();
+        assert_eq!(report.decision, Decision::AcceptedAtRisk);
+        assert_eq!(report.head_commit.as_str(), "a".repeat(40));
+        let mut rejected = good();
+        rejected["decision"] = "rejected".into();
+        rejected.as_object_mut().unwrap().remove("artifact");
+        assert_eq!(read(&rejected.to_string()).unwrap().decision, Decision::Rejected);
+    }
+
+    #[test]
+    fn anything_else_is_not_one() {
+        for (pointer, value) in [
+            ("/version", json!(2)),
+            ("/version", json!("1")),
+            ("/version", json!(1.0)),
+            ("/decision", json!("Accepted")),
+            ("/decision", json!("success")),
+            ("/decision", json!(null)),
+            ("/headCommit", json!("A".repeat(40))),
+            ("/headCommit", json!("a".repeat(39))),
+            ("/headCommit", json!("0".repeat(40))),
+            ("/findings", json!({})),
+            ("/findings/critical", json!(-1)),
+            ("/findings/critical", json!("0")),
+            ("/findings/low", json!(4_294_967_296_u64)),
+            ("/artifact", json!(null)),
+            ("/artifact/digest", json!("0".repeat(64))),
+            ("/artifact/digest", json!(format!("sha256:{}", "0".repeat(63)))),
+            ("/artifact/digest", json!(format!("sha256:{}", "G".repeat(64)))),
+            ("/artifact/digest", json!(format!("sha512:{}", "0".repeat(64)))),
+        ] {
+            let mut body = good();
+            *body.pointer_mut(pointer).unwrap() = value;
+            assert_eq!(read(&body.to_string()), Err(NotAResult), "{body}");
+        }
+        let text = good().to_string();
+        for body in [
+            String::new(),
+            "[]".to_owned(),
+            "{}".to_owned(),
+            format!("{text}x"),
+            text.replacen('{', "{\"more\":1,", 1),
+            format!("[1,\"accepted\",\"{}\",[0,0,0,0],null]", "a".repeat(40)),
+            text.replacen("\"findings\":{", "\"findings\":{\"more\":1,", 1),
+            text.replacen('{', "{\"decision\":\"accepted\",", 1),
+            "[".repeat(100_000),
+        ] {
+            assert_eq!(read(&body), Err(NotAResult), "{body:.60}");
+        }
+    }
+}
