@@ -8,6 +8,9 @@ pub const DEAD_LETTER_REPLAYED: &str = "control_plane.dead_letter_replayed";
 /// A check run could not be brought to the end of its release. Binds installation, release run, reason.
 pub const FORGE_CHECK_RUN_RECONCILIATION_FAILED: &str =
     "control_plane.forge_check_run_reconciliation_failed";
+/// A result whose credential held was refused; the first of its attempt. Binds installation, attempt,
+/// reason.
+pub const RELEASE_RESULT_REFUSED: &str = "control_plane.release_result_refused";
 
 /// Actor of what no person asked for.
 pub const ACTOR_SELF: &str = "svcd";

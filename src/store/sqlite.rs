@@ -24,6 +24,7 @@ mod reconciliation;
 mod reconciliation_list;
 mod release_list;
 mod releases;
+mod results;
 mod retention;
 mod row;
 mod settlement;

@@ -4,8 +4,9 @@ use rusqlite::named_params;
 
 use crate::domain::audit;
 use crate::domain::dead_letter::ReplayRequest;
-use crate::domain::id::{AuditEventId, InstallationId, ReleaseRunId};
+use crate::domain::id::{AttemptId, AuditEventId, InstallationId, ReleaseRunId};
 use crate::domain::reconcile::Code;
+use crate::domain::result::Refusal;
 use crate::store::error::Error;
 use crate::store::sqlite::writer::Tx;
 
@@ -30,6 +31,32 @@ pub(super) fn check_run_reconciliation_failed(
             ":actor": audit::ACTOR_SELF,
             ":item": release_run.to_string(),
             ":code": code.as_str(),
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+/// Records that a result whose credential held was refused.
+pub(super) fn release_result_refused(
+    tx: &mut Tx<'_>,
+    installation: InstallationId,
+    attempt: AttemptId,
+    refusal: Refusal,
+) -> Result<(), Error> {
+    let id = AuditEventId::from(tx.ids.uuid(tx.now));
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO audit_events (audit_event_id, installation_id, event, actor, item_type, \
+                item_id, reason_code, created_at) \
+             VALUES (:id, :installation, :event, :actor, 'attempt', :item, :code, :now)",
+        )?
+        .execute(named_params! {
+            ":id": id.to_string(),
+            ":installation": installation.get(),
+            ":event": audit::RELEASE_RESULT_REFUSED,
+            ":actor": audit::ACTOR_SELF,
+            ":item": attempt.to_string(),
+            ":code": refusal.as_str(),
             ":now": tx.now.micros(),
         })?;
     Ok(())

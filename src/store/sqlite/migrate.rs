@@ -18,7 +18,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 27] = [
+const STEPS: [(&str, &str); 28] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -46,10 +46,11 @@ const STEPS: [(&str, &str); 27] = [
     step!("25-release-runs-listing"),
     step!("26-reconciliation-items-listing"),
     step!("27-signals"),
+    step!("28-result-refusals"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 27;
+pub const NEWEST_STEP: i64 = 28;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

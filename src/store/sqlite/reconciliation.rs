@@ -21,6 +21,7 @@ use crate::store::sqlite::{Store, lease, retention, row};
 
 pub use apply::Observation;
 pub use detect::Detected;
+pub(super) use subject::standing_of;
 
 /// Items that one claim puts off or closes before it lets others have the writer.
 const CLAIM_LOOKS_MAX: u32 = 64;

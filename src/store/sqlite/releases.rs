@@ -231,6 +231,16 @@ pub(super) fn reporting(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     change(tx, attempt, "status = 'reporting'", "status = 'running'", &[])
 }
 
+/// The workflow run of an attempt has become known after its dispatch was done.
+pub(super) fn run_is_known(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+    run: WorkflowRunId,
+) -> Result<(), Error> {
+    let set = "workflow_run_id = :number";
+    change(tx, attempt, set, "workflow_run_id IS NULL", &[(":number", &run.get())])
+}
+
 /// The check run of an attempt exists.
 pub(super) fn check_run_exists(
     tx: &Tx<'_>,

@@ -36,6 +36,17 @@ pub(super) fn in_doubt(
     find(tx, sql, named_params! { ":attempt": attempt, ":kind": kind.as_str() })
 }
 
+/// Finds the unfinished dispatch of an attempt, whoever holds it and however it went.
+pub(super) fn unfinished_dispatch(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+) -> Result<Option<InDoubt>, Error> {
+    let sql = "SELECT id, installation_id, repository_id, release_run_id, attempt_id, outbox_id \
+         FROM outbox WHERE attempt_id = :attempt AND kind = 'workflow_dispatch' \
+            AND status IN ('held', 'available', 'leased', 'dead_letter')";
+    find(tx, sql, named_params! { ":attempt": attempt.to_string() })
+}
+
 fn find(tx: &Tx<'_>, sql: &str, params: &[(&str, &dyn ToSql)]) -> Result<Option<InDoubt>, Error> {
     let mut statement = tx.connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;

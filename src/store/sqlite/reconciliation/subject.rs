@@ -89,7 +89,10 @@ pub(super) fn standing(row: &Row<'_>) -> Result<Standing, Error> {
 }
 
 /// Where the attempt stands now.
-pub(super) fn standing_of(tx: &Tx<'_>, attempt: AttemptId) -> Result<Standing, Error> {
+pub(in crate::store::sqlite) fn standing_of(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+) -> Result<Standing, Error> {
     let mut statement = tx.connection.prepare_cached(
         "SELECT a.status, a.attempt_id = r.current_attempt_id AS is_current \
          FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \

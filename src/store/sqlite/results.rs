@@ -1,0 +1,210 @@
+//! Results of releases: what one must be bound to, and the one transaction that records it: the
+//! credential, the result, the workflow run it proves, and the end of the release.
+
+use rusqlite::{OptionalExtension as _, Row, named_params};
+
+use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, WorkflowRunId};
+use crate::domain::reconcile::doubt::Proof;
+use crate::domain::release::Ending;
+use crate::domain::result::{
+    Credential, Expected, Facts, NewResult, Outcome, Recorded, Refusal, RunFacts, decide,
+};
+use crate::store::error::Error;
+use crate::store::sqlite::releases::NumberColumn;
+use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::{Store, audit, endings, reconciliation, releases, row, settlement};
+
+/// The stored answer of a recorded result.
+const RECORDED: &str = "recorded";
+
+impl Store {
+    /// Returns what a result of this attempt of this release run must be bound to; nothing when there
+    /// is no such attempt.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it could not be read.
+    pub fn expected_result(
+        &self,
+        release_run: ReleaseRunId,
+        attempt: AttemptId,
+    ) -> Result<Option<Expected>, Error> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT a.nonce, a.workflow, a.workflow_run_id, r.repository_id, r.git_ref, \
+                    r.head_sha, coalesce(a.workflow_run_attempt, 1) AS run_attempt \
+                 FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
+                 WHERE a.attempt_id = :attempt AND a.release_run_id = :release",
+            )?;
+            let mut rows = statement.query(named_params! {
+                ":attempt": attempt.to_string(),
+                ":release": release_run.to_string(),
+            })?;
+            rows.next()?.map(expected).transpose()
+        })
+    }
+
+    /// Records a result whose credential holds, and ends the release by it. A refused one changes
+    /// nothing but that the first of its attempt is audited.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it is not on disk; the sender must not be told that it is.
+    pub fn record_result(&self, result: NewResult) -> Result<Recorded, Error> {
+        self.write(move |tx| record(tx, &result))
+    }
+}
+
+fn expected(row: &Row<'_>) -> Result<Expected, Error> {
+    Ok(Expected {
+        nonce: row.get("nonce")?,
+        repository: row::number(row, "repository_id")?,
+        git_ref: row.get("git_ref")?,
+        head_sha: row.get("head_sha")?,
+        workflow: row.get("workflow")?,
+        workflow_run: row::number_or_null(row, "workflow_run_id")?,
+        run_attempt: row.get("run_attempt")?,
+    })
+}
+
+fn record(tx: &mut Tx<'_>, result: &NewResult) -> Result<Recorded, Error> {
+    let (installation, facts) = facts(tx, result)?;
+    match decide(&facts) {
+        Outcome::Repeat => Ok(Recorded::Before),
+        Outcome::Refuse(refusal) => {
+            refuse(tx, installation, result.attempt, refusal)?;
+            Ok(Recorded::Refused(refusal))
+        }
+        Outcome::Record { proves_run } => {
+            keep(tx, result)?;
+            if proves_run {
+                prove_run(tx, result.attempt, result.workflow_run)?;
+            }
+            endings::end(tx, result.attempt, Ending::Decided(result.report.decision))?;
+            Ok(Recorded::Now)
+        }
+    }
+}
+
+fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, Facts), Error> {
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT r.forge_installation_id, r.head_sha, a.workflow_run_id, \
+            a.status IN ('dispatching', 'running', 'reporting') AS dispatched \
+         FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
+         WHERE a.attempt_id = :attempt AND a.release_run_id = :release",
+    )?;
+    let mut rows = statement.query(named_params! {
+        ":attempt": result.attempt.to_string(),
+        ":release": result.release_run.to_string(),
+    })?;
+    let row = rows.next()?.ok_or(Error::Row("attempt_id"))?;
+    let known: Option<WorkflowRunId> = row::number_or_null(row, "workflow_run_id")?;
+    let run = match known {
+        Some(run) if run == result.workflow_run => RunFacts::Known,
+        Some(_) => RunFacts::Other,
+        None => run_of_nobody(tx, result)?,
+    };
+    let facts = Facts {
+        credential: credential(tx, result)?,
+        standing: reconciliation::standing_of(tx, result.attempt)?,
+        same_commit: row.get::<_, String>("head_sha")? == result.report.head_commit.as_str(),
+        dispatched: row.get("dispatched")?,
+        run,
+    };
+    Ok((row::number(row, "forge_installation_id")?, facts))
+}
+
+fn run_of_nobody(tx: &Tx<'_>, result: &NewResult) -> Result<RunFacts, Error> {
+    let number = result.workflow_run.get();
+    let taken = releases::number_is_taken(tx, NumberColumn::WorkflowRun, number, result.attempt)?;
+    Ok(if taken { RunFacts::Taken } else { RunFacts::Unknown })
+}
+
+fn credential(tx: &Tx<'_>, result: &NewResult) -> Result<Credential, Error> {
+    let same: Option<bool> = tx
+        .connection
+        .prepare_cached(
+            "SELECT attempt_id = :attempt AND payload_sha256 = :digest FROM result_callbacks \
+             WHERE token_id = :credential",
+        )?
+        .query_row(
+            named_params! {
+                ":credential": result.credential.to_string(),
+                ":attempt": result.attempt.to_string(),
+                ":digest": result.body_sha256,
+            },
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(match same {
+        None => Credential::New,
+        Some(true) => Credential::SameBody,
+        Some(false) => Credential::OtherBody,
+    })
+}
+
+/// Keeps the credential and the result. The result of an earlier attempt makes way.
+fn keep(tx: &Tx<'_>, result: &NewResult) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO result_callbacks (token_id, attempt_id, payload_sha256, outcome, \
+                created_at) \
+             VALUES (:credential, :attempt, :digest, :outcome, :now)",
+        )?
+        .execute(named_params! {
+            ":credential": result.credential.to_string(),
+            ":attempt": result.attempt.to_string(),
+            ":digest": result.body_sha256,
+            ":outcome": RECORDED,
+            ":now": tx.now.micros(),
+        })?;
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO release_run_results (release_run_id, attempt_id, decision, \
+                payload_sha256, accepted_payload, created_at, updated_at) \
+             VALUES (:release, :attempt, :decision, :digest, :body, :now, :now) \
+             ON CONFLICT (release_run_id) DO UPDATE SET attempt_id = excluded.attempt_id, \
+                decision = excluded.decision, payload_sha256 = excluded.payload_sha256, \
+                accepted_payload = excluded.accepted_payload, last_publication_error = NULL, \
+                created_at = excluded.created_at, updated_at = excluded.updated_at",
+        )?
+        .execute(named_params! {
+            ":release": result.release_run.to_string(),
+            ":attempt": result.attempt.to_string(),
+            ":decision": result.report.decision.as_str(),
+            ":digest": result.body_sha256,
+            ":body": result.body,
+            ":now": tx.now.micros(),
+        })?;
+    Ok(())
+}
+
+/// The run of an attempt is known by its result. A dispatch that is not finished, in doubt or not,
+/// had its effect, and must not be sent again.
+fn prove_run(tx: &mut Tx<'_>, attempt: AttemptId, run: WorkflowRunId) -> Result<(), Error> {
+    let Some(dispatch) = settlement::unfinished_dispatch(tx, attempt)? else {
+        return releases::run_is_known(tx, attempt, run);
+    };
+    if settlement::prove(tx, &dispatch, Proof::WorkflowRun(run))? {
+        Ok(())
+    } else {
+        Err(Error::Row("workflow_run_id"))
+    }
+}
+
+fn refuse(
+    tx: &mut Tx<'_>,
+    installation: InstallationId,
+    attempt: AttemptId,
+    refusal: Refusal,
+) -> Result<(), Error> {
+    let first = tx
+        .connection
+        .prepare_cached(
+            "UPDATE release_run_attempts SET result_refused_at = :now \
+             WHERE attempt_id = :attempt AND result_refused_at IS NULL",
+        )?
+        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    if first == 0 {
+        return Ok(());
+    }
+    audit::release_result_refused(tx, installation, attempt, refusal)
+}
