@@ -142,6 +142,18 @@ pub struct Intake {
     pub outcome: Cow<'static, str>,
 }
 
+/// Answer to a result that holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultReceipt {
+    /// `recorded` or `already_recorded`.
+    pub outcome: Cow<'static, str>,
+    /// UUID.
+    pub release_run_id: String,
+    /// UUID.
+    pub attempt_id: String,
+}
+
 /// RFC 9457 problem, with the stable `outcome` that programs match on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Problem {

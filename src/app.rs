@@ -3,6 +3,7 @@
 //! HTTP, MCP and the command line translate to and from these functions and add nothing, so the
 //! surfaces cannot drift. Whoever operates must hold a [`Principal`], which only the check gives out.
 
+mod callback;
 mod dead_letters;
 mod error;
 mod listings;
@@ -14,14 +15,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::auth::operator::{Operators, Principal};
+use crate::auth::shared_secret;
 use crate::clock::Clock;
 use crate::domain::slo::Report;
 use crate::forge::{payload, signature};
+use crate::keys::Keys;
 use crate::latest::Latest;
 use crate::metrics::Metrics;
 use crate::store::Store;
 use crate::wake::Wake;
 
+pub use callback::{Callback, ResultTaken};
 pub use error::Error;
 pub use receive::{Intake, Webhook};
 
@@ -33,6 +37,14 @@ pub struct IntakeRules {
     pub payload: payload::Rules,
     /// Largest body in bytes.
     pub body_bytes_max: usize,
+}
+
+/// Results of releases: whom they are believed from.
+pub struct ResultRules {
+    /// Keys of issuers of identity tokens.
+    pub keys: Keys,
+    /// Secrets a result may be signed with instead.
+    pub secrets: shared_secret::Secrets,
 }
 
 /// Who is woken when there is work. Waking is a courtesy: workers look by themselves too.
@@ -54,6 +66,8 @@ pub struct App {
     pub operators: Option<Operators>,
     /// Nothing means the forge is off.
     pub intake: Option<IntakeRules>,
+    /// Nothing means that no result is believed.
+    pub results: Option<ResultRules>,
     /// The reconciliation settings could be understood.
     pub reconciliation_configuration_valid: bool,
     /// Who is woken.

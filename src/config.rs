@@ -9,6 +9,7 @@
 pub mod settings;
 
 mod groups;
+mod results;
 mod source;
 
 use std::net::{IpAddr, SocketAddr};
@@ -91,6 +92,17 @@ pub struct ForgeConfig {
     pub release_workflow: String,
     /// Name of the check run.
     pub check_run_name: String,
+    /// Whose results are believed.
+    pub results: ResultConfig,
+}
+
+/// Whose results of releases are believed. With neither, nobody's are.
+#[derive(Debug)]
+pub struct ResultConfig {
+    /// Issuers of identity tokens, as tokens name them.
+    pub issuers: Vec<String>,
+    /// Secrets results may be signed with; none, one or two.
+    pub secrets: Vec<SecretString>,
 }
 
 /// Reconciliation, by the specification's names.

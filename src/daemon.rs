@@ -19,19 +19,22 @@ use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::app::{App, IntakeRules, Wakes};
+use crate::app::{App, IntakeRules, ResultRules, Wakes};
 use crate::auth::operator::Operators;
+use crate::auth::shared_secret;
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, ForgeConfig};
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::self_check::SelfCheck;
 use crate::forge::Forge;
 use crate::forge::client::{ApiVersion, Client, ClientError, Settings};
+use crate::forge::issuer::IssuerClient;
 use crate::forge::{payload, signature};
 use crate::http::message::{Service, Surface};
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlLimits, ControlServer};
 use crate::http::server::tcp::{self, TcpLimits, TcpServer};
+use crate::keys::{Fetch, Keys};
 use crate::latest::Latest;
 use crate::metrics::Metrics;
 use crate::random::{Ids, SystemEntropy};
@@ -169,6 +172,7 @@ impl Running {
             clock: Arc::clone(&clock),
             operators: config.operator.map(Operators::new),
             intake: config.forge.as_ref().map(intake).transpose()?,
+            results: config.forge.as_ref().map(|forge| results(forge, &clock)).transpose()?,
             reconciliation_configuration_valid: config.reconciliation.is_some(),
             wakes: wakes.clone(),
             metrics: Arc::clone(&metrics),
@@ -269,6 +273,15 @@ fn intake(config: &ForgeConfig) -> Result<IntakeRules, Error> {
         secrets,
         payload: payload::Rules { release_tag_pattern: config.release_tag_pattern.clone() },
         body_bytes_max: config.webhook_body_bytes,
+    })
+}
+
+fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<ResultRules, Error> {
+    let client = IssuerClient::new(config.root_certificate.as_deref()).map_err(Error::Forge)?;
+    let fetch: Fetch = Box::new(move |issuer| client.key_document(issuer));
+    Ok(ResultRules {
+        keys: Keys::new(config.results.issuers.clone(), fetch, Arc::clone(clock)),
+        secrets: shared_secret::Secrets::new(config.results.secrets.clone()),
     })
 }
 

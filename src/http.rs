@@ -8,6 +8,7 @@ pub mod message;
 
 pub mod routes;
 
+mod callback;
 mod error;
 mod health;
 mod operator;

@@ -11,6 +11,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     (REQUESTS, "counter", "HTTP requests by surface and status class."),
     (JOBS, "counter", "Lifecycle jobs that ran, by outcome."),
     (EFFECTS, "counter", "Side effects at the forge, by kind and outcome."),
+    (RESULTS, "counter", "Signed results of releases, by outcome."),
     (REPLAYS, "counter", "Replay requests by outcome."),
     (STORE_FAILURES, "counter", "Store verbs that did not happen, by class."),
     (RECONCILIATIONS, "counter", "Reconciliation items put off or finished, by kind and outcome."),
@@ -28,6 +29,8 @@ pub const REQUESTS: &str = "svc_http_requests_total";
 pub const JOBS: &str = "svc_jobs_total";
 /// Side effects; labels `kind`, `outcome`.
 pub const EFFECTS: &str = "svc_effects_total";
+/// Signed results; label `outcome`.
+pub const RESULTS: &str = "svc_results_total";
 /// Replays; label `outcome`.
 pub const REPLAYS: &str = "svc_replays_total";
 /// Store failures; label `class`.

@@ -77,6 +77,7 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
         store,
         clock: Arc::new(SystemClock::new()),
         operators: None,
+        results: None,
         intake: Some(IntakeRules {
             secrets: signature::Secrets::new(vec![SECRET.into()]).unwrap(),
             payload: payload::Rules { release_tag_pattern: glob::Pattern::new("v*").unwrap() },

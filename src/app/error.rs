@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::domain::dead_letter::NotReplayable;
+use crate::domain::result::Refusal;
 use crate::store;
 
 /// An intention did not happen, and changed nothing.
@@ -20,6 +21,9 @@ pub enum Error {
     /// The forge is not configured.
     #[error("the forge is not configured")]
     ForgeOff,
+    /// Nobody's results are believed.
+    #[error("results are off: no issuer and no secret is configured")]
+    ResultsOff,
     /// The webhook's signature does not hold.
     #[error("the signature is missing or does not match")]
     BadSignature,
@@ -32,6 +36,9 @@ pub enum Error {
     /// The key was used for another request.
     #[error("this Idempotency-Key was used for another request")]
     OperationConflict,
+    /// The result changes nothing.
+    #[error("the result cannot be recorded: {}", .0.text())]
+    ResultConflict(Refusal),
     /// The media type is not one that is taken.
     #[error("send application/json without a content encoding")]
     UnsupportedMediaType,

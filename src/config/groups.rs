@@ -7,6 +7,7 @@ use std::time::Duration;
 use log::LevelFilter;
 use secrecy::ExposeSecret as _;
 
+use crate::config::results;
 use crate::config::source::{Problem, Source};
 use crate::config::{ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig, WorkConfig};
 use crate::domain::reconcile::Rules;
@@ -109,6 +110,7 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
     });
     let check_run = source.parsed("SVC_CHECK_RUN_NAME", "1 to 100 characters", name_allowed);
     let root_certificate = root_certificate(source);
+    let results = results::results(source, warnings);
     if secret.is_none() && private_key.is_none() && app_text.is_empty() {
         warnings.push(Problem {
             name: "SVC_WEBHOOK_SECRET".to_owned(),
@@ -148,6 +150,7 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
         release_tag_pattern: pattern?,
         release_workflow: workflow?,
         check_run_name: check_run?,
+        results: results?,
     })
 }
 

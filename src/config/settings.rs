@@ -97,6 +97,19 @@ pub const SETTINGS: &[Setting] = &[
         "File name of the workflow that is dispatched for a release.",
     ),
     plain("SVC_CHECK_RUN_NAME", "release", "Name of the check run a release shows."),
+    plain(
+        "SVC_RESULT_ISSUERS",
+        "https://token.actions.githubusercontent.com",
+        "Issuers whose identity tokens results of releases are believed with, separated by commas; none when empty. The default is that of https://api.github.com; with another SVC_FORGE_API_URL it is empty.",
+    ),
+    secret(
+        "SVC_RESULT_SECRET",
+        "Secret results may be signed with at a forge without identity tokens: at least 32 visible ASCII characters. Off when unset.",
+    ),
+    secret(
+        "SVC_RESULT_SECRET_PREVIOUS",
+        "The secret before, accepted too while a rotation is under way.",
+    ),
     plain("SVC_OUTBOX_CONCURRENCY", "2", "Side effects sent at once, 1 to 16."),
     plain(
         "SVC_RETRY_ATTEMPTS",

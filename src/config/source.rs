@@ -162,7 +162,7 @@ impl Source {
     }
 
     /// Returns what was set under `SVC_X` or `SERVICE_X`; both set to different values is a problem.
-    fn given(&mut self, name: &str) -> Option<String> {
+    pub(super) fn given(&mut self, name: &str) -> Option<String> {
         let alias = name.replacen("SVC_", "SERVICE_", 1);
         let own = self.variables.get(name).cloned();
         let other = self.variables.get(&alias).cloned();

@@ -37,6 +37,8 @@ const OPERATION_CONFLICT: Outcome = (
     StatusCode::UNPROCESSABLE_ENTITY,
     "The Idempotency-Key was used for another request",
 );
+const RESULT_CONFLICT: Outcome =
+    ("result_conflict", StatusCode::CONFLICT, "The result cannot be recorded");
 const INTERNAL: Outcome =
     ("internal_error", StatusCode::INTERNAL_SERVER_ERROR, "The service failed");
 const UNAVAILABLE: Outcome =
@@ -65,7 +67,8 @@ pub(super) fn of_app(error: &Error) -> Response {
         }
         Error::OperationConflict => problem(OPERATION_CONFLICT, detail, None),
         Error::UnsupportedMediaType => problem(UNSUPPORTED_MEDIA_TYPE, detail, None),
-        Error::OperatorApiOff | Error::ForgeOff | Error::Unavailable => {
+        Error::ResultConflict(_) => problem(RESULT_CONFLICT, detail, None),
+        Error::OperatorApiOff | Error::ForgeOff | Error::ResultsOff | Error::Unavailable => {
             problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SECONDS)
         }
     }

@@ -13,13 +13,15 @@ use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::config::is_loopback_host;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
-use crate::http::{error, health, operator, slo, webhook};
+use crate::http::{callback, error, health, operator, slo, webhook};
 use crate::metrics::REQUESTS;
 
 /// Everything below it needs the operator's token.
 const OPERATOR_PREFIX: &str = "/api/v1/operator";
 /// Largest body of an operator's request, in bytes: none has a meaning.
 const OPERATOR_BODY_MAX: usize = 4 * 1024;
+/// Largest body of a result, in bytes.
+const RESULT_BODY_MAX: usize = 64 * 1024;
 
 /// What a path's variable parts were, in order.
 pub(super) type Variables<'a> = Vec<&'a str>;
@@ -28,6 +30,8 @@ pub(super) type Variables<'a> = Vec<&'a str>;
 enum Handler {
     /// Anyone.
     Open(fn(&App, &Request) -> Response),
+    /// Workflow runs; the intention checks which.
+    Run(fn(&App, &Request, &Variables<'_>) -> Response),
     /// Operators; the principal is the proof.
     Operator(fn(&App, &Principal, &Request, &Variables<'_>) -> Result<Response, Error>),
 }
@@ -82,6 +86,13 @@ const ROUTES: &[Route] = &[
         path: "/webhooks/forge",
         body: Body::Webhook,
         handler: Handler::Open(webhook::receive),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::POST,
+        path: "/api/v1/release-runs/{releaseRunId}/attempts/{attemptId}/result",
+        body: Body::Max(RESULT_BODY_MAX),
+        handler: Handler::Run(callback::receive),
     },
     Route {
         surfaces: OPERATORS,
@@ -214,6 +225,7 @@ impl Router {
         };
         match (&route.handler, asker) {
             (Handler::Open(handler), _) => handler(&self.app, request),
+            (Handler::Run(handler), _) => handler(&self.app, request, &variables),
             (Handler::Operator(handler), Asker::Operator(principal)) => {
                 handler(&self.app, &principal, request, &variables)
                     .unwrap_or_else(|why| error::of_app(&why))

@@ -28,6 +28,7 @@ mod neighbours;
 mod operator_list;
 mod operator_refusals;
 mod operator_replay;
+mod results;
 mod slo;
 mod svcctl;
 mod swapped;

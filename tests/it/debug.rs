@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, Method};
 use svc::auth::operator::Operators;
-use svc::config::{Config, ForgeConfig, OperatorConfig, Source};
+use svc::config::{Config, ForgeConfig, OperatorConfig, ResultConfig, Source};
 use svc::domain::delivery::{NewDelivery, RepositoryRef};
 use svc::domain::event::{AccountName, Action, CommitSha, GitRef, InstallationState};
 use svc::domain::job::{Change, Job};
@@ -207,6 +207,7 @@ fn what_operators_configured_as_secret_is_not_shown() {
         release_tag_pattern: glob::Pattern::new("v*").unwrap(),
         release_workflow: "release.yml".to_owned(),
         check_run_name: "release".to_owned(),
+        results: ResultConfig { issuers: Vec::new(), secrets: vec![MARK.into(), MARK.into()] },
     };
     assert_silent("ForgeConfig", &forge);
     let settings = Settings {

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use svc::api;
 use svc::domain::dead_letter::{ErrorClass, ItemType, Reason, ReplayClass};
 use svc::domain::event::InstallationState;
+use svc::domain::release::Decision;
 use svc::domain::slo::{Gate, Health, Severity, Side, Signal, State, Unit};
 use svc::http::routes;
 
@@ -60,6 +61,9 @@ fn operators_need_the_token_and_nobody_else_does() {
         let expected = match path.as_str() {
             path if path.starts_with("/api/v1/operator/") => json!([{ "operatorToken": [] }]),
             "/webhooks/forge" => json!([{ "forgeSignature": [] }]),
+            path if path.ends_with("/result") => {
+                json!([{ "runToken": [] }, { "runSignature": [] }])
+            }
             _ => json!([]),
         };
         assert_eq!(operation["security"], expected, "{path}");
@@ -121,6 +125,11 @@ fn schemas_have_the_fields_of_the_api() {
         detail,
         replay_class,
     };
+    let receipt = api::ResultReceipt {
+        outcome: Cow::Borrowed("recorded"),
+        release_run_id: "0198c0de-0000-7000-8000-000000000011".to_owned(),
+        attempt_id: "0198c0de-0000-7000-8000-000000000012".to_owned(),
+    };
     let live = api::Liveness { status: "live".into() };
     lists::hold(checks)
         .hold("DeadLetter", &dead_letter(text()), &dead_letter(None))
@@ -136,6 +145,8 @@ fn schemas_have_the_fields_of_the_api() {
         .hold("SloGate", &slo_gate(Some(1)), &slo_gate(None))
         .hold("Problem", &problem(text(), Some("not_dead".into())), &problem(None, None))
         .hold("Liveness", &live, &live)
+        .hold("ResultReceipt", &receipt, &receipt)
+        .hold("ReleaseResult", &result(true), &result(false))
         .were_all();
 }
 
@@ -169,6 +180,21 @@ fn slo_signal(time: Option<String>) -> api::SloSignal {
 fn slo_gate(count: Option<u32>) -> api::SloGate {
     let kind = Cow::Borrowed("consecutive_snapshots");
     api::SloGate { kind, seconds: count.map(u64::from), snapshots: count }
+}
+
+/// A result, which only workflow runs write; it must be one that is read.
+fn result(with_artifact: bool) -> Value {
+    let mut body = json!({
+        "version": 1,
+        "decision": if with_artifact { "accepted" } else { "rejected" },
+        "headCommit": "a".repeat(40),
+        "findings": {"critical": 0, "high": 1, "medium": 2, "low": 3},
+    });
+    if with_artifact {
+        body["artifact"] = json!({"digest": format!("sha256:{}", "0".repeat(64))});
+    }
+    assert!(svc::forge::result::read(&body.to_string()).is_ok(), "{body}");
+    body
 }
 
 fn readiness(time: Option<String>) -> api::Readiness {
@@ -223,6 +249,8 @@ fn stable_words_are_those_of_the_code() {
     assert_eq!(words("SloGate", "kind", "enum"), set(&mut Gate::KINDS.into_iter()));
     let health = set(&mut Health::ALL.iter().map(|word| word.as_str()).chain(["unknown"]));
     assert_eq!(words("Slo", "health", "enum"), health);
+    let decisions = set(&mut Decision::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("ReleaseResult", "decision", "enum"), decisions);
     let unsafe_classes = ReplayClass::ALL.iter().filter(|class| !class.is_safe());
     let refused =
         set(&mut unsafe_classes.map(|class| class.as_str()).chain(["not_dead", "unknown"]));

@@ -34,7 +34,9 @@ const SURFACES: &[(&str, &str)] = &[
     (
         "public",
         "SVC_PUBLIC_LISTEN, behind a TLS proxy: webhooks at POST /webhooks/forge, each with a \
-         signature that holds, and health.",
+         signature that holds; results of releases at POST \
+         /api/v1/release-runs/ID/attempts/ID/result, each with the identity token of its workflow \
+         run, or a signature; and health.",
     ),
 ];
 
@@ -169,6 +171,8 @@ fn secret_file(name: &str) -> &'static str {
         "SVC_WEBHOOK_SECRET" => "/etc/svc/webhook.secret",
         "SVC_WEBHOOK_SECRET_PREVIOUS" => "/etc/svc/webhook.secret.previous",
         "SVC_FORGE_PRIVATE_KEY" => "/etc/svc/forge.pem",
+        "SVC_RESULT_SECRET" => "/etc/svc/result.secret",
+        "SVC_RESULT_SECRET_PREVIOUS" => "/etc/svc/result.secret.previous",
         other => panic!("say where the file of {other} stands"),
     }
 }

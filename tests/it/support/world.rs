@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
-use svc::app::{App, IntakeRules, Wakes};
+use svc::app::{App, IntakeRules, ResultRules, Wakes};
 use svc::auth::operator::Operators;
+use svc::auth::shared_secret;
 use svc::config::OperatorConfig;
 use svc::domain::id::InstallationId;
 use svc::domain::reconcile::Rules;
@@ -16,10 +17,11 @@ use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
 use svc::http::message::{Head, Request, Response, Service as _, Surface};
 use svc::http::routes::Router;
+use svc::keys::Keys;
 use svc::latest::Latest;
 use svc::metrics::Metrics;
 use svc::random::Ids;
-use svc::simulator::{Webhook, Webhooks, sign};
+use svc::simulator::{Issuer, Webhook, Webhooks, sign};
 use svc::store::{NewRelease, Options, Store};
 use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
@@ -34,6 +36,12 @@ use crate::support::{ManualClock, SeededRandom};
 pub(crate) const SECRET: &str = "the secret of a world";
 /// Lets operators in.
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+/// Signs results at a forge without identity tokens.
+pub(crate) const RESULT_SECRET: &str = "the-secret-of-results-of-a-world";
+/// Signs identity tokens.
+pub(crate) const ISSUER: &str = "https://issuer.example";
+/// The key it signs them with.
+pub(crate) const KEY_ID: &str = "simulated-key";
 /// Whom audit events name.
 pub(crate) const ACTOR: &str = "ops:world";
 /// The app that [`Webhooks`] name.
@@ -125,6 +133,14 @@ impl World {
                 secrets: signature::Secrets::new(vec![SECRET.into()]).unwrap(),
                 payload: payload::Rules { release_tag_pattern: glob::Pattern::new("v*").unwrap() },
                 body_bytes_max: 1 << 20,
+            }),
+            results: Some(ResultRules {
+                keys: Keys::new(
+                    vec![ISSUER.to_owned()],
+                    Box::new(|_| Some(Issuer::key_document(&[KEY_ID]).to_string().into_bytes())),
+                    Arc::<ManualClock>::clone(&clock),
+                ),
+                secrets: shared_secret::Secrets::new(vec![RESULT_SECRET.into()]),
             }),
             reconciliation_configuration_valid: true,
             wakes: Wakes::default(),

@@ -1,0 +1,196 @@
+//! Taking a result: who sent it first, then what it says, then the disk, then the answer.
+//!
+//! Whoever is not the workflow run of the attempt hears one answer for every reason, one for an attempt
+//! that does not exist too. The reason goes to a counter and a line, as a word of a closed set.
+
+use ring::digest::{SHA256, digest};
+
+use crate::app::{App, Error, ResultRules};
+use crate::auth::shared_secret::SignedHeaders;
+use crate::auth::workload::{RunIdentity, Token};
+use crate::domain::id::{AttemptId, ReleaseRunId};
+use crate::domain::result::{Expected, Fault, NewResult, Recorded};
+use crate::forge::result;
+use crate::keys::NoKey;
+use crate::metrics::RESULTS;
+
+/// A result as it arrived. Nothing of it is trusted yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Callback<'a> {
+    /// The release run the path names.
+    pub release_run: &'a str,
+    /// The attempt the path names.
+    pub attempt: &'a str,
+    /// The `Authorization` header, when it is the only credential.
+    pub authorization: Option<&'a str>,
+    /// The signature's headers, when they are the only credential.
+    pub signed: Option<SignedHeaders<'a>>,
+    /// The body is declared as plain JSON.
+    pub is_json: bool,
+    /// The raw body.
+    pub body: &'a [u8],
+}
+
+/// What became of a result that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultTaken {
+    /// It is on disk, and the release has ended by it.
+    Recorded,
+    /// It was on disk before.
+    AlreadyRecorded,
+}
+
+impl ResultTaken {
+    /// Returns the published word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::AlreadyRecorded => "already_recorded",
+        }
+    }
+}
+
+/// The attempt a credential was checked for, and who sent it.
+struct Sender {
+    release_run: ReleaseRunId,
+    attempt: AttemptId,
+    run: RunIdentity,
+}
+
+/// Why a sender is not known.
+enum Unknown {
+    /// The credential is not believed.
+    Fault(Fault),
+    /// It could not be found out.
+    Later(Error),
+}
+
+impl From<Fault> for Unknown {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl App {
+    /// Takes the result of a release from its workflow run. An `Ok` is on disk.
+    ///
+    /// # Errors
+    /// [`Error::ResultsOff`]; [`Error::Unauthenticated`] for every fault of the credential;
+    /// [`Error::UnsupportedMediaType`], [`Error::InvalidRequest`] and [`Error::ResultConflict`] when
+    /// it holds and the result cannot be recorded; [`Error::Unavailable`] when the same may be sent
+    /// again later.
+    pub fn take_result(&self, callback: &Callback<'_>) -> Result<ResultTaken, Error> {
+        let rules = self.results.as_ref().ok_or(Error::ResultsOff)?;
+        if rules.keys.is_empty() && rules.secrets.is_empty() {
+            return Err(Error::ResultsOff);
+        }
+        let mut body_sha256 = [0; 32];
+        body_sha256.copy_from_slice(digest(&SHA256, callback.body).as_ref());
+        let taken = match self.sender(rules, callback, &body_sha256) {
+            Ok(sender) => self.record(callback, sender, body_sha256),
+            Err(Unknown::Later(error)) => Err(error),
+            Err(Unknown::Fault(fault)) => {
+                self.metrics.count(RESULTS, &[("outcome", fault.as_str())]);
+                log::warn!(event = "result.unauthenticated", fault = fault.as_str(); "a result was refused: its credential does not hold");
+                return Err(Error::Unauthenticated);
+            }
+        };
+        self.metrics.count(RESULTS, &[("outcome", outcome(&taken))]);
+        taken
+    }
+
+    /// Finds out who sent a result.
+    fn sender(
+        &self,
+        rules: &ResultRules,
+        callback: &Callback<'_>,
+        body_sha256: &[u8; 32],
+    ) -> Result<Sender, Unknown> {
+        match (callback.authorization, callback.signed) {
+            (Some(authorization), _) => {
+                let token = Token::read(authorization)?;
+                let keys = rules.keys.of(token.issuer(), token.key_id()).map_err(no_key)?;
+                let verified = token.verify(&keys)?;
+                let (release_run, attempt, expected) = self.expected(callback)?;
+                let run = verified.check(&expected, body_sha256, self.clock.now())?;
+                Ok(Sender { release_run, attempt, run })
+            }
+            (None, Some(signed)) => {
+                let (release_run, attempt, expected) = self.expected(callback)?;
+                let now = self.clock.now();
+                let run = rules.secrets.verify(&signed, body_sha256, &expected, now)?;
+                Ok(Sender { release_run, attempt, run })
+            }
+            (None, None) => Err(Fault::Missing.into()),
+        }
+    }
+
+    /// Returns what a result for the path's attempt must be bound to.
+    fn expected(
+        &self,
+        callback: &Callback<'_>,
+    ) -> Result<(ReleaseRunId, AttemptId, Expected), Unknown> {
+        let release_run = callback.release_run.parse().or(Err(Fault::Attempt))?;
+        let attempt = callback.attempt.parse().or(Err(Fault::Attempt))?;
+        let expected = self.store.expected_result(release_run, attempt);
+        let expected = expected.map_err(|error| Unknown::Later(error.into()))?;
+        Ok((release_run, attempt, expected.ok_or(Fault::Attempt)?))
+    }
+
+    fn record(
+        &self,
+        callback: &Callback<'_>,
+        sender: Sender,
+        body_sha256: [u8; 32],
+    ) -> Result<ResultTaken, Error> {
+        if !callback.is_json {
+            return Err(Error::UnsupportedMediaType);
+        }
+        let unusable = || Error::InvalidRequest("the body must be a result of version 1".into());
+        let body = std::str::from_utf8(callback.body).or(Err(unusable()))?;
+        let report = result::read(body).or(Err(unusable()))?;
+        let decision = report.decision;
+        let recorded = self.store.record_result(NewResult {
+            release_run: sender.release_run,
+            attempt: sender.attempt,
+            workflow_run: sender.run.workflow_run(),
+            credential: sender.run.credential().clone(),
+            report,
+            body: body.to_owned(),
+            body_sha256,
+        })?;
+        let attempt = sender.attempt.to_string();
+        let attempt_id = attempt.as_str();
+        match recorded {
+            Recorded::Now => {
+                self.wakes.outbox.notify();
+                log::info!(event = "result.recorded", attempt_id = attempt_id, decision = decision.as_str(); "a release has ended by its result");
+                Ok(ResultTaken::Recorded)
+            }
+            Recorded::Before => Ok(ResultTaken::AlreadyRecorded),
+            Recorded::Refused(refusal) => {
+                log::warn!(event = "result.refused", attempt_id = attempt_id, reason_code = refusal.as_str(); "a result changes nothing");
+                Err(Error::ResultConflict(refusal))
+            }
+        }
+    }
+}
+
+fn no_key(why: NoKey) -> Unknown {
+    match why {
+        NoKey::UnknownIssuer => Unknown::Fault(Fault::Issuer),
+        NoKey::UnknownKey => Unknown::Fault(Fault::Key),
+        NoKey::Unavailable => Unknown::Later(Error::Unavailable),
+    }
+}
+
+/// Returns the counter's word.
+const fn outcome(taken: &Result<ResultTaken, Error>) -> &'static str {
+    match taken {
+        Ok(taken) => taken.as_str(),
+        Err(Error::ResultConflict(refusal)) => refusal.as_str(),
+        Err(Error::InvalidRequest(_) | Error::UnsupportedMediaType) => "unusable",
+        Err(_) => "unavailable",
+    }
+}

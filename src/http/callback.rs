@@ -1,0 +1,60 @@
+//! Results of releases: headers, path and raw body to the intention, its outcome to a status.
+
+use std::borrow::Cow;
+
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderName, StatusCode};
+
+use crate::api;
+use crate::app::{App, Callback};
+use crate::auth::shared_secret::SignedHeaders;
+use crate::http::error;
+use crate::http::message::{Head, Request, Response};
+use crate::http::routes::{Variables, json};
+
+const SIGNATURE: HeaderName = HeaderName::from_static("x-svc-result-signature");
+const TIMESTAMP: HeaderName = HeaderName::from_static("x-svc-result-timestamp");
+const RUN_ID: HeaderName = HeaderName::from_static("x-svc-result-run-id");
+const RUN_ATTEMPT: HeaderName = HeaderName::from_static("x-svc-result-run-attempt");
+/// What stands before the digits of a signature.
+const PREFIX: &str = "sha256=";
+
+pub(super) fn receive(app: &App, request: &Request, variables: &Variables<'_>) -> Response {
+    let head = &request.head;
+    let variable = |place: usize| variables.get(place).copied().unwrap_or_default();
+    let (release_run, attempt) = (variable(0), variable(1));
+    let media_type = head.single(&CONTENT_TYPE).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    let taken = app.take_result(&Callback {
+        release_run,
+        attempt,
+        // Two kinds of credentials at once are none.
+        authorization: head
+            .single(&AUTHORIZATION)
+            .filter(|_| !head.headers.contains_key(SIGNATURE)),
+        signed: signed(head).filter(|_| !head.headers.contains_key(AUTHORIZATION)),
+        is_json: essence.eq_ignore_ascii_case("application/json")
+            && !head.headers.contains_key(CONTENT_ENCODING),
+        body: &request.body,
+    });
+    match taken {
+        Ok(taken) => json(
+            StatusCode::OK,
+            &api::ResultReceipt {
+                outcome: Cow::Borrowed(taken.as_str()),
+                release_run_id: release_run.to_owned(),
+                attempt_id: attempt.to_owned(),
+            },
+        ),
+        Err(why) => error::of_app(&why),
+    }
+}
+
+fn signed(head: &Head) -> Option<SignedHeaders<'_>> {
+    Some(SignedHeaders {
+        mac: head.single(&SIGNATURE)?.strip_prefix(PREFIX)?,
+        timestamp: head.single(&TIMESTAMP)?,
+        workflow_run: head.single(&RUN_ID)?,
+        run_attempt: head.single(&RUN_ATTEMPT)?,
+    })
+}
