@@ -34,6 +34,7 @@ mod svcctl;
 mod swapped;
 mod tenants;
 mod transcripts;
+mod workflow_file;
 
 use std::time::Duration;
 
