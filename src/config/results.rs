@@ -51,3 +51,53 @@ fn secret(source: &mut Source, name: &'static str) -> Option<SecretString> {
     }
     Some(secret)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+    fn read(variables: &[(&str, &str)]) -> (Option<ResultConfig>, Vec<Problem>, usize) {
+        let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        let (mut source, mut warnings) = (Source::of(owned), Vec::new());
+        let config = results(&mut source, &mut warnings);
+        (config, source.take_problems_from(0), warnings.len())
+    }
+
+    #[test]
+    fn the_public_forge_has_an_issuer_and_others_have_what_is_set() {
+        let public = "https://token.actions.githubusercontent.com";
+        let other = ("SVC_FORGE_API_URL", "https://forge.example/api/v3");
+        let own = "https://forge.example/_services/token";
+        for (variables, issuers, warnings) in [
+            (&[][..], &[public][..], 0),
+            (&[("SVC_FORGE_API_URL", "https://api.github.com/")], &[public], 0),
+            (&[("SVC_RESULT_ISSUERS", "")], &[], 1),
+            (&[other], &[], 1),
+            (&[other, ("SVC_RESULT_ISSUERS", own)], &[own], 0),
+            (&[other, ("SVC_RESULT_SECRET", SECRET)], &[], 0),
+        ] {
+            let (config, problems, warned) = read(variables);
+            assert_eq!(config.unwrap().issuers, issuers, "{variables:?}");
+            assert_eq!((problems.len(), warned), (0, warnings), "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_no_issuer_and_no_secret_is_refused() {
+        for issuer in
+            ["http://forge.example", "https://forge.example/", "forge.example", "https://a?b"]
+        {
+            let (config, problems, _) = read(&[("SVC_RESULT_ISSUERS", issuer)]);
+            assert!(config.is_none() && problems.len() == 1, "{issuer}");
+        }
+        for name in ["SVC_RESULT_SECRET", "SVC_RESULT_SECRET_PREVIOUS"] {
+            let (_, problems, _) = read(&[(name, "too-short-a-secret")]);
+            assert_eq!(problems.len(), 1, "{name}");
+            assert!(!problems.iter().any(|problem| problem.what.contains("too-short")));
+        }
+        let both = [("SVC_RESULT_SECRET", SECRET), ("SVC_RESULT_SECRET_PREVIOUS", SECRET)];
+        assert_eq!(read(&both).0.unwrap().secrets.len(), 2);
+    }
+}

@@ -2,6 +2,7 @@
 //! against a double that answers with whatever bytes it is given.
 
 mod double;
+mod issuer;
 mod wire;
 
 use std::sync::Arc;
