@@ -5,10 +5,13 @@
 //! brought about, and misbehaves on order: each [`Fault`] is for one call, in the order planned.
 //! The ledger counts effects, not answers, because that is where a doubled request shows.
 
+mod checks;
 mod credentials;
 mod issuer;
 mod key;
+mod runs;
 mod server;
+mod shape;
 mod state;
 mod webhook;
 
@@ -20,10 +23,12 @@ use std::time::Duration;
 
 use crate::domain::delivery::{RepositoryName, RepositoryRef};
 use crate::domain::id::{AppId, RepositoryId};
+use crate::domain::time::Timestamp;
 use crate::wake::Wake;
 use state::State;
 
 pub use issuer::{Issuer, RunClaims};
+pub use runs::RunState;
 pub use webhook::{Webhook, Webhooks, sign};
 
 /// Number of the simulated app.
@@ -38,8 +43,16 @@ pub enum Call {
     Mint,
     /// Dispatch a workflow.
     Dispatch,
+    /// Read a workflow run.
+    WorkflowRunRead,
+    /// Read one try of a workflow run.
+    WorkflowRunTryRead,
+    /// Look for runs of a workflow.
+    WorkflowRunFind,
     /// Look for check runs of a commit.
     CheckRunFind,
+    /// Read a check run.
+    CheckRunRead,
     /// Create a check run.
     CheckRunCreate,
     /// Update a check run.
@@ -94,10 +107,16 @@ pub struct WorkflowRun {
     pub git_ref: String,
     /// Input `release_run_id`.
     pub release_run: String,
+    /// The commit it runs on.
+    pub head_sha: String,
     /// Input `attempt_id`.
     pub attempt: String,
     /// Input `nonce`.
     pub nonce: String,
+    /// When it was dispatched.
+    pub created_at: Timestamp,
+    /// How each try stands, the newest last; never empty.
+    pub tries: Vec<RunState>,
 }
 
 /// A check run.
@@ -115,8 +134,14 @@ pub struct CheckRun {
     pub external_id: String,
     /// Its status, in the forge's words.
     pub status: String,
-    /// How it ended, in the forge's words; empty while it has not.
-    pub conclusion: String,
+    /// How it ended, in the forge's words; nothing while it is open.
+    pub conclusion: Option<String>,
+    /// When it ended, as its maker said.
+    pub completed_at: Option<String>,
+    /// Title of what it shows.
+    pub title: Option<String>,
+    /// Summary of what it shows.
+    pub summary: Option<String>,
 }
 
 /// A running simulator. Stops when dropped.
@@ -169,6 +194,39 @@ impl Simulator {
     /// Renames a repository; the old name redirects.
     pub fn rename_repository(&self, id: RepositoryId, name: &RepositoryName) {
         self.state().add_repository(id, name.as_str());
+    }
+
+    /// Says which commit a tag names. A dispatch on another tag runs on the commit of its attempt's
+    /// check run.
+    pub fn add_tag(&self, repository: RepositoryId, tag: &str, commit: &str) {
+        self.state().tags.insert((repository, tag.to_owned()), commit.to_owned());
+    }
+
+    /// Moves the newest try of a workflow run.
+    pub fn set_run(&self, run: i64, state: RunState) {
+        if let Some(newest) = self.state().run_mut(run).and_then(|run| run.tries.last_mut()) {
+            *newest = state;
+        }
+    }
+
+    /// Runs a workflow run again, as somebody at the forge can: one more try, queued.
+    pub fn run_again(&self, run: i64) {
+        if let Some(run) = self.state().run_mut(run) {
+            run.tries.push(RunState::Queued);
+        }
+    }
+
+    /// Changes a check run behind its maker's back.
+    pub fn change_check_run(&self, check_run: i64, change: impl FnOnce(&mut CheckRun)) {
+        let mut state = self.state();
+        if let Some(found) = state.check_runs.iter_mut().find(|run| run.id == check_run) {
+            change(found);
+        }
+    }
+
+    /// Removes a check run.
+    pub fn remove_check_run(&self, check_run: i64) {
+        self.state().check_runs.retain(|run| run.id != check_run);
     }
 
     /// Plans a fault for the next call of a kind that has none planned yet.

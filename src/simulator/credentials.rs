@@ -28,8 +28,10 @@ impl Grant {
         }
     }
 
-    pub(super) fn allows(&self, permission: &str) -> bool {
-        self.permissions.get(permission).is_some_and(|level| level == "write")
+    /// Says whether it allows `level` (`read` or `write`) of a permission.
+    pub(super) fn allows(&self, permission: &str, level: &str) -> bool {
+        let granted = self.permissions.get(permission);
+        granted.is_some_and(|granted| granted == "write" || granted == level)
     }
 }
 

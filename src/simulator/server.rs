@@ -34,6 +34,12 @@ impl Request {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)
     }
+
+    /// Returns a parameter of the query.
+    pub(super) fn asks(&self, name: &str) -> Option<String> {
+        let mut pairs = form_urlencoded::parse(self.query.as_bytes());
+        pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    }
 }
 
 /// An answer.

@@ -6,15 +6,18 @@ use serde_json::{Value, json};
 
 use super::credentials::{self, Grant};
 use super::server::{Reply, Request};
-use super::{APP, Call, CheckRun, Effect, Fault, WorkflowRun};
+use super::{Call, CheckRun, Effect, Fault, WorkflowRun};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::id::RepositoryId;
+use crate::domain::time::Timestamp;
 
 pub(super) struct State {
-    base_url: String,
+    pub(super) base_url: String,
     clock: SystemClock,
     /// Every name a repository ever had; the last one added is its name.
     names: Vec<(String, RepositoryId)>,
+    /// The commits that tags name.
+    pub(super) tags: BTreeMap<(RepositoryId, String), String>,
     tokens: BTreeMap<String, Grant>,
     faults: BTreeMap<Call, VecDeque<Fault>>,
     calls: Vec<Call>,
@@ -30,6 +33,7 @@ impl State {
             base_url,
             clock: SystemClock::new(),
             names: Vec::new(),
+            tags: BTreeMap::new(),
             tokens: BTreeMap::new(),
             faults: BTreeMap::new(),
             calls: Vec::new(),
@@ -42,6 +46,10 @@ impl State {
 
     pub(super) fn add_repository(&mut self, id: RepositoryId, name: &str) {
         self.names.push((name.to_owned(), id));
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub(super) fn plan(&mut self, call: Call, fault: Fault) {
@@ -84,14 +92,17 @@ impl State {
         if !grant.repositories.contains(&repository.get()) {
             return Err(Reply::error(404));
         }
-        let permission = if call == Call::Dispatch { "actions" } else { "checks" };
-        if !grant.allows(permission) {
+        let (permission, level) = permission(call);
+        if !grant.allows(permission, level) {
             return Err(Reply::error(403));
         }
         match call {
             Call::Dispatch => self.dispatch(request, repository, &rest, &body),
+            Call::WorkflowRunRead | Call::WorkflowRunTryRead => self.read_run(repository, &rest),
+            Call::WorkflowRunFind => Ok(self.find_runs(request, repository, &rest)),
             Call::CheckRunCreate => self.create_check_run(request, repository, &body),
             Call::CheckRunUpdate => self.update_check_run(request, repository, &rest, &body),
+            Call::CheckRunRead => self.read_check_run(repository, &rest),
             Call::CheckRunFind => Ok(self.find_check_runs(request, repository, &rest)),
             Call::Mint => Err(Reply::error(500)),
         }
@@ -143,124 +154,18 @@ impl State {
         Err(Reply { location: Some(location), ..Reply::error(status) })
     }
 
-    fn name_of(&self, id: RepositoryId) -> &str {
+    pub(super) fn name_of(&self, id: RepositoryId) -> &str {
         self.names.iter().rfind(|(_, known)| *known == id).map_or("", |(name, _)| name)
     }
 
-    fn dispatch(
-        &mut self,
-        request: &Request,
-        repository: RepositoryId,
-        rest: &str,
-        body: &Value,
-    ) -> Result<Reply, Reply> {
-        let new = request.header("x-github-api-version") == "2026-03-10";
-        let asks = body["return_run_details"] == true;
-        if text(body, "ref").is_empty() || (new && asks) {
-            return Err(Reply::error(422));
-        }
-        let id = self.next_number();
-        let attempt = text(&body["inputs"], "attempt_id").to_owned();
-        self.record(Call::Dispatch, request, format!("workflow_dispatch:{attempt}"));
-        self.workflow_runs.push(WorkflowRun {
-            id,
-            repository,
-            workflow: rest.split('/').nth(3).unwrap_or_default().to_owned(),
-            git_ref: text(body, "ref").to_owned(),
-            release_run: text(&body["inputs"], "release_run_id").to_owned(),
-            attempt,
-            nonce: text(&body["inputs"], "nonce").to_owned(),
-        });
-        if !new && !asks {
-            return Ok(Reply::json(204, &Value::Null));
-        }
-        let url = format!("{}/repos/{}/actions/runs/{id}", self.base_url, self.name_of(repository));
-        Ok(Reply::json(200, &json!({"workflow_run_id": id, "run_url": url, "html_url": url})))
-    }
-
-    fn create_check_run(
-        &mut self,
-        request: &Request,
-        repository: RepositoryId,
-        body: &Value,
-    ) -> Result<Reply, Reply> {
-        if text(body, "name").is_empty() || text(body, "head_sha").is_empty() {
-            return Err(Reply::error(422));
-        }
-        let check_run = CheckRun {
-            id: self.next_number(),
-            repository,
-            name: text(body, "name").to_owned(),
-            head_sha: text(body, "head_sha").to_owned(),
-            external_id: text(body, "external_id").to_owned(),
-            status: text(body, "status").to_owned(),
-            conclusion: String::new(),
-        };
-        let key = format!("check_run_create:{}", check_run.external_id);
-        self.record(Call::CheckRunCreate, request, key);
-        let reply = Reply::json(201, &check_run.to_json());
-        self.check_runs.push(check_run);
-        Ok(reply)
-    }
-
-    fn update_check_run(
-        &mut self,
-        request: &Request,
-        repository: RepositoryId,
-        rest: &str,
-        body: &Value,
-    ) -> Result<Reply, Reply> {
-        let id = rest.rsplit('/').next().and_then(|id| id.parse::<i64>().ok());
-        let is_it = |run: &&mut CheckRun| Some(run.id) == id && run.repository == repository;
-        let run = self.check_runs.iter_mut().find(is_it).ok_or(Reply::error(404))?;
-        text(body, "status").clone_into(&mut run.status);
-        text(body, "conclusion").clone_into(&mut run.conclusion);
-        let key = format!("check_run_update.{}:{}", run.status, run.external_id);
-        let reply = Reply::json(200, &run.to_json());
-        self.record(Call::CheckRunUpdate, request, key);
-        Ok(reply)
-    }
-
-    fn find_check_runs(&self, request: &Request, repository: RepositoryId, rest: &str) -> Reply {
-        let sha = rest.split('/').nth(2).unwrap_or_default();
-        let asked = |name: &str| {
-            let pairs = request.query.split('&').filter_map(|pair| pair.split_once('='));
-            pairs.filter(|(known, _)| *known == name).map(|(_, value)| value).next()
-        };
-        let matches = |run: &&CheckRun| {
-            // Names of tests and demonstrations need no encoding but for the blank.
-            run.repository == repository
-                && run.head_sha == sha
-                && asked("check_name").is_none_or(|name| name.replace("%20", " ") == run.name)
-                && asked("app_id").is_none_or(|app| app == APP.to_string())
-        };
-        let runs: Vec<Value> =
-            self.check_runs.iter().filter(matches).map(CheckRun::to_json).collect();
-        Reply::json(200, &json!({"total_count": runs.len(), "check_runs": runs}))
-    }
-
-    fn record(&mut self, call: Call, request: &Request, key: String) {
+    pub(super) fn record(&mut self, call: Call, request: &Request, key: String) {
         let (method, path) = (request.method.clone(), request.path.clone());
         self.ledger.push(Effect { call, method, path, key });
     }
 
-    const fn next_number(&mut self) -> i64 {
+    pub(super) const fn next_number(&mut self) -> i64 {
         self.last_number += 1;
         self.last_number
-    }
-}
-
-impl CheckRun {
-    fn to_json(&self) -> Value {
-        json!({
-            "id": self.id,
-            "name": self.name,
-            "head_sha": self.head_sha,
-            "external_id": self.external_id,
-            "status": self.status,
-            "conclusion": (!self.conclusion.is_empty()).then_some(&self.conclusion),
-            "app": {"id": APP, "slug": "simulated"},
-        })
     }
 }
 
@@ -272,11 +177,30 @@ fn call_of(request: &Request) -> Option<Call> {
         "POST" if path.ends_with("/check-runs") => Some(Call::CheckRunCreate),
         "PATCH" if path.contains("/check-runs/") => Some(Call::CheckRunUpdate),
         "GET" if path.ends_with("/check-runs") => Some(Call::CheckRunFind),
+        "GET" if path.contains("/check-runs/") => Some(Call::CheckRunRead),
+        "GET" if path.contains("/actions/workflows/") => Some(Call::WorkflowRunFind),
+        "GET" if path.contains("/attempts/") => Some(Call::WorkflowRunTryRead),
+        "GET" if path.contains("/actions/runs/") => Some(Call::WorkflowRunRead),
         _ => None,
     }
 }
 
+/// Returns the permission a call takes, and its level.
+const fn permission(call: Call) -> (&'static str, &'static str) {
+    match call {
+        Call::Dispatch => ("actions", "write"),
+        Call::WorkflowRunRead | Call::WorkflowRunTryRead | Call::WorkflowRunFind => {
+            ("actions", "read")
+        }
+        Call::Mint
+        | Call::CheckRunFind
+        | Call::CheckRunRead
+        | Call::CheckRunCreate
+        | Call::CheckRunUpdate => ("checks", "write"),
+    }
+}
+
 /// Returns a text field, empty when there is none.
-fn text<'a>(object: &'a Value, name: &str) -> &'a str {
+pub(super) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -3,6 +3,7 @@
 
 mod double;
 mod issuer;
+mod looks;
 mod wire;
 
 use std::sync::Arc;
@@ -118,7 +119,7 @@ fn a_dispatch_starts_one_run_and_learns_its_number_where_the_forge_tells_it() {
         assert_eq!(runs.len(), 1);
         let id = runs[0].id.try_into().expect("the id is positive");
         assert_eq!(result, SendResult::Dispatched(tells.then_some(id)), "{api_version:?}");
-        assert_eq!(runs[0].workflow, "release%20it.yml");
+        assert_eq!(runs[0].workflow, "release it.yml");
         assert_eq!((runs[0].git_ref.as_str(), runs[0].nonce.as_str()), ("v1.2.3", "n0nce"));
         let effect = Effect::WorkflowDispatch {
             workflow: String::new(),

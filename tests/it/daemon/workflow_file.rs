@@ -132,7 +132,7 @@ const CLEAN: [(&str, &str); 5] =
 fn concluded(place: &Place, run: &WorkflowRun) -> String {
     wait_for("the check run to be completed", || {
         let check_run = place.check_run(run);
-        (check_run.status == "completed").then_some(check_run.conclusion)
+        check_run.conclusion.filter(|_| check_run.status == "completed")
     })
 }
 
