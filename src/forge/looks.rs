@@ -10,7 +10,7 @@ use super::CheckRunLook;
 use super::answer::{Answer, log_failure};
 use super::session::{RepositorySession, percent_encode};
 use crate::domain::dead_letter::ErrorClass;
-use crate::domain::id::WorkflowRunId;
+use crate::domain::id::{RepositoryId, WorkflowRunId};
 use crate::domain::reconcile::workflow::{Lookup, RunConclusion};
 use crate::domain::reconcile::{Unavailable, doubt, look};
 use crate::domain::time::Timestamp;
@@ -28,7 +28,7 @@ pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &look::Workf
     let query = "?exclude_pull_requests=true";
     let name = "workflow_run";
     match read::<Run>(session, name, &format!("{path}{query}")) {
-        Ok(Read::Found(run)) if run.run_attempt > i64::from(wanted.run_attempt) => {
+        Ok(Read::Found(run)) if run.is_later_than(wanted) => {
             let bound = format!("{path}/attempts/{}{query}", wanted.run_attempt);
             match read::<Run>(session, name, &bound) {
                 Ok(Read::Found(run)) => judge(&run, wanted),
@@ -44,7 +44,7 @@ pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &look::Workf
 }
 
 fn judge(run: &Run, wanted: &look::WorkflowRun) -> Lookup {
-    if !run.is(wanted) {
+    if !run.is(wanted) || run.run_attempt != i64::from(wanted.run_attempt) {
         return unavailable("workflow_run", ErrorClass::Identity);
     }
     match (run.status.as_deref(), run.conclusion.as_deref()) {
@@ -71,7 +71,7 @@ pub(super) fn find_workflow_run(
         "/actions/workflows/{}/runs?event=workflow_dispatch&head_sha={}&created={}&per_page={PAGE}",
         percent_encode(&wanted.workflow),
         percent_encode(&wanted.head_sha),
-        percent_encode(&format!(">={}", wanted.began_at.minus(CLOCK_SKEW))),
+        percent_encode(&format!(">={}", whole_seconds(wanted.began_at.minus(CLOCK_SKEW)))),
     );
     let page = match read::<RunPage>(session, "find_workflow_run", &path) {
         Ok(Read::Found(page)) => page,
@@ -79,18 +79,31 @@ pub(super) fn find_workflow_run(
         Err(why) => return doubt::Observation::Unavailable(why),
     };
     let title = format!("{RUN_TITLE}{}", wanted.attempt);
-    let named: Vec<_> = page
-        .workflow_runs
-        .iter()
-        .filter(|run| run.display_title.as_deref() == Some(&title))
-        .filter(|run| run.event.as_deref() == Some("workflow_dispatch"))
-        .collect();
-    // A page that was not read may name it once more.
-    match named.as_slice() {
-        [run] if page.total_count <= page.workflow_runs.len() => WorkflowRunId::try_from(run.id)
-            .map_or(doubt::Observation::NoProof, doubt::Observation::WorkflowRun),
-        _ => doubt::Observation::NoProof,
-    }
+    let is_titled = |run: &&TitledRun| run.display_title.as_deref() == Some(&title);
+    let named: Vec<_> = page.workflow_runs.iter().filter(is_titled).collect();
+    let is_it = |run: &&TitledRun| run.is(wanted, session.repository.id);
+    let id = match named.as_slice() {
+        // Whoever lists runs that were not asked for may leave out others.
+        named if !named.iter().all(is_it) => Err(ErrorClass::Identity),
+        // A page that was not read may name it once more.
+        [run] if page.total_count <= page.workflow_runs.len() => {
+            WorkflowRunId::try_from(run.id).or(Err(ErrorClass::Protocol))
+        }
+        _ => return doubt::Observation::NoProof,
+    };
+    id.map_or_else(
+        |class| {
+            log_failure("find_workflow_run", Some(StatusCode::OK), Some(class));
+            doubt::Observation::Unavailable(Unavailable { class, wait_until: None })
+        },
+        doubt::Observation::WorkflowRun,
+    )
+}
+
+/// Returns an instant in the form the forge's filters are documented with, rounded down.
+fn whole_seconds(at: Timestamp) -> String {
+    let text = at.to_string();
+    text.split_once('.').map_or_else(|| text.clone(), |(seconds, _)| format!("{seconds}Z"))
 }
 
 /// Looks at exactly the persisted check run.
@@ -102,7 +115,7 @@ pub(super) fn check_run(session: &RepositorySession<'_>, wanted: &look::CheckRun
             CheckRunLook::BindingMismatch
         }
         Ok(Read::Found(run)) => {
-            let expected = run.status.as_deref() == Some("completed")
+            let expected = run.status == "completed"
                 && run.conclusion.as_deref() == Some(wanted.conclusion.as_str());
             if expected { CheckRunLook::Expected } else { CheckRunLook::Different }
         }
@@ -150,7 +163,19 @@ struct RunPage {
 struct TitledRun {
     id: i64,
     event: Option<String>,
+    path: Option<String>,
+    head_sha: Option<String>,
     display_title: Option<String>,
+    repository: Option<Repository>,
+}
+
+impl TitledRun {
+    fn is(&self, wanted: &look::Dispatch, repository: RepositoryId) -> bool {
+        self.event.as_deref() == Some("workflow_dispatch")
+            && self.head_sha.as_deref() == Some(&wanted.head_sha)
+            && self.repository.as_ref().map(|it| it.id) == Some(repository.get())
+            && is_of(self.path.as_deref(), &wanted.workflow)
+    }
 }
 
 #[derive(Deserialize)]
@@ -171,21 +196,26 @@ struct Repository {
 }
 
 impl Run {
+    /// Says whether it is the run, at whatever try.
     fn is(&self, wanted: &look::WorkflowRun) -> bool {
         self.id == wanted.run.get()
-            && self.run_attempt == i64::from(wanted.run_attempt)
             && self.event.as_deref() == Some("workflow_dispatch")
             && self.head_sha.as_deref() == Some(&wanted.head_sha)
             && self.repository.as_ref().map(|it| it.id) == Some(wanted.repository.get())
-            && wanted.workflow.as_ref().is_none_or(|workflow| self.is_of(workflow))
+            && wanted.workflow.as_ref().is_none_or(|file| is_of(self.path.as_deref(), file))
     }
 
-    /// The path may carry the ref behind an `@`.
-    fn is_of(&self, workflow: &str) -> bool {
-        let path = self.path.as_deref().unwrap_or_default();
-        let file = path.split_once('@').map_or(path, |(file, _)| file);
-        file.strip_prefix(".github/workflows/") == Some(workflow)
+    /// Says whether it is the run, at a later try than the one the attempt is bound to.
+    fn is_later_than(&self, wanted: &look::WorkflowRun) -> bool {
+        self.is(wanted) && self.run_attempt > i64::from(wanted.run_attempt)
     }
+}
+
+/// Says whether a path is that of a workflow. It may carry the ref behind an `@`.
+fn is_of(path: Option<&str>, workflow: &str) -> bool {
+    let path = path.unwrap_or_default();
+    let file = path.split_once('@').map_or(path, |(file, _)| file);
+    file.strip_prefix(".github/workflows/") == Some(workflow)
 }
 
 #[derive(Deserialize)]
@@ -194,7 +224,8 @@ struct CheckRun {
     name: Option<String>,
     head_sha: Option<String>,
     external_id: Option<String>,
-    status: Option<String>,
+    /// Without one it is no check run.
+    status: String,
     conclusion: Option<String>,
     app: Option<App>,
 }

@@ -26,7 +26,7 @@ const PAGE: usize = 100;
 /// A session of [`Client`].
 pub(super) struct RepositorySession<'a> {
     pub(super) client: &'a Client,
-    repository: RepositoryRef,
+    pub(super) repository: RepositoryRef,
     token: Token,
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use svc::forge::Permission;
 use svc::wake::Wake;
 
 use super::TIMEOUT;
@@ -17,6 +18,8 @@ pub(super) enum Script {
     Keep(Vec<u8>),
     /// Sends these bytes and closes.
     Close(Vec<u8>),
+    /// Answers nothing, and resets the connection.
+    Reset,
     /// Sends a head, and then one byte of the body every 20 ms.
     Drip,
 }
@@ -36,12 +39,14 @@ impl Double {
         let (requests, stop) = (Arc::new(Mutex::new(Vec::new())), Wake::new());
         let (kept, stopped) = (Arc::clone(&requests), stop.clone());
         let thread = svc::thread::spawn("double", move || {
-            let mut script = script.into_iter();
+            let mut script = script.into_iter().peekable();
             for stream in listener.incoming().map_while(Result::ok) {
                 if stopped.is_stopped() {
                     return;
                 }
-                let Some((stream, request)) = read_request(stream) else { continue };
+                // What is not read when a connection ends makes the system reset it.
+                let whole = !matches!(script.peek(), Some(Script::Reset));
+                let Some((stream, request)) = read_request(stream, whole) else { continue };
                 kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
                 play(script.next(), stream, &stopped);
             }
@@ -68,8 +73,8 @@ impl Drop for Double {
     }
 }
 
-/// Returns the request as text once its head and its announced body are there.
-fn read_request(mut stream: TcpStream) -> Option<(TcpStream, String)> {
+/// Returns the request as text once its head and its announced body are there, or its first line is.
+fn read_request(mut stream: TcpStream, whole: bool) -> Option<(TcpStream, String)> {
     stream.set_read_timeout(Some(TIMEOUT * 2)).ok()?;
     let (mut text, mut byte) = (String::new(), [0]);
     let length = |head: &str| {
@@ -82,6 +87,9 @@ fn read_request(mut stream: TcpStream) -> Option<(TcpStream, String)> {
         {
             return Some((stream, text));
         }
+        if !whole && text.ends_with("\r\n") {
+            return Some((stream, text));
+        }
         stream.read_exact(&mut byte).ok()?;
         text.push(char::from(byte[0]));
     }
@@ -89,7 +97,7 @@ fn read_request(mut stream: TcpStream) -> Option<(TcpStream, String)> {
 
 fn play(script: Option<Script>, mut stream: TcpStream, stop: &Wake) {
     match script {
-        None => {}
+        None | Some(Script::Reset) => {}
         Some(Script::Close(bytes)) => stream.write_all(&bytes).unwrap_or(()),
         Some(Script::Keep(bytes)) => {
             stream.write_all(&bytes).unwrap_or(());
@@ -115,4 +123,17 @@ pub(super) fn minted() -> Script {
     let body = r#"{"token":"ghs_1.a-b_c","permissions":{"actions":"write","checks":"write"},
         "repository_selection":"selected"}"#;
     Script::Close(http(201, "", body))
+}
+
+/// A token with exactly one permission.
+pub(super) fn minted_for(permission: Permission) -> Script {
+    let granted = match permission {
+        Permission::ActionsRead => r#""actions":"read""#,
+        Permission::ActionsWrite => r#""actions":"write""#,
+        Permission::ChecksWrite => r#""checks":"write""#,
+    };
+    let body = format!(
+        r#"{{"token":"ghs_1.a-b_c","permissions":{{{granted}}},"repository_selection":"selected"}}"#
+    );
+    Script::Close(http(201, "", &body))
 }

@@ -1,0 +1,379 @@
+//! Answers that must not be believed: whatever a look is answered with, it comes to exactly "the forge
+//! did not tell", but for the rows that the tables document. Every case stands here, and how many
+//! requests it takes.
+
+mod objects;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use svc::domain::dead_letter::ErrorClass::{
+    self, Authentication, NotFound, Permission as Forbidden, Protocol, RateLimited, Unavailable,
+    Validation,
+};
+use svc::domain::reconcile::doubt;
+use svc::domain::reconcile::look;
+use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
+use svc::domain::release::Conclusion;
+use svc::domain::time::Timestamp;
+use svc::forge::client::Settings;
+use svc::forge::{CheckRunLook, Found, Permission};
+
+use super::double::{Double, Script, http, minted_for};
+use super::{SHA, TIMEOUT, attempt, check_run, client, open, repository, settings};
+
+/// Of an answer that never ends.
+const SHORT: Duration = Duration::from_millis(300);
+
+/// What each look asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Run,
+    Runs,
+    CheckRun,
+    CheckRuns,
+}
+
+const LOOKS: [Look; 4] = [Look::Run, Look::Runs, Look::CheckRun, Look::CheckRuns];
+
+/// What a look told, in words that are the same for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Told {
+    /// The forge did not tell; and whether it named an instant to wait for.
+    Nothing(ErrorClass, bool),
+    /// It does not exist.
+    NotFound,
+    /// The run has not ended.
+    Pending,
+    /// The run has ended.
+    Ended(RunConclusion),
+    /// It was found.
+    Found(i64),
+    /// Nothing proves it.
+    NoProof,
+    /// The check run is not ours.
+    Mismatch,
+    /// The check run shows what it must.
+    Expected,
+    /// It shows something else.
+    Different,
+}
+
+/// Looks at a forge that answers with `script`; returns what was told, and the requests after the mint.
+fn look_at(look: Look, script: Vec<Script>) -> (Told, Vec<String>) {
+    let permission = match look {
+        Look::Run | Look::Runs => Permission::ActionsRead,
+        Look::CheckRun | Look::CheckRuns => Permission::ChecksWrite,
+    };
+    let ends = |script: &Script| !matches!(script, Script::Keep(_) | Script::Drip);
+    let timeout = if script.iter().all(ends) { TIMEOUT * 4 } else { SHORT };
+    let double = Double::start([vec![minted_for(permission)], script].concat());
+    let client = client(Settings { timeout, ..settings(double.base_url()) });
+    let mut session = open(&client, permission);
+    let told = match look {
+        Look::Run => of_run(session.workflow_run(&wanted_run())),
+        Look::Runs => of_runs(session.find_workflow_run(&wanted_dispatch())),
+        Look::CheckRun => of_check_run(session.check_run(&wanted_check_run())),
+        Look::CheckRuns => of_check_runs(session.find_check_run(&check_run())),
+    };
+    drop(session);
+    (told, double.requests().split_off(1))
+}
+
+fn of_run(lookup: Lookup) -> Told {
+    match lookup {
+        Lookup::Pending => Told::Pending,
+        Lookup::Completed(conclusion) => Told::Ended(conclusion),
+        Lookup::NotFound => Told::NotFound,
+        Lookup::Unavailable(why) => Told::Nothing(why.class, why.wait_until.is_some()),
+    }
+}
+
+fn of_runs(observation: doubt::Observation) -> Told {
+    match observation {
+        doubt::Observation::WorkflowRun(run) => Told::Found(run.get()),
+        doubt::Observation::CheckRun(run) => Told::Found(run.get()),
+        doubt::Observation::NoCheckRun => Told::NotFound,
+        doubt::Observation::NoProof => Told::NoProof,
+        doubt::Observation::Unavailable(why) => Told::Nothing(why.class, why.wait_until.is_some()),
+    }
+}
+
+fn of_check_run(look: CheckRunLook) -> Told {
+    match look {
+        CheckRunLook::BindingMismatch => Told::Mismatch,
+        CheckRunLook::Expected => Told::Expected,
+        CheckRunLook::Different => Told::Different,
+        CheckRunLook::NotFound => Told::NotFound,
+        CheckRunLook::Unavailable(why) => Told::Nothing(why.class, why.wait_until.is_some()),
+    }
+}
+
+fn of_check_runs(found: Found) -> Told {
+    match found {
+        Found::Yes(run) => Told::Found(run.get()),
+        Found::No => Told::NotFound,
+        Found::Unknown(class, until) => Told::Nothing(class, until.is_some()),
+    }
+}
+
+fn wanted_run() -> look::WorkflowRun {
+    look::WorkflowRun {
+        attempt: attempt(),
+        run: 5.try_into().unwrap(),
+        run_attempt: 2,
+        repository: repository().id,
+        head_sha: SHA.to_owned(),
+        workflow: Some("release.yml".to_owned()),
+    }
+}
+
+fn wanted_dispatch() -> look::Dispatch {
+    look::Dispatch {
+        attempt: attempt(),
+        workflow: "release.yml".to_owned(),
+        head_sha: SHA.to_owned(),
+        began_at: Timestamp::from_micros(1_795_251_600_999_999),
+    }
+}
+
+fn wanted_check_run() -> look::CheckRun {
+    look::CheckRun {
+        release_run: "0199f3a0-0000-7000-8000-00000000000c".parse().unwrap(),
+        attempt: attempt(),
+        check_run: 5.try_into().unwrap(),
+        name: Some("svc release".to_owned()),
+        head_sha: SHA.to_owned(),
+        conclusion: Conclusion::Failure,
+        completed_at: Timestamp::from_micros(1_795_251_600_000_000),
+    }
+}
+
+/// A good answer about the run.
+fn run() -> Value {
+    json!({
+        "id": 5, "run_attempt": 2, "event": "workflow_dispatch", "head_sha": SHA,
+        "path": ".github/workflows/release.yml", "status": "completed", "conclusion": "failure",
+        "repository": {"id": 7}, "display_title": format!("release {}", attempt()),
+    })
+}
+
+/// A good answer about the check run.
+fn shown() -> Value {
+    json!({
+        "id": 5, "name": "svc release", "head_sha": SHA, "external_id": attempt().to_string(),
+        "status": "completed", "conclusion": "failure", "app": {"id": 424_242},
+    })
+}
+
+/// Changes members of an answer; null removes one, a text `null` makes it null.
+fn with(mut answer: Value, changes: Value) -> Value {
+    let members = answer.as_object_mut().unwrap();
+    for (name, value) in changes.as_object().unwrap() {
+        if value.is_null() {
+            members.remove(name);
+        } else {
+            let null = value == "null";
+            members.insert(name.clone(), if null { Value::Null } else { value.clone() });
+        }
+    }
+    answer
+}
+
+fn ok(body: &Value) -> Script {
+    Script::Close(http(200, "", &body.to_string()))
+}
+
+fn plain(status: u16) -> Script {
+    Script::Close(http(status, "", "{}"))
+}
+
+fn says(status: u16, headers: &str) -> Script {
+    Script::Close(http(status, headers, "{}"))
+}
+
+/// A good answer to each look.
+fn good(look: Look) -> Value {
+    match look {
+        Look::Run => run(),
+        Look::Runs => json!({"total_count": 1, "workflow_runs": [run()]}),
+        Look::CheckRun => shown(),
+        Look::CheckRuns => json!({"total_count": 1, "check_runs": [shown()]}),
+    }
+}
+
+#[test]
+fn good_answers_are_believed() {
+    for (look, wanted) in [
+        (Look::Run, Told::Ended(RunConclusion::Failure)),
+        (Look::Runs, Told::Found(5)),
+        (Look::CheckRun, Told::Expected),
+        (Look::CheckRuns, Told::Found(5)),
+    ] {
+        let (told, requests) = look_at(look, vec![ok(&good(look))]);
+        assert_eq!((told, requests.len()), (wanted, 1), "{look:?}");
+        assert!(requests.iter().all(|request| request.starts_with("GET ")), "{look:?}");
+    }
+}
+
+/// Bodies of a 200 that are no answer to anything.
+fn broken_bodies() -> Vec<(&'static str, Vec<u8>)> {
+    let deep = format!("{{\"id\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let large = format!("{{\"id\":5,\"pad\":\"{}\"}}", "x".repeat(1024 * 1024));
+    vec![
+        ("empty", http(200, "", "")),
+        ("no body", b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec()),
+        ("html", http(200, "content-type: text/html\r\n", "<html>It works!</html>")),
+        ("an array", http(200, "", "[{\"id\":5}]")),
+        ("null", http(200, "", "null")),
+        ("a string", http(200, "", "\"completed\"")),
+        ("an empty object", http(200, "", "{}")),
+        ("an error", http(200, "", "{\"message\":\"Not Found\"}")),
+        ("two objects", http(200, "", "{}{}")),
+        ("cut off", http(200, "", "{\"id\":5,\"status\":\"comple")),
+        ("shorter than announced", b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{}".to_vec()),
+        (
+            "a broken chunk",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}".to_vec(),
+        ),
+        ("not UTF-8", b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n{\"\xff}".to_vec()),
+        ("100,000 deep", http(200, "", &deep)),
+        ("larger than 1 MiB", http(200, "", &large)),
+    ]
+}
+
+#[test]
+fn a_body_that_is_no_answer_tells_nothing() {
+    for look in LOOKS {
+        for (name, bytes) in broken_bodies() {
+            let (told, requests) = look_at(look, vec![Script::Close(bytes)]);
+            assert_eq!(
+                (told, requests.len()),
+                (Told::Nothing(Protocol, false), 1),
+                "{look:?}, {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_good_body_with_another_status_tells_nothing() {
+    for look in LOOKS {
+        let body = good(look).to_string();
+        for (status, class) in [
+            (201, Protocol),
+            (202, Protocol),
+            (203, Protocol),
+            (206, Protocol),
+            (300, Protocol),
+            (400, Validation),
+            (406, Protocol),
+            (409, Protocol),
+            (410, Protocol),
+            (415, Protocol),
+            (422, Validation),
+            (451, Forbidden),
+            (500, Unavailable),
+            (502, Unavailable),
+            (503, Unavailable),
+            (504, Unavailable),
+        ] {
+            let (told, requests) = look_at(look, vec![Script::Close(http(status, "", &body))]);
+            let wanted = (Told::Nothing(class, false), 1);
+            assert_eq!((told, requests.len()), wanted, "{look:?}, {status}");
+        }
+        for status in ["204 No Content", "304 Not Modified"] {
+            let bytes = format!("HTTP/1.1 {status}\r\n\r\n").into_bytes();
+            let (told, requests) = look_at(look, vec![Script::Close(bytes)]);
+            let wanted = (Told::Nothing(Protocol, false), 1);
+            assert_eq!((told, requests.len()), wanted, "{look:?}, {status}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_tells_only_until_when_to_wait() {
+    for look in LOOKS {
+        for (status, headers) in [
+            (403, "retry-after: 30\r\n"),
+            (403, "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 4102444800\r\n"),
+            (403, "x-ratelimit-remaining: 0\r\n"),
+            (429, ""),
+            (429, "retry-after: 30\r\n"),
+            (429, "retry-after: soon\r\n"),
+            (429, "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: -1\r\n"),
+        ] {
+            let (told, requests) = look_at(look, vec![says(status, headers)]);
+            let wanted = (Told::Nothing(RateLimited, true), 1);
+            assert_eq!((told, requests.len()), wanted, "{look:?}, {status} {headers}");
+        }
+    }
+}
+
+#[test]
+fn a_fresh_token_is_asked_with_again_and_only_then_believed() {
+    for look in LOOKS {
+        for (status, class) in [(401, Authentication), (403, Forbidden)] {
+            let (told, requests) = look_at(look, vec![plain(status); 5]);
+            let wanted = (Told::Nothing(class, false), 4);
+            assert_eq!((told, requests.len()), wanted, "{look:?}, {status}");
+        }
+        let (told, requests) = look_at(look, vec![plain(404); 5]);
+        let settled = match look {
+            Look::Run | Look::CheckRun => Told::NotFound,
+            Look::Runs => Told::NoProof,
+            // A commit the forge does not know tells nothing about its check runs.
+            Look::CheckRuns => Told::Nothing(NotFound, false),
+        };
+        assert_eq!((told, requests.len()), (settled, 4), "{look:?}");
+        let late = vec![plain(404), plain(401), ok(&good(look))];
+        let (told, requests) = look_at(look, late);
+        assert!(!matches!(told, Told::Nothing(..) | Told::NotFound), "{look:?}: {told:?}");
+        assert_eq!(requests.len(), 3, "{look:?}");
+    }
+}
+
+#[test]
+fn only_the_same_forge_s_number_of_the_repository_is_followed() {
+    let elsewhere = Double::start(Vec::new());
+    for (look, rest) in [
+        (Look::Run, "/actions/runs/5?exclude_pull_requests=true"),
+        (Look::CheckRun, "/check-runs/5"),
+    ] {
+        for location in [
+            format!("{}/repositories/7{rest}", elsewhere.base_url()),
+            format!("https://127.0.0.1/repositories/7{rest}"),
+            format!("/repositories/8{rest}"),
+            "/repositories/7/check-runs/6".to_owned(),
+            "/repositories/7".to_owned(),
+            format!("//evil.example/repositories/7{rest}"),
+            String::new(),
+        ] {
+            for status in [301, 302, 303, 307, 308] {
+                let redirect = says(status, &format!("location: {location}\r\n"));
+                let (told, requests) = look_at(look, vec![redirect, ok(&good(look))]);
+                let wanted = (Told::Nothing(Protocol, false), 1);
+                assert_eq!((told, requests.len()), wanted, "{look:?}, {status}, {location}");
+            }
+        }
+    }
+    assert!(elsewhere.requests().is_empty());
+}
+
+#[test]
+fn what_never_comes_tells_nothing() {
+    for look in LOOKS {
+        for (name, script, class) in [
+            ("closed", Script::Close(Vec::new()), Unavailable),
+            ("reset", Script::Reset, Unavailable),
+            ("cut in the head", Script::Close(b"HTTP/1.1 200 OK\r\ncont".to_vec()), Unavailable),
+            ("not HTTP", Script::Close(b"\x16\x03\x01\x00garbage\r\n\r\n".to_vec()), Unavailable),
+            ("silence", Script::Keep(Vec::new()), Unavailable),
+            ("a drip", Script::Drip, Protocol),
+        ] {
+            let (told, requests) = look_at(look, vec![script]);
+            let wanted = (Told::Nothing(class, false), 1);
+            assert_eq!((told, requests.len()), wanted, "{look:?}, {name}");
+        }
+    }
+}
