@@ -76,6 +76,8 @@ pub struct ForgeConfig {
     pub webhook_secrets: Vec<SecretString>,
     /// Largest webhook body in bytes.
     pub webhook_body_bytes: usize,
+    /// The forge is asked to send again what did not arrive.
+    pub webhook_redelivery: bool,
     /// Number of our app.
     pub app_id: AppId,
     /// PEM.

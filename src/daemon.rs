@@ -192,6 +192,10 @@ impl Running {
             .map_err(|error| Error::Start("the HTTP server", error))?;
         let mut crew = Crew { metrics, workers: Vec::new() };
         if let (Some(forge), Some(settings)) = (forge, &config.forge) {
+            if settings.webhook_redelivery {
+                crew.start_redelivery(&store, Arc::<Client>::clone(&forge), &clock)?;
+            }
+            let forge: Arc<dyn Forge> = forge;
             crew.start_forge_workers(&store, &wakes, &forge, settings, &config.work)?;
             if let Some(reconciliation) = &config.reconciliation {
                 crew.start_reconcilers(&store, &wakes, &forge, &clock, reconciliation)?;
@@ -247,7 +251,7 @@ fn client(
     config: &ForgeConfig,
     clock: &Arc<dyn Clock>,
     wakes: &Wakes,
-) -> Result<Arc<dyn Forge>, Error> {
+) -> Result<Arc<Client>, Error> {
     let settings = Settings {
         base_url: config.api_url.clone(),
         app_id: config.app_id,

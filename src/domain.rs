@@ -38,6 +38,8 @@ pub mod audit;
 
 pub mod reconcile;
 
+pub mod redelivery;
+
 pub mod result;
 
 pub mod slo;

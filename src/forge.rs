@@ -15,6 +15,7 @@ pub mod issuer;
 pub mod result;
 
 mod answer;
+mod hooks;
 mod looks;
 mod session;
 mod token;
@@ -24,9 +25,10 @@ pub use looks::RUN_TITLE;
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
-use crate::domain::id::{AttemptId, CheckRunId, InstallationId, ReleaseRunId};
+use crate::domain::id::{AttemptId, CheckRunId, HookDeliveryId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
+use crate::domain::redelivery::FailedDelivery;
 use crate::domain::time::Timestamp;
 
 /// What a session may do: the least permission that does it.
@@ -55,6 +57,35 @@ pub trait Forge: Send + Sync {
         permission: Permission,
     ) -> Result<Box<dyn Session + '_>, SendResult>;
 }
+
+/// The app's webhooks at a forge: what did not arrive, and asking for it again.
+pub trait Hooks: Send + Sync {
+    /// Lists one page of the deliveries that failed, newest first: the first one, or the one a mark
+    /// leads to.
+    ///
+    /// # Errors
+    /// The forge did not tell.
+    fn failed_deliveries(&self, after: Option<&PageMark>) -> Result<FailedDeliveries, Unavailable>;
+
+    /// Asks for a delivery to be sent again; at most once.
+    ///
+    /// # Errors
+    /// The forge refused, or did not tell: it may be sent again or not.
+    fn redeliver(&self, delivery: HookDeliveryId) -> Result<(), Unavailable>;
+}
+
+/// One page of the deliveries that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailedDeliveries {
+    /// Those of the page that can be read.
+    pub deliveries: Vec<FailedDelivery>,
+    /// Leads to the next page, when there is one.
+    pub next: Option<PageMark>,
+}
+
+/// Leads to a page. Shape: safe in a query. Source: the forge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageMark(pub String);
 
 /// The verbs, on the repository the session was opened for.
 pub trait Session {

@@ -16,6 +16,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     (STORE_FAILURES, "counter", "Store verbs that did not happen, by class."),
     (RECONCILIATIONS, "counter", "Reconciliation items put off or finished, by kind and outcome."),
     (LOOKUPS, "counter", "Looks at the forge by reconcilers, by kind and outcome."),
+    (REDELIVERIES, "counter", "Failed webhooks the forge was asked to send again, by outcome."),
     (WORKER_PANICS, "counter", "Panics caught in workers."),
     (SWEPT, "counter", "Finished rows deleted by retention, by kind."),
     (SLO_EVALUATIONS, "counter", "Evaluations of the signals, by outcome."),
@@ -39,6 +40,8 @@ pub const STORE_FAILURES: &str = "svc_store_failures_total";
 pub const RECONCILIATIONS: &str = "svc_reconciliations_total";
 /// Looks at the forge; labels `kind`, `outcome` (`ok`, `not_found`, `failed`).
 pub const LOOKUPS: &str = "svc_forge_lookups_total";
+/// Requests to send a webhook again; label `outcome` (`requested`, `failed`).
+pub const REDELIVERIES: &str = "svc_redeliveries_total";
 /// Worker panics; label `worker`.
 pub const WORKER_PANICS: &str = "svc_worker_panics_total";
 /// Swept rows; label `kind`.

@@ -7,6 +7,7 @@
 
 mod checks;
 mod credentials;
+mod deliveries;
 mod issuer;
 mod key;
 mod runs;
@@ -27,6 +28,7 @@ use crate::domain::time::Timestamp;
 use crate::wake::Wake;
 use state::State;
 
+pub use deliveries::FailedDelivery;
 pub use issuer::{Issuer, RunClaims};
 pub use runs::RunState;
 pub use webhook::{Webhook, Webhooks, sign};
@@ -57,6 +59,10 @@ pub enum Call {
     CheckRunCreate,
     /// Update a check run.
     CheckRunUpdate,
+    /// Look for deliveries that failed.
+    DeliveryFind,
+    /// Ask for a delivery to be sent again.
+    DeliveryRepeat,
 }
 
 /// What goes wrong with one call.
@@ -227,6 +233,11 @@ impl Simulator {
     /// Removes a check run.
     pub fn remove_check_run(&self, check_run: i64) {
         self.state().check_runs.retain(|run| run.id != check_run);
+    }
+
+    /// Adds a delivery that failed.
+    pub fn fail_delivery(&self, guid: &str, event: &str, delivered_at: Timestamp) {
+        self.state().fail_delivery(guid, event, delivered_at);
     }
 
     /// Plans a fault for the next call of a kind that has none planned yet.

@@ -12,6 +12,8 @@ pub mod outbox;
 
 pub mod reconcile;
 
+pub mod redelivery;
+
 pub mod slo;
 
 pub mod sweep;

@@ -94,6 +94,8 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
     let private_key = source.secret("SVC_FORGE_PRIVATE_KEY");
     let app_text = source.text("SVC_FORGE_APP_ID");
     let body_bytes = source.number("SVC_WEBHOOK_BODY_BYTES", 1_024, 64 * 1_024 * 1_024);
+    let redelivery =
+        source.parsed("SVC_WEBHOOK_REDELIVERY", "true or false", |text| text.parse::<bool>().ok());
     let api_version =
         source.parsed("SVC_FORGE_API_VERSION", "2022-11-28, 2026-03-10 or ghes", |text| {
             ["2022-11-28", "2026-03-10", "ghes"].contains(&text).then(|| text.to_owned())
@@ -142,6 +144,7 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
     Some(ForgeConfig {
         webhook_secrets: std::iter::once(secret?).chain(previous).collect(),
         webhook_body_bytes: usize::try_from(body_bytes?).unwrap_or(usize::MAX),
+        webhook_redelivery: redelivery?,
         app_id: app_id?,
         private_key: private_key?,
         api_url,

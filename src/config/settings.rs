@@ -73,6 +73,11 @@ pub const SETTINGS: &[Setting] = &[
         "The secret before, accepted too while a rotation is under way.",
     ),
     plain("SVC_WEBHOOK_BODY_BYTES", "26214400", "Largest webhook body, in bytes."),
+    plain(
+        "SVC_WEBHOOK_REDELIVERY",
+        "false",
+        "Look every 5 minutes for webhooks that did not arrive, up to 3 days back, and ask the forge to send them again: true or false.",
+    ),
     plain("SVC_FORGE_APP_ID", "", "Number of the app at the forge."),
     secret("SVC_FORGE_PRIVATE_KEY", "RSA private key of the app, PEM."),
     plain(

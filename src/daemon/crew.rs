@@ -9,7 +9,7 @@ use super::Error;
 use crate::app::Wakes;
 use crate::clock::{Clock, SystemClock};
 use crate::config::{ForgeConfig, ReconciliationConfig, WorkConfig};
-use crate::forge::Forge;
+use crate::forge::{Forge, Hooks};
 use crate::metrics::Metrics;
 use crate::random::{Ids, SystemEntropy};
 use crate::store::{NewRelease, Store};
@@ -19,6 +19,7 @@ use crate::workers::driver::{self, Worker};
 use crate::workers::jobs::{Jobs, Owed};
 use crate::workers::outbox::Outbox;
 use crate::workers::reconcile::{Detect, Reconcile};
+use crate::workers::redelivery::{self, Redelivery};
 
 /// Starts workers.
 pub(super) struct Crew {
@@ -89,6 +90,25 @@ impl Crew {
             self.start(Box::new(outbox), wakes.outbox.clone(), work.poll)?;
         }
         Ok(())
+    }
+
+    pub(super) fn start_redelivery(
+        &mut self,
+        store: &Store,
+        hooks: Arc<dyn Hooks>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<(), Error> {
+        let wake = Wake::new();
+        let worker = Redelivery {
+            store: store.clone(),
+            hooks,
+            clock: Arc::clone(clock),
+            wake: wake.clone(),
+            pause: redelivery::PAUSE,
+            metrics: Arc::clone(&self.metrics),
+            paused_until: None,
+        };
+        self.start(Box::new(worker), wake, redelivery::POLL)
     }
 
     pub(super) fn start_reconcilers(

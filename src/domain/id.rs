@@ -109,6 +109,8 @@ forge_id! {
     CheckRunId;
     /// An app registered at the forge.
     AppId;
+    /// One try of the forge to deliver a webhook.
+    HookDeliveryId;
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::outbox::SendResult;
+use crate::domain::reconcile::Unavailable;
 use crate::domain::time::Timestamp;
 
 /// Wait when the forge limits us without saying for how long.
@@ -48,6 +49,16 @@ impl Answer {
             return None;
         }
         serde_json::from_slice(body).ok()
+    }
+
+    /// Reads the body, which must be a JSON array.
+    pub(super) fn array<T: DeserializeOwned>(&self) -> Option<Vec<T>> {
+        serde_json::from_slice(self.body.as_deref()?).ok()
+    }
+
+    /// Returns why an answer that is not the one hoped for tells nothing.
+    pub(super) fn unavailable(&self, now: Timestamp) -> Unavailable {
+        Unavailable { class: self.class(now), wait_until: self.limited_until(now) }
     }
 
     /// Says whether the body, in the forge's own words, mentions `text` in any case.

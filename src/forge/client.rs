@@ -110,7 +110,7 @@ pub struct Client {
     pub(super) app: AppId,
     pub(super) api_version: ApiVersion,
     pub(super) freshness_waits: [Duration; 3],
-    key: AppKey,
+    pub(super) key: AppKey,
 }
 
 impl Client {

@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 
 use super::CheckRunLook;
-use super::answer::{Answer, log_failure};
+use super::answer::log_failure;
 use super::session::{RepositorySession, percent_encode};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::id::{RepositoryId, WorkflowRunId};
@@ -142,15 +142,11 @@ fn read<T: serde::de::DeserializeOwned>(
         Ok(answer) => match (answer.status, answer.object()) {
             (StatusCode::OK, Some(object)) => return Ok(Read::Found(object)),
             (StatusCode::NOT_FOUND, _) => return Ok(Read::NotFound),
-            (status, _) => (Some(status), of_answer(&answer, now)),
+            (status, _) => (Some(status), answer.unavailable(now)),
         },
     };
     log_failure(name, status, Some(failure.class));
     Err(failure)
-}
-
-fn of_answer(answer: &Answer, now: Timestamp) -> Unavailable {
-    Unavailable { class: answer.class(now), wait_until: answer.limited_until(now) }
 }
 
 #[derive(Deserialize)]

@@ -24,6 +24,12 @@ const EVENTS: [&str; 7] = [
     "ping",
 ];
 
+/// Says whether a payload of the event can ask something of us.
+#[must_use]
+pub fn can_ask(event: &str) -> bool {
+    event != "ping" && EVENTS.contains(&event)
+}
+
 /// What decides whether a payload asks for something. Source: the operator.
 #[derive(Clone, Debug)]
 pub struct Rules {

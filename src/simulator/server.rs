@@ -48,12 +48,14 @@ pub(super) struct Reply {
     /// Nothing is said when zero.
     pub(super) retry_after: u64,
     pub(super) location: Option<String>,
+    /// Where the next page is.
+    pub(super) link: Option<String>,
     pub(super) body: String,
 }
 
 impl Reply {
     pub(super) fn json(status: u16, body: &Value) -> Self {
-        Self { status, retry_after: 0, location: None, body: body.to_string() }
+        Self { status, retry_after: 0, location: None, link: None, body: body.to_string() }
     }
 
     pub(super) fn error(status: u16) -> Self {
@@ -67,6 +69,9 @@ impl Reply {
         }
         if let Some(location) = &self.location {
             head = format!("{head}location: {location}\r\n");
+        }
+        if let Some(link) = &self.link {
+            head = format!("{head}link: {link}\r\n");
         }
         if self.status == 204 {
             return format!("{head}\r\n");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::credentials::{self, Grant};
 use super::server::{Reply, Request};
-use super::{Call, CheckRun, Effect, Fault, WorkflowRun};
+use super::{Call, CheckRun, Effect, FailedDelivery, Fault, WorkflowRun};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;
@@ -25,6 +25,7 @@ pub(super) struct State {
     pub(super) ledger: Vec<Effect>,
     pub(super) workflow_runs: Vec<WorkflowRun>,
     pub(super) check_runs: Vec<CheckRun>,
+    pub(super) failed_deliveries: Vec<FailedDelivery>,
 }
 
 impl State {
@@ -41,6 +42,7 @@ impl State {
             ledger: Vec::new(),
             workflow_runs: Vec::new(),
             check_runs: Vec::new(),
+            failed_deliveries: Vec::new(),
         }
     }
 
@@ -79,6 +81,9 @@ impl State {
         }
         let bearer = request.header("authorization").strip_prefix("Bearer ");
         let bearer = bearer.ok_or(Reply::error(401))?;
+        if matches!(call, Call::DeliveryFind | Call::DeliveryRepeat) {
+            return self.as_app(call, bearer, request);
+        }
         let body = if request.method == "GET" {
             Value::Null
         } else {
@@ -104,7 +109,18 @@ impl State {
             Call::CheckRunUpdate => self.update_check_run(request, repository, &rest, &body),
             Call::CheckRunRead => self.read_check_run(repository, &rest),
             Call::CheckRunFind => Ok(self.find_check_runs(request, repository, &rest)),
-            Call::Mint => Err(Reply::error(500)),
+            Call::Mint | Call::DeliveryFind | Call::DeliveryRepeat => Err(Reply::error(500)),
+        }
+    }
+
+    /// Answers about the app itself.
+    fn as_app(&mut self, call: Call, bearer: &str, request: &Request) -> Result<Reply, Reply> {
+        if !credentials::is_app(bearer, self.clock.now()) {
+            return Err(Reply::error(401));
+        }
+        match call {
+            Call::DeliveryFind => Ok(self.find_deliveries(request)),
+            _ => self.repeat_delivery(request),
         }
     }
 
@@ -172,6 +188,8 @@ impl State {
 fn call_of(request: &Request) -> Option<Call> {
     let path = request.path.as_str();
     match request.method.as_str() {
+        "GET" if path == "/app/hook/deliveries" => Some(Call::DeliveryFind),
+        "POST" if path.starts_with("/app/hook/deliveries/") => Some(Call::DeliveryRepeat),
         "POST" if path.ends_with("/access_tokens") => Some(Call::Mint),
         "POST" if path.ends_with("/dispatches") => Some(Call::Dispatch),
         "POST" if path.ends_with("/check-runs") => Some(Call::CheckRunCreate),
@@ -193,6 +211,8 @@ const fn permission(call: Call) -> (&'static str, &'static str) {
             ("actions", "read")
         }
         Call::Mint
+        | Call::DeliveryFind
+        | Call::DeliveryRepeat
         | Call::CheckRunFind
         | Call::CheckRunRead
         | Call::CheckRunCreate

@@ -22,6 +22,7 @@ mod progress;
 mod queue;
 mod reconciliation;
 mod reconciliation_list;
+mod redeliveries;
 mod release_list;
 mod releases;
 mod results;

@@ -24,6 +24,7 @@ mod intake_bodies;
 mod kill;
 mod lifecycle;
 mod load;
+mod lost_webhooks;
 mod neighbours;
 mod operator_list;
 mod operator_refusals;

@@ -205,6 +205,7 @@ fn what_operators_configured_as_secret_is_not_shown() {
         api_version: "ghes".to_owned(),
         root_certificate: None,
         release_tag_pattern: glob::Pattern::new("v*").unwrap(),
+        webhook_redelivery: false,
         release_workflow: "release.yml".to_owned(),
         check_run_name: "release".to_owned(),
         results: ResultConfig { issuers: Vec::new(), secrets: vec![MARK.into(), MARK.into()] },

@@ -2,6 +2,7 @@
 //! against a double that answers with whatever bytes it is given.
 
 mod double;
+mod hooks;
 mod hostile;
 mod issuer;
 mod looks;

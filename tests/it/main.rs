@@ -24,6 +24,7 @@ mod outcomes_result;
 mod power;
 mod query_plans;
 mod reconcile;
+mod redelivery;
 mod results;
 mod simulation;
 mod slo;

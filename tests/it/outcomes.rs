@@ -5,6 +5,7 @@
 //! there. Each must be a row of the generated table.
 
 mod reconcile;
+mod redelivery;
 mod slo;
 
 use std::fmt::Write as _;

@@ -18,7 +18,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 28] = [
+const STEPS: [(&str, &str); 29] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -47,10 +47,11 @@ const STEPS: [(&str, &str); 28] = [
     step!("26-reconciliation-items-listing"),
     step!("27-signals"),
     step!("28-result-refusals"),
+    step!("29-webhook-redeliveries"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 28;
+pub const NEWEST_STEP: i64 = 29;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

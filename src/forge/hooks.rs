@@ -1,0 +1,120 @@
+//! The app's own webhooks: which deliveries failed, and asking for one again. The app's credential is
+//! used for itself here. Of an answer only numbers, ids and times are taken; a link is never followed,
+//! only the mark of the next page is read out of it.
+
+use http::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::answer::{Answer, log_failure};
+use super::client::Client;
+use super::wire::Request;
+use super::{FailedDeliveries, Hooks, PageMark, payload};
+use crate::domain::dead_letter::ErrorClass;
+use crate::domain::id::HookDeliveryId;
+use crate::domain::reconcile::Unavailable;
+use crate::domain::redelivery::FailedDelivery;
+use crate::domain::time::Timestamp;
+
+/// Deliveries on one page, the most the forge gives.
+const PAGE: usize = 100;
+/// Longest mark of a page.
+const MARK_BYTES_MAX: usize = 200;
+
+impl Hooks for Client {
+    fn failed_deliveries(&self, after: Option<&PageMark>) -> Result<FailedDeliveries, Unavailable> {
+        let mark = after.map_or_else(String::new, |mark| format!("&cursor={}", mark.0));
+        let path = format!("/app/hook/deliveries?status=failure&per_page={PAGE}{mark}");
+        self.as_app("failed_deliveries", (Method::GET, path), |answer| {
+            let elements: Vec<Value> =
+                (answer.status == StatusCode::OK).then(|| answer.array())??;
+            // One that cannot be read must not keep the others from being asked for.
+            let deliveries = elements.into_iter().filter_map(read).collect();
+            Some(FailedDeliveries { deliveries, next: answer.header("link").and_then(next) })
+        })
+    }
+
+    fn redeliver(&self, delivery: HookDeliveryId) -> Result<(), Unavailable> {
+        let path = format!("/app/hook/deliveries/{delivery}/attempts");
+        self.as_app("redeliver", (Method::POST, path), |answer| {
+            (answer.status == StatusCode::ACCEPTED).then_some(())
+        })
+    }
+}
+
+impl Client {
+    /// Makes one call with the app's own credential; nothing is repeated.
+    fn as_app<T>(
+        &self,
+        name: &str,
+        (method, path): (Method, String),
+        hoped: impl FnOnce(&Answer) -> Option<T>,
+    ) -> Result<T, Unavailable> {
+        let now = self.clock.now();
+        let failed = |class| Unavailable { class, wait_until: None };
+        let bearer = self.key.sign(now).ok_or(failed(ErrorClass::State))?;
+        let request = Request { method, path, moved_path: None, bearer: &bearer, body: None };
+        let (status, failure) = match self.wire.send(&request) {
+            Err(_) => (None, failed(ErrorClass::Unavailable)),
+            Ok(answer) => match hoped(&answer) {
+                Some(hoped) => return Ok(hoped),
+                None => (Some(answer.status), answer.unavailable(self.clock.now())),
+            },
+        };
+        log_failure(name, status, Some(failure.class));
+        Err(failure)
+    }
+}
+
+/// One delivery of a list.
+#[derive(Deserialize)]
+struct Listed {
+    id: i64,
+    guid: String,
+    delivered_at: String,
+    event: String,
+}
+
+fn read(element: Value) -> Option<FailedDelivery> {
+    let listed: Listed = serde_json::from_value(element).ok()?;
+    Some(FailedDelivery {
+        id: listed.id.try_into().ok()?,
+        delivery: listed.guid.parse().ok()?,
+        delivered_at: Timestamp::parse_rounding_up(&listed.delivered_at)?,
+        is_ours: payload::can_ask(&listed.event),
+    })
+}
+
+/// Reads the mark of the next page out of a `Link` header.
+fn next(link: &str) -> Option<PageMark> {
+    let part = link.split(',').find(|part| part.contains("rel=\"next\""))?;
+    let mark = part.split(['?', '&', '>']).find_map(|pair| pair.strip_prefix("cursor="))?;
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~%=".contains(&b);
+    let fits = (1..=MARK_BYTES_MAX).contains(&mark.len()) && mark.bytes().all(is_plain);
+    fits.then(|| PageMark(mark.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_mark_is_taken_from_a_link() {
+        let mark = |link: &str| next(link).map(|mark| mark.0);
+        let url = "https://forge.example/app/hook/deliveries?per_page=100";
+        assert_eq!(mark(&format!("<{url}&cursor=v1_12>; rel=\"next\"")), Some("v1_12".to_owned()));
+        let both = format!("<{url}&cursor=a>; rel=\"prev\", <{url}&cursor=b>; rel=\"next\"");
+        assert_eq!(mark(&both), Some("b".to_owned()));
+        for link in [
+            String::new(),
+            format!("<{url}>; rel=\"next\""),
+            format!("<{url}&cursor=>; rel=\"next\""),
+            format!("<{url}&cursor=a>; rel=\"prev\""),
+            format!("<{url}&cursor=a b>; rel=\"next\""),
+            format!("<{url}&cursor=a/../b>; rel=\"next\""),
+            format!("<{url}&cursor={}>; rel=\"next\"", "a".repeat(201)),
+        ] {
+            assert_eq!(mark(&link), None, "{link}");
+        }
+    }
+}
