@@ -18,6 +18,7 @@ mod canary;
 mod cannot_start;
 mod clock;
 mod concurrent;
+mod contract;
 mod disk;
 mod intake;
 mod intake_bodies;
