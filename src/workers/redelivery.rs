@@ -1,6 +1,7 @@
-//! Asks the forge to send webhooks again that failed and did not arrive since. It reads the forge's list
-//! of failures, newest first; what is asked for is decided, and counted, in the store before a request
-//! leaves. A request is never repeated within a sweep, whatever came of it.
+//! Asks the forge to send webhooks again that failed and did not arrive since.
+//!
+//! It reads the forge's list of failures, newest first; what is asked for is decided, and counted, in
+//! the store before a request leaves. A request is never repeated within a sweep, whatever came of it.
 
 use std::sync::Arc;
 use std::time::Duration;
