@@ -2,6 +2,7 @@
 //! simulator, and lets pass only what the description of the API allows, both ways. Needs the validator,
 //! which `tests/external/forge-contract` brings; by itself this is not run.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -217,6 +218,10 @@ fn assert_conforming(validator: &Validator, forge: &Simulator) {
     assert_eq!(validator.lines("terminated with error"), CUTS, "{log}");
     assert_eq!(validator.lines("Unable to match the returned status code"), STATUSES, "{log}");
     assert_eq!(validator.lines("Violation"), STATUSES, "{log}");
+    // Repairs and proofs repeat nothing: no effect happened twice.
+    let effects = forge.ledger();
+    let once: BTreeSet<&str> = effects.iter().map(|effect| effect.key.as_str()).collect();
+    assert_eq!(once.len(), effects.len(), "{effects:?}");
     for call in CALLS {
         assert!(forge.requests(call) > 0, "{call:?} was never made");
     }
