@@ -208,6 +208,11 @@ impl Simulator {
         self.state().tags.insert((repository, tag.to_owned()), commit.to_owned());
     }
 
+    /// Adds a workflow run, as if it had been dispatched.
+    pub fn add_run(&self, run: WorkflowRun) {
+        self.state().workflow_runs.push(run);
+    }
+
     /// Moves the newest try of a workflow run.
     pub fn set_run(&self, run: i64, state: RunState) {
         if let Some(newest) = self.state().run_mut(run).and_then(|run| run.tries.last_mut()) {

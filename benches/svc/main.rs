@@ -17,6 +17,7 @@ mod intake;
 mod listing;
 mod raw;
 mod raw_release;
+mod settle;
 mod support;
 mod svcd;
 mod verbs;
@@ -33,6 +34,9 @@ fn main() {
     }
     if wanted("verbs") {
         verbs::run();
+    }
+    if wanted("settle") {
+        settle::run();
     }
     if wanted("listing") {
         listing::run();
