@@ -60,7 +60,7 @@ pub struct Report {
 }
 
 /// A result whose credential holds.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NewResult {
     /// The release run it was sent for.
     pub release_run: ReleaseRunId,

@@ -70,7 +70,7 @@ pub(super) fn find_workflow_run(
     let path = format!(
         "/actions/workflows/{}/runs?event=workflow_dispatch&head_sha={}&created={}&per_page={PAGE}",
         percent_encode(&wanted.workflow),
-        percent_encode(&wanted.head_sha),
+        percent_encode(wanted.head_sha.as_str()),
         percent_encode(&format!(">={}", whole_seconds(wanted.began_at.minus(CLOCK_SKEW)))),
     );
     let page = match read::<RunPage>(session, "find_workflow_run", &path) {
@@ -168,7 +168,7 @@ struct TitledRun {
 impl TitledRun {
     fn is(&self, wanted: &look::Dispatch, repository: RepositoryId) -> bool {
         self.event.as_deref() == Some("workflow_dispatch")
-            && self.head_sha.as_deref() == Some(&wanted.head_sha)
+            && self.head_sha.as_deref() == Some(wanted.head_sha.as_str())
             && self.repository.as_ref().map(|it| it.id) == Some(repository.get())
             && is_of(self.path.as_deref(), &wanted.workflow)
     }
@@ -196,7 +196,7 @@ impl Run {
     fn is(&self, wanted: &look::WorkflowRun) -> bool {
         self.id == wanted.run.get()
             && self.event.as_deref() == Some("workflow_dispatch")
-            && self.head_sha.as_deref() == Some(&wanted.head_sha)
+            && self.head_sha.as_deref() == Some(wanted.head_sha.as_str())
             && self.repository.as_ref().map(|it| it.id) == Some(wanted.repository.get())
             && wanted.workflow.as_ref().is_none_or(|file| is_of(self.path.as_deref(), file))
     }
@@ -235,7 +235,7 @@ impl CheckRun {
     fn is(&self, wanted: &look::CheckRun, app: i64) -> bool {
         self.id == wanted.check_run.get()
             && self.external_id.as_deref() == Some(&wanted.attempt.to_string())
-            && self.head_sha.as_deref() == Some(&wanted.head_sha)
+            && self.head_sha.as_deref() == Some(wanted.head_sha.as_str())
             && self.app.as_ref().map(|it| it.id) == Some(app)
             && wanted.name.as_ref().is_none_or(|name| self.name.as_ref() == Some(name))
     }

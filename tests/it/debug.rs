@@ -14,6 +14,11 @@ use svc::domain::delivery::{NewDelivery, RepositoryRef};
 use svc::domain::event::{AccountName, Action, CommitSha, GitRef, InstallationState};
 use svc::domain::job::{Change, Job};
 use svc::domain::outbox::{Effect, EffectKind, Message};
+use svc::domain::reconcile::Reason;
+use svc::domain::reconcile::look::{CheckRun, Creation, Dispatch, Look, Subject, WorkflowRun};
+use svc::domain::release::{Conclusion, Decision};
+use svc::domain::result::Report;
+use svc::domain::time::Timestamp;
 use svc::forge::client::{ApiVersion, Settings};
 use svc::forge::payload::Normalised;
 use svc::forge::signature::Secrets;
@@ -23,12 +28,15 @@ use svc::http::message::{Head, Request, Response, Surface};
 const MARK: &str = "cafe0123cafe4567";
 
 /// Types with such fields, by name. `Debug` of each is formatted below, of `Config` by its parts.
-const LISTED: [&str; 18] = [
+const LISTED: [&str; 25] = [
     "AccountName",
     "Action",
     "Change",
+    "CheckRun",
     "CommitSha",
     "Config",
+    "Creation",
+    "Dispatch",
     "Effect",
     "ForgeConfig",
     "GitRef",
@@ -37,11 +45,15 @@ const LISTED: [&str; 18] = [
     "Message",
     "NewDelivery",
     "Normalised",
+    "Look",
     "OperatorConfig",
+    "Report",
+    "ResultConfig",
     "Operators",
     "RepositoryRef",
     "Secrets",
     "Settings",
+    "WorkflowRun",
 ];
 /// What fields hold that must not be seen.
 const TELLING: [&str; 9] = [
@@ -171,6 +183,48 @@ fn what_is_sent_for_tenants_is_not_shown() {
 }
 
 #[test]
+fn what_is_looked_at_and_reported_is_not_shown() {
+    let nobody = uuid::Uuid::nil();
+    let (attempt, head_sha) = (nobody.into(), commit());
+    let dispatch =
+        Dispatch { attempt, workflow: String::new(), head_sha, began_at: Timestamp::MIN };
+    assert_silent("Dispatch", &dispatch);
+    let creation = Creation { attempt, name: String::new(), head_sha: commit() };
+    assert_silent("Creation", &creation);
+    let run = WorkflowRun {
+        attempt,
+        run: 1.try_into().unwrap(),
+        run_attempt: 1,
+        repository: 1.try_into().unwrap(),
+        head_sha: commit(),
+        workflow: None,
+    };
+    assert_silent("WorkflowRun", &run);
+    let check_run = CheckRun {
+        release_run: nobody.into(),
+        attempt,
+        check_run: 1.try_into().unwrap(),
+        name: None,
+        head_sha: commit(),
+        conclusion: Conclusion::Neutral,
+        completed_at: Timestamp::MIN,
+    };
+    assert_silent("CheckRun", &check_run);
+    let look = Look {
+        id: nobody.into(),
+        reason: Reason::ReportingStale,
+        deadline: Timestamp::MIN,
+        look_count: 1,
+        installation: 1.try_into().unwrap(),
+        repository: Some(repository()),
+        subject: Subject::CheckRun(check_run),
+    };
+    assert_silent("Look", &look);
+    let report = Report { decision: Decision::Rejected, head_commit: commit() };
+    assert_silent("Report", &report);
+}
+
+#[test]
 fn what_peers_sent_and_are_answered_is_not_shown() {
     let mut headers = HeaderMap::new();
     for name in ["authorization", "x-hub-signature-256", "idempotency-key", "x-github-delivery"] {
@@ -211,6 +265,7 @@ fn what_operators_configured_as_secret_is_not_shown() {
         results: ResultConfig { issuers: Vec::new(), secrets: vec![MARK.into(), MARK.into()] },
     };
     assert_silent("ForgeConfig", &forge);
+    assert_silent("ResultConfig", &forge.results);
     let settings = Settings {
         base_url: "https://forge.example".to_owned(),
         app_id: 1.try_into().unwrap(),

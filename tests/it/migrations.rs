@@ -80,6 +80,7 @@ const ROWS: &[(&str, &str)] = &[
     ),
     ("result_callbacks", "INSERT INTO result_callbacks VALUES ('c', 't', x'00', 'recorded', 5)"),
     ("worker_ticks", "INSERT INTO worker_ticks VALUES ('w', 5, 5)"),
+    ("webhook_redeliveries", "INSERT INTO webhook_redeliveries VALUES ('forge:c', 1, 5)"),
     ("reconciliation_budgets", "INSERT INTO reconciliation_budgets VALUES (1, 5, 3)"),
 ];
 
@@ -312,20 +313,4 @@ fn a_writer_that_knows_the_column_sets_it_itself() {
         )
         .unwrap();
     assert_eq!(told(&connection, "r").as_deref(), Some("neutral"));
-}
-
-#[test]
-fn a_conclusion_that_an_earlier_step_left_with_the_next_attempt_is_taken_away() {
-    let folder = tempfile::tempdir().unwrap();
-    let connection = open_raw(&folder.path().join("svc.db"));
-    let steps = steps();
-    climb(&connection, &steps[..24]);
-    insert(&connection, "r");
-    end(&connection, "r", "failed", Some("rejected"), "failure");
-    let next = "UPDATE release_runs SET status = 'queued', decision = NULL, conclusion = NULL, \
-                    current_attempt_id = 'r-2', finished_at = NULL";
-    connection.execute(next, []).unwrap();
-    assert_eq!(told(&connection, "r").as_deref(), Some("failure"), "that is the defect");
-    climb(&connection, &steps[24..]);
-    assert_eq!(told(&connection, "r"), None);
 }

@@ -1,6 +1,7 @@
 //! What a reconciler looks at: an item with all that is needed to address its subject today.
 
 use crate::domain::delivery::RepositoryRef;
+use crate::domain::event::CommitSha;
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, ReconciliationId, ReleaseRunId, RepositoryId,
     WorkflowRunId,
@@ -57,7 +58,7 @@ pub struct WorkflowRun {
     /// The repository it runs in.
     pub repository: RepositoryId,
     /// The commit it runs on.
-    pub head_sha: String,
+    pub head_sha: CommitSha,
     /// File name of the workflow; nothing when an older version did not note it.
     pub workflow: Option<String>,
 }
@@ -70,7 +71,7 @@ pub struct Dispatch {
     /// File name of the workflow.
     pub workflow: String,
     /// The commit it was dispatched on.
-    pub head_sha: String,
+    pub head_sha: CommitSha,
     /// Not before this, give or take the clocks' difference, was the run created.
     pub began_at: Timestamp,
 }
@@ -83,7 +84,7 @@ pub struct Creation {
     /// Its name.
     pub name: String,
     /// The commit.
-    pub head_sha: String,
+    pub head_sha: CommitSha,
 }
 
 /// A check run, what must be true of it, and what it must show.
@@ -98,7 +99,7 @@ pub struct CheckRun {
     /// Its name; nothing when an older version did not note it.
     pub name: Option<String>,
     /// The commit.
-    pub head_sha: String,
+    pub head_sha: CommitSha,
     /// The conclusion the forge was first told.
     pub conclusion: Conclusion,
     /// When the release run ended.

@@ -65,7 +65,7 @@ const fn unseen(subject: &Subject, why: Unavailable) -> Observation {
 fn creation_seen(session: &mut dyn Session, creation: &look::Creation) -> doubt::Observation {
     let wanted = NewCheckRun {
         name: &creation.name,
-        head_sha: &creation.head_sha,
+        head_sha: creation.head_sha.as_str(),
         attempt: creation.attempt,
     };
     match session.find_check_run(&wanted) {

@@ -11,6 +11,7 @@ use svc::domain::dead_letter::ErrorClass::{
     self, Authentication, NotFound, Permission as Forbidden, Protocol, RateLimited, Unavailable,
     Validation,
 };
+use svc::domain::event::CommitSha;
 use svc::domain::reconcile::doubt;
 use svc::domain::reconcile::look;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
@@ -123,7 +124,7 @@ fn wanted_run() -> look::WorkflowRun {
         run: 5.try_into().unwrap(),
         run_attempt: 2,
         repository: repository().id,
-        head_sha: SHA.to_owned(),
+        head_sha: CommitSha::new(SHA).unwrap(),
         workflow: Some("release.yml".to_owned()),
     }
 }
@@ -132,7 +133,7 @@ fn wanted_dispatch() -> look::Dispatch {
     look::Dispatch {
         attempt: attempt(),
         workflow: "release.yml".to_owned(),
-        head_sha: SHA.to_owned(),
+        head_sha: CommitSha::new(SHA).unwrap(),
         began_at: Timestamp::from_micros(1_795_251_600_999_999),
     }
 }
@@ -143,7 +144,7 @@ fn wanted_check_run() -> look::CheckRun {
         attempt: attempt(),
         check_run: 5.try_into().unwrap(),
         name: Some("svc release".to_owned()),
-        head_sha: SHA.to_owned(),
+        head_sha: CommitSha::new(SHA).unwrap(),
         conclusion: Conclusion::Failure,
         completed_at: Timestamp::from_micros(1_795_251_600_000_000),
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use svc::domain::dead_letter::ErrorClass;
+use svc::domain::event::CommitSha;
 use svc::domain::id::{CheckRunId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
@@ -32,13 +33,13 @@ fn wanted_run(run: WorkflowRunId) -> look::WorkflowRun {
         run,
         run_attempt: 1,
         repository: repository().id,
-        head_sha: SHA.to_owned(),
+        head_sha: CommitSha::new(SHA).unwrap(),
         workflow: Some(WORKFLOW.to_owned()),
     }
 }
 
 fn wanted_dispatch(began_at: Timestamp) -> look::Dispatch {
-    let (workflow, head_sha) = (WORKFLOW.to_owned(), SHA.to_owned());
+    let (workflow, head_sha) = (WORKFLOW.to_owned(), CommitSha::new(SHA).unwrap());
     look::Dispatch { attempt: attempt(), workflow, head_sha, began_at }
 }
 
@@ -48,7 +49,7 @@ fn wanted_check_run(check_run: CheckRunId) -> look::CheckRun {
         attempt: attempt(),
         check_run,
         name: Some("svc release".to_owned()),
-        head_sha: SHA.to_owned(),
+        head_sha: CommitSha::new(SHA).unwrap(),
         conclusion: Conclusion::Failure,
         completed_at: Timestamp::from_micros(1_795_251_600_000_000),
     }

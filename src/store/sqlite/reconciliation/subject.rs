@@ -7,6 +7,7 @@ use rusqlite::{Row, named_params};
 
 use super::Due;
 use crate::domain::delivery::RepositoryRef;
+use crate::domain::event::CommitSha;
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{Effect, EffectKind};
 use crate::domain::reconcile::look::{CheckRun, Creation, Dispatch, Subject, WorkflowRun};
@@ -53,7 +54,7 @@ fn workflow_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Err
         run: row::number(row, "workflow_run_id")?,
         run_attempt: row.get("run_attempt")?,
         repository: row::number(row, "repository_id")?,
-        head_sha: row.get("head_sha")?,
+        head_sha: commit(row)?,
         workflow: row.get("workflow")?,
     })))
 }
@@ -71,9 +72,13 @@ fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Erro
     Ok(Ok(Subject::UnknownRun(Dispatch {
         attempt: attempt.parse().or(Err(Error::Row("subject_id")))?,
         workflow: row::read(row, "workflow", |name: Option<String>| name)?,
-        head_sha: row.get("head_sha")?,
+        head_sha: commit(row)?,
         began_at: row::instant(row, "updated_at")?.minus(CALL_MAX),
     })))
+}
+
+fn commit(row: &Row<'_>) -> Result<CommitSha, Error> {
+    row::read(row, "head_sha", |text: String| CommitSha::new(&text))
 }
 
 /// Reads `status` of an attempt and `is_current`. A superseded attempt has a word of its own.
@@ -121,11 +126,11 @@ fn in_doubt(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subje
         Some(Effect::WorkflowDispatch { workflow, .. }) => Ok(Subject::Dispatch(Dispatch {
             attempt,
             workflow,
-            head_sha: row.get("head_sha")?,
+            head_sha: commit(row)?,
             began_at: row::instant(row, "send_began_at")?,
         })),
-        Some(Effect::CheckRunCreate { name, head_sha }) => {
-            Ok(Subject::Creation(Creation { attempt, name, head_sha }))
+        Some(Effect::CheckRunCreate { name, .. }) => {
+            Ok(Subject::Creation(Creation { attempt, name, head_sha: commit(row)? }))
         }
         Some(Effect::CheckRunUpdate { .. }) | None => Err(Code::EffectUnproved),
     })
@@ -150,7 +155,7 @@ fn check_run(tx: &Tx<'_>, release_run: &str) -> Result<Result<Subject, Code>, Er
         attempt: row::id(row, "current_attempt_id")?,
         check_run: row::number(row, "check_run_id")?,
         name: row.get("check_run_name")?,
-        head_sha: row.get("head_sha")?,
+        head_sha: commit(row)?,
         conclusion: row::read(row, "forge_conclusion", |word: String| {
             Conclusion::from_word(&word)
         })?,

@@ -1,0 +1,127 @@
+//! A side effect at the forge, as it is planned: what to send, under which key.
+
+use std::fmt;
+
+use crate::domain::id::AttemptId;
+use crate::domain::release::Conclusion;
+use crate::domain::time::Timestamp;
+
+/// Kind of a side effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectKind {
+    /// Start a workflow run. Not idempotent at the forge.
+    WorkflowDispatch,
+    /// Create a check run. Not idempotent at the forge, but findable.
+    CheckRunCreate,
+    /// Set a check run's state. Repeatable.
+    CheckRunUpdate,
+}
+
+impl EffectKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::WorkflowDispatch, Self::CheckRunCreate, Self::CheckRunUpdate];
+
+    /// Returns the stored word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::WorkflowDispatch => "workflow_dispatch",
+            Self::CheckRunCreate => "check_run_create",
+            Self::CheckRunUpdate => "check_run_update",
+        }
+    }
+}
+
+/// What to send.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Start the release workflow on a tag.
+    WorkflowDispatch {
+        /// File name of the workflow in the repository.
+        workflow: String,
+        /// Tag without `refs/tags/`.
+        tag: String,
+        /// Binds the run's result to the attempt.
+        nonce: String,
+    },
+    /// Create the check run of an attempt, queued.
+    CheckRunCreate {
+        /// Name shown beside the commit.
+        name: String,
+        /// The commit.
+        head_sha: String,
+    },
+    /// Move the check run of an attempt to a status.
+    CheckRunUpdate {
+        /// Where to.
+        status: CheckRunStatus,
+    },
+}
+
+/// Status a check run is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckRunStatus {
+    /// The workflow was dispatched.
+    InProgress,
+    /// The release run has ended.
+    Completed {
+        /// How.
+        conclusion: Conclusion,
+        /// When.
+        completed_at: Timestamp,
+    },
+}
+
+impl CheckRunStatus {
+    /// Returns the forge's word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+            Self::Completed { .. } => "completed",
+        }
+    }
+}
+
+/// Shown as its kind alone: the rest is the tenant's, or binds a result.
+impl fmt::Debug for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind().as_str())
+    }
+}
+
+impl Effect {
+    /// Returns its kind.
+    #[must_use]
+    pub const fn kind(&self) -> EffectKind {
+        match self {
+            Self::WorkflowDispatch { .. } => EffectKind::WorkflowDispatch,
+            Self::CheckRunCreate { .. } => EffectKind::CheckRunCreate,
+            Self::CheckRunUpdate { .. } => EffectKind::CheckRunUpdate,
+        }
+    }
+
+    /// Returns the key that names this effect of `attempt` in the whole store.
+    #[must_use]
+    pub fn key(&self, attempt: AttemptId) -> String {
+        match self {
+            Self::WorkflowDispatch { .. } => format!("workflow_dispatch:{attempt}"),
+            Self::CheckRunCreate { .. } => format!("check_run_create:{attempt}"),
+            Self::CheckRunUpdate { status } => {
+                format!("check_run_update.{}:{attempt}", status.as_str())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_check_run_has_the_forge_s_word() {
+        assert_eq!(CheckRunStatus::InProgress.as_str(), "in_progress");
+        let update = Effect::CheckRunUpdate { status: CheckRunStatus::InProgress };
+        assert_eq!(format!("{update:?}"), update.kind().as_str());
+    }
+}
