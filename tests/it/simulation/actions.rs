@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use svc::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest};
 use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
-use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
+use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::InstallationId;
 use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::workflow::RunConclusion;
@@ -19,6 +19,7 @@ use svc::workers::reconcile::{Detect, Reconcile};
 use svc::workers::{outbox::Outbox, sweep::Sweep};
 
 use super::forge::{Died, SimulatedForge};
+use super::results;
 use super::world::{TENANTS, World};
 use crate::support::ManualClock;
 use crate::support::world::{APP, RETRY, RULES, plan};
@@ -29,12 +30,14 @@ pub(super) fn step(world: &Arc<World>, depth: u32) {
         0..=15 => deliver_new(world, depth),
         16..=22 => deliver_again(world, depth),
         23..=26 => rerequest(world, depth),
-        27..=29 => change_installation(world, depth),
+        27..=28 => change_installation(world, depth),
+        29 => change_repository(world, depth),
         30..=43 => run_jobs(world, depth),
         44..=48 => detect(world, depth),
         49 => damage(world, depth),
         50..=73 => send(world, depth),
-        74..=78 => go_on_at_the_forge(world, depth),
+        74..=76 => go_on_at_the_forge(world, depth),
+        77..=78 => results::send(world, depth),
         79..=84 => reconcile(world, depth),
         85..=90 => replay(world, depth),
         91..=93 => move_clock(world, depth),
@@ -111,6 +114,21 @@ fn change_installation(world: &Arc<World>, depth: u32) {
         Action::Installation { state, account: None, added: Vec::new(), removed: Vec::new() };
     let tenant = tenant(world);
     deliver(world, depth, delivery(world, tenant, Some(action)));
+}
+
+/// A repository gets another name, is deleted, or comes back.
+fn change_repository(world: &Arc<World>, depth: u32) {
+    let tenant = tenant(world);
+    let state = match world.chance.below(5) {
+        0 => RepositoryState::Deleted,
+        _ => RepositoryState::Active,
+    };
+    let mut change = delivery(world, tenant, Some(Action::Repository { state }));
+    let name = format!("org-{tenant}/app-{}", world.chance.below(3));
+    change.repository = change
+        .repository
+        .map(|repository| RepositoryRef { full_name: name.parse().unwrap(), ..repository });
+    deliver(world, depth, change);
 }
 
 fn delivery(world: &World, tenant: InstallationId, action: Option<Action>) -> NewDelivery {

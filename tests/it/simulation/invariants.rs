@@ -33,6 +33,12 @@ pub(super) fn look_at_everything(world: &World) {
     let audited = "SELECT count(*) FROM audit_events \
         WHERE event = 'control_plane.dead_letter_replayed'";
     assert_eq!(world.ask::<i64>(audited), replays, "audit events");
+    for attempt in
+        world.rows("SELECT current_attempt_id FROM release_runs WHERE status = 'succeeded'")
+    {
+        let decided = world.known.lock().unwrap().decided.contains(&attempt[0].parse().unwrap());
+        assert!(decided, "attempt {} succeeded without a verified result", attempt[0]);
+    }
     if !world.is_damaged_now_and_then() {
         inbox_and_jobs_agree(world);
     }
@@ -96,8 +102,11 @@ const MUST_BE_ZERO: &[(&str, &str)] = &[
             AND o.send_began_at IS NOT NULL",
     ),
     (
-        "a release that ended without a result",
-        "SELECT count(*) FROM release_runs WHERE status = 'succeeded'",
+        "a release that succeeded without a result of its current attempt that says so",
+        "SELECT count(*) FROM release_runs r WHERE status = 'succeeded' AND NOT EXISTS \
+            (SELECT 1 FROM release_run_results s WHERE s.release_run_id = r.release_run_id \
+                AND s.attempt_id = r.current_attempt_id \
+                AND s.decision IN ('accepted', 'accepted_at_risk'))",
     ),
     (
         "a release whose end is not its attempt's",

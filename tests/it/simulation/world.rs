@@ -1,14 +1,16 @@
 //! What one seed plays with. Everything is shared, because steps nest: a call to the forge lets other
 //! replicas go on before it returns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use svc::clock::Clock as _;
 use svc::domain::delivery::NewDelivery;
+use svc::domain::id::AttemptId;
 use svc::domain::reconcile::Code;
+use svc::domain::result::NewResult;
 use svc::domain::time::Timestamp;
 use svc::metrics::Metrics;
 use svc::store::{NEWEST_STEP, Store};
@@ -46,6 +48,12 @@ pub(super) struct Known {
     pub(super) deliveries: Vec<NewDelivery>,
     /// Delivery keys that were answered as accepted.
     pub(super) acknowledged: Vec<String>,
+    /// Every result that was sent, to be sent again.
+    pub(super) results: Vec<NewResult>,
+    /// Attempts whose result was answered as recorded.
+    pub(super) decided: BTreeSet<AttemptId>,
+    /// Credentials and bodies that were answered as recorded.
+    pub(super) credentials: BTreeSet<(String, [u8; 32])>,
     /// Replay keys that were answered, and with which audit event.
     pub(super) replays: BTreeMap<String, String>,
 }
@@ -135,10 +143,19 @@ impl World {
         statement.query_row([], |row| row.get(0)).unwrap()
     }
 
+    /// Returns the release run of an attempt, and its commit; nothing when no store knows the attempt.
+    pub(super) fn release_of(&self, attempt: AttemptId) -> Option<[String; 2]> {
+        let rows = self.rows(&format!(
+            "SELECT release_run_id, head_sha FROM release_runs JOIN release_run_attempts \
+                USING (release_run_id) WHERE attempt_id = '{attempt}'"
+        ));
+        rows.into_iter().next()?.try_into().ok()
+    }
+
     /// Returns the rows of an answer, as text.
     pub(super) fn rows(&self, sql: &str) -> Vec<Vec<String>> {
         let raw = self.raw.lock().unwrap();
-        let mut statement = raw.prepare_cached(sql).unwrap();
+        let mut statement = raw.prepare(sql).unwrap();
         let columns = statement.column_count();
         let text = |row: &rusqlite::Row<'_>, place| match row.get_ref(place).unwrap() {
             rusqlite::types::ValueRef::Integer(number) => number.to_string(),
@@ -183,8 +200,10 @@ impl World {
         let releases_run =
             self.ask("SELECT count(*) FROM release_run_attempts WHERE workflow_run_id IS NOT NULL");
         self.count_reconciliations();
+        let succeeded = self.ask("SELECT count(*) FROM release_runs WHERE status = 'succeeded'");
         let log = self.log.lock().unwrap();
         Report {
+            succeeded,
             hash: log.hash,
             steps: log.steps,
             simulated: self.clock.monotonic(),
