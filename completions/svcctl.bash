@@ -731,7 +731,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards__subcmd__validate)
-            opts="-o -h --ndjson --max-bytes --output --url --installation --token-file --color --timeout --help"
+            opts="-o -h --offline --ndjson --max-bytes --output --url --installation --token-file --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -301,7 +301,7 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema help" -f -a "codes" -d 'Say what the codes of findings mean'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema help" -f -a "schema" -d 'Print the JSON Schema (draft 2020-12) of a variant'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l max-bytes -d 'Most bytes of one card; a larger one is a finding' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l max-bytes -d 'Most bytes of one card; a larger one is a finding. The service takes no more than the default' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the report' -r -f -a "text\t'For people'
 json\t'One JSON document'
 ndjson\t'One JSON document a line, one line an item'
@@ -315,6 +315,7 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_sub
 always\t'Always'
 never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l offline -d 'Check without the service, by the validator of this program'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l ndjson -d 'Read a card on each line of every file, not only of .ndjson and .jsonl'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from explain" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r

@@ -172,4 +172,7 @@ pub struct Problem {
     /// For `not_replayable`: the replay class, or `not_dead`.
     #[serde(rename = "replayClass", skip_serializing_if = "Option::is_none")]
     pub replay_class: Option<Cow<'static, str>>,
+    /// What is wrong with the card that was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<Box<CardReport>>,
 }

@@ -4,6 +4,8 @@
 //! surfaces cannot drift. Whoever operates must hold a [`Principal`], which only the check gives out.
 
 mod callback;
+mod cards;
+mod checks;
 mod dead_letters;
 mod error;
 mod listings;
@@ -26,6 +28,7 @@ use crate::store::Store;
 use crate::wake::Wake;
 
 pub use callback::{Callback, ResultTaken};
+pub use checks::Checks;
 pub use error::Error;
 pub use receive::{Intake, Webhook};
 
@@ -74,6 +77,8 @@ pub struct App {
     pub wakes: Wakes,
     /// Counters.
     pub metrics: Arc<Metrics>,
+    /// Who may check cards now.
+    pub checks: Checks,
     /// How the signals stood when they were last evaluated.
     pub slo: Latest<Report>,
     /// The service is stopping.

@@ -14,6 +14,7 @@ mod date_time;
 mod dialect;
 mod finding;
 mod inspect;
+mod ndjson;
 mod near;
 mod node;
 mod place;
@@ -30,6 +31,7 @@ pub use code::Code;
 pub use convert::{Conversion, Loss, convert};
 pub use dialect::{Dialect, Evidence, dialect};
 pub use finding::{Change, Finding};
+pub use ndjson::lines;
 pub use place::Place;
 pub use schema::schema;
 pub use shape::Variant;
@@ -37,6 +39,11 @@ pub use syntax::DEPTH_MAX;
 
 /// Most findings one report holds; what comes after the first of them is rarely news.
 pub const FINDINGS_MAX: usize = 100;
+
+/// Most bytes of one card that anybody reads, unless told otherwise.
+pub const BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Most cards that are checked in one request.
+pub const BATCH_MAX: usize = 10_000;
 
 /// What is to be said about one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +61,13 @@ impl Report {
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.findings.is_empty()
+    }
+
+    /// Returns whether the text is JSON, whatever it says.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        let is_other = |finding: &Finding| finding.code == Code::NotAnObject;
+        self.variant.is_some() || self.findings.iter().any(is_other)
     }
 
     /// Returns the report about a text that is longer than its reader takes.

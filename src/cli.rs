@@ -169,7 +169,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Audit(command) => audit::run(command, global, output),
         Command::Installations(command) => installations::run(command, global, output),
         Command::Slo(args) => slo::run(args, global, output),
-        Command::Cards(command) => cards::run(command, output),
+        Command::Cards(command) => cards::run(command, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),
     }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::app::{App, IntakeRules, ResultRules, Wakes};
+use crate::app::{App, Checks, IntakeRules, ResultRules, Wakes};
 use crate::auth::operator::Operators;
 use crate::auth::shared_secret;
 use crate::clock::{Clock, SystemClock};
@@ -176,6 +176,7 @@ impl Running {
             reconciliation_configuration_valid: config.reconciliation.is_some(),
             wakes: wakes.clone(),
             metrics: Arc::clone(&metrics),
+            checks: Checks::default(),
             slo: Latest::default(),
             draining: AtomicBool::new(false),
         });

@@ -9,6 +9,7 @@ pub mod message;
 pub mod routes;
 
 mod callback;
+mod cards;
 mod error;
 mod health;
 mod operator;

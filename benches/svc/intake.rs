@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use svc::app::{App, IntakeRules, Wakes};
+use svc::app::{App, Checks, IntakeRules, Wakes};
 use svc::clock::SystemClock;
 use svc::forge::{payload, signature};
 use svc::http::message::Surface;
@@ -86,6 +86,7 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
         reconciliation_configuration_valid: true,
         wakes: Wakes::default(),
         metrics: Arc::new(Metrics::default()),
+        checks: Checks::default(),
         slo: Latest::default(),
         draining: AtomicBool::new(false),
     };

@@ -10,6 +10,9 @@ use crate::card::{Finding, Report};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardReport {
+    /// Line of the card, from 1; only where each line is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
     /// There are no findings.
     pub valid: bool,
     /// `current` or `legacy`: what it is, or was compared with; null when it is no JSON object.
@@ -34,6 +37,8 @@ pub struct CardFinding {
     pub column: u64,
     /// Bytes of the card in front of it.
     pub offset: usize,
+    /// Bytes of what the place begins; 0 when there is nothing.
+    pub length: usize,
     /// What is wrong, in one sentence.
     pub message: String,
     /// What stands there, shortened.
@@ -48,25 +53,47 @@ pub struct CardFinding {
 }
 
 impl CardReport {
-    /// Tells a report on a card that has so many lines of its file or body in front of it.
+    /// Tells a report: on a card of its own, or on one that is a line of something.
     #[must_use]
-    pub fn new(report: &Report, lines_before: u64) -> Self {
-        let tell = |finding: &Finding| CardFinding {
-            code: finding.code.as_str().into(),
-            pointer: finding.pointer.clone(),
-            line: finding.place.line + lines_before,
-            column: finding.place.column,
-            offset: finding.place.offset,
-            message: finding.message.clone(),
-            found: finding.found.clone(),
-            allowed: finding.allowed.clone(),
-            suggestion: finding.suggestion.clone(),
-        };
-        Self {
+    pub fn new(report: Report, line: Option<u64>) -> Self {
+        let told = Self {
+            line: None,
             valid: report.is_valid(),
             variant: report.variant.map(|variant| variant.as_str().into()),
-            findings: report.findings.iter().map(tell).collect(),
+            findings: report.findings.into_iter().map(CardFinding::new).collect(),
             truncated: report.truncated,
+        };
+        match line {
+            Some(line) => told.moved_to(line),
+            None => told,
+        }
+    }
+
+    /// Returns the report of the same card on another line.
+    #[must_use]
+    pub fn moved_to(mut self, line: u64) -> Self {
+        let before = self.line.unwrap_or(1);
+        for finding in &mut self.findings {
+            finding.line = finding.line.saturating_add(line).saturating_sub(before);
+        }
+        self.line = Some(line);
+        self
+    }
+}
+
+impl CardFinding {
+    fn new(finding: Finding) -> Self {
+        Self {
+            code: finding.code.as_str().into(),
+            pointer: finding.pointer,
+            line: finding.place.line,
+            column: finding.place.column,
+            offset: finding.place.offset,
+            length: finding.length,
+            message: finding.message,
+            found: finding.found,
+            allowed: finding.allowed,
+            suggestion: finding.suggestion,
         }
     }
 }

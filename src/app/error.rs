@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::card::BATCH_MAX;
 use crate::domain::dead_letter::NotReplayable;
 use crate::domain::result::Refusal;
 use crate::store;
@@ -42,6 +43,18 @@ pub enum Error {
     /// The media type is not one that is taken.
     #[error("send application/json without a content encoding")]
     UnsupportedMediaType,
+    /// The body is declared as neither one card nor several.
+    #[error("send application/json or application/x-ndjson without a content encoding")]
+    NotCards,
+    /// More cards than one request may have.
+    #[error("send at most {BATCH_MAX} cards in one request")]
+    TooManyCards,
+    /// The reports are longer than one answer may be.
+    #[error("the reports are longer than an answer may be; send fewer cards in one request")]
+    TooMuchToSay,
+    /// As many cards are being checked as may be at once.
+    #[error("other cards are being checked; ask again in a moment")]
+    Busy,
     /// The store cannot do it now; the same request may be sent again later.
     #[error("the service cannot do it now")]
     Unavailable,

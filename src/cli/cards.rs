@@ -6,6 +6,7 @@ mod convert;
 mod explain;
 mod github;
 mod inputs;
+mod judge;
 mod junit;
 mod lines;
 mod machine;
@@ -25,6 +26,7 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::card::Variant;
+use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
@@ -39,9 +41,9 @@ pub(crate) enum Command {
     Schema(schema::Args),
 }
 
-pub(crate) fn run(command: &Command, output: Output) -> Result<Exit, Error> {
+pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
     match command {
-        Command::Validate(args) => validate::run(args, output),
+        Command::Validate(args) => validate::run(args, global, output),
         Command::Explain(args) => explain::run(args, output),
         Command::Convert(args) => convert::run(args, output),
         Command::Codes(args) => codes::run(args, output),
@@ -49,7 +51,7 @@ pub(crate) fn run(command: &Command, output: Output) -> Result<Exit, Error> {
     }
 }
 
-/// Most bytes of one card, unless told otherwise.
+/// Most bytes of one card, unless told otherwise; those the service takes.
 const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What stands for standard input.
@@ -87,5 +89,15 @@ fn read_one(path: &Path) -> Result<Vec<u8>, Error> {
         Err(error) => {
             Err(Error::new(Exit::LocalFile, format!("cannot read {shown}")).caused_by(error))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_service_takes_what_is_read() {
+        assert_eq!(usize::try_from(BYTES_MAX), Ok(crate::card::BYTES_MAX));
     }
 }

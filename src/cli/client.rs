@@ -9,9 +9,9 @@ use std::time::Duration;
 use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde::de::DeserializeOwned;
-use ureq::Agent;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::DefaultConnector;
+use ureq::{Agent, AsSendBody};
 
 pub(crate) use failure::Failure;
 
@@ -99,7 +99,31 @@ impl Client {
         path: &str,
         headers: HeaderMap,
     ) -> Result<Answer, Failure> {
-        let mut request = Request::new(());
+        let request = self.request(method, path, headers, ())?;
+        self.exchange(request, BODY_BYTES_MAX)
+    }
+
+    /// Sends a request with a body, and reads the whole answer, which may be so long.
+    pub(crate) fn send_body(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: &[u8],
+        answer_max: u64,
+    ) -> Result<Answer, Failure> {
+        let request = self.request(method, path, headers, body)?;
+        self.exchange(request, answer_max)
+    }
+
+    fn request<B>(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: B,
+    ) -> Result<Request<B>, Failure> {
+        let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = format!("{}{path}", self.endpoint.base())
             .parse()
@@ -110,9 +134,17 @@ impl Client {
         if let Some(authorization) = &self.authorization {
             request.headers_mut().insert(AUTHORIZATION, authorization.clone());
         }
+        Ok(request)
+    }
+
+    fn exchange(
+        &self,
+        request: Request<impl AsSendBody>,
+        answer_max: u64,
+    ) -> Result<Answer, Failure> {
         let failed = |error| Failure::of_transport(&self.endpoint, error);
         let mut response = self.agent.run(request).map_err(failed)?;
-        let body = response.body_mut().with_config().limit(BODY_BYTES_MAX);
+        let body = response.body_mut().with_config().limit(answer_max);
         Ok(Answer {
             body: body.read_to_vec().map_err(failed)?,
             status: response.status(),
@@ -135,6 +167,18 @@ impl Answer {
     /// Reads the body of a success; everything else is a failure.
     pub(crate) fn expect_ok<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         if self.status == StatusCode::OK { self.json() } else { Err(self.refusal()) }
+    }
+
+    /// Reads the lines of a success, a document each; everything else is a failure.
+    pub(crate) fn expect_lines<T: DeserializeOwned>(&self) -> Result<Vec<T>, Failure> {
+        if self.status != StatusCode::OK {
+            return Err(self.refusal());
+        }
+        let lines = self.body.split_inclusive(|byte| *byte == b'\n');
+        lines
+            .map(serde_json::from_slice)
+            .collect::<Result<_, _>>()
+            .map_err(|error| Failure::malformed("the answer of the service", error))
     }
 
     /// Returns what the service, or something before it, had against the request.
@@ -163,6 +207,7 @@ fn from_between(status: u16) -> Option<Box<Problem>> {
         outcome: outcome.into(),
         detail: None,
         replay_class: None,
+        report: None,
     }))
 }
 

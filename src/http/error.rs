@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
 
-use crate::api::Problem;
+use crate::api::{CardReport, Problem};
 use crate::app::Error;
 use crate::domain::dead_letter::NotReplayable;
 use crate::http::message::{Refusal, Response};
@@ -46,6 +46,8 @@ const UNAVAILABLE: Outcome =
 
 /// Seconds after which an unavailable service may be asked again.
 const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
+/// The same of one that is only busy.
+const RETRY_SOON: HeaderValue = HeaderValue::from_static("1");
 
 /// Answers an intention that did not happen.
 pub(super) fn of_app(error: &Error) -> Response {
@@ -66,12 +68,28 @@ pub(super) fn of_app(error: &Error) -> Response {
             problem(NOT_REPLAYABLE, detail, Some(class))
         }
         Error::OperationConflict => problem(OPERATION_CONFLICT, detail, None),
-        Error::UnsupportedMediaType => problem(UNSUPPORTED_MEDIA_TYPE, detail, None),
+        Error::UnsupportedMediaType | Error::NotCards => {
+            problem(UNSUPPORTED_MEDIA_TYPE, detail, None)
+        }
+        Error::TooManyCards | Error::TooMuchToSay => problem(PAYLOAD_TOO_LARGE, detail, None),
+        Error::Busy => problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SOON),
         Error::ResultConflict(_) => problem(RESULT_CONFLICT, detail, None),
         Error::OperatorApiOff | Error::ForgeOff | Error::ResultsOff | Error::Unavailable => {
             problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SECONDS)
         }
     }
+}
+
+/// Answers a card that is not JSON, with what is wrong with it.
+pub(super) fn unreadable_card(report: CardReport) -> Response {
+    let detail = "the body is not JSON; report says where reading had to stop";
+    about_card(INVALID_REQUEST, detail, report)
+}
+
+fn about_card(outcome: Outcome, detail: &str, report: CardReport) -> Response {
+    let mut body = described(outcome, Some(detail.to_owned()), None);
+    body.report = Some(Box::new(report));
+    answer(outcome, &body)
 }
 
 /// Answers what a server found wrong by itself.
@@ -104,18 +122,30 @@ pub(super) fn wrong_method(allowed: &[Method]) -> Response {
 }
 
 fn problem(
-    (outcome, status, title): Outcome,
+    outcome: Outcome,
     detail: Option<String>,
     replay_class: Option<&'static str>,
 ) -> Response {
-    let body = Problem {
+    answer(outcome, &described(outcome, detail, replay_class))
+}
+
+fn described(
+    (outcome, status, title): Outcome,
+    detail: Option<String>,
+    replay_class: Option<&'static str>,
+) -> Problem {
+    Problem {
         kind: format!("urn:svc:problem:{outcome}"),
         title: Cow::Borrowed(title),
         status: status.as_u16(),
         outcome: Cow::Borrowed(outcome),
         detail,
         replay_class: replay_class.map(Cow::Borrowed),
-    };
-    let json = serde_json::to_vec(&body).expect("strings and numbers always serialize");
+        report: None,
+    }
+}
+
+fn answer((_, status, _): Outcome, body: &Problem) -> Response {
+    let json = serde_json::to_vec(body).expect("strings and numbers always serialize");
     Response::new(status, "application/problem+json", json)
 }

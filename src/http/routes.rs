@@ -11,9 +11,10 @@ use serde::Serialize;
 
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
+use crate::card;
 use crate::config::is_loopback_host;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
-use crate::http::{callback, error, health, operator, slo, webhook};
+use crate::http::{callback, cards, error, health, operator, slo, webhook};
 use crate::metrics::REQUESTS;
 
 /// Everything below it needs the operator's token.
@@ -32,6 +33,8 @@ enum Handler {
     Open(fn(&App, &Request) -> Response),
     /// Workflow runs; the intention checks which.
     Run(fn(&App, &Request, &Variables<'_>) -> Response),
+    /// Anyone who reaches the surface, about what the path names.
+    Reader(fn(&App, &Request, &Variables<'_>) -> Result<Response, Error>),
     /// Operators; the principal is the proof.
     Operator(fn(&App, &Principal, &Request, &Variables<'_>) -> Result<Response, Error>),
 }
@@ -86,6 +89,14 @@ const ROUTES: &[Route] = &[
         path: "/webhooks/forge",
         body: Body::Webhook,
         handler: Handler::Open(webhook::receive),
+    },
+    // Not public: it costs time, and who writes cards works on this machine or on that network.
+    Route {
+        surfaces: OPERATORS,
+        method: Method::POST,
+        path: "/api/v1/agent-cards/validate",
+        body: Body::Max(card::BYTES_MAX),
+        handler: Handler::Reader(cards::validate),
     },
     Route {
         surfaces: PUBLIC,
@@ -226,6 +237,9 @@ impl Router {
         match (&route.handler, asker) {
             (Handler::Open(handler), _) => handler(&self.app, request),
             (Handler::Run(handler), _) => handler(&self.app, request, &variables),
+            (Handler::Reader(handler), _) => {
+                handler(&self.app, request, &variables).unwrap_or_else(|why| error::of_app(&why))
+            }
             (Handler::Operator(handler), Asker::Operator(principal)) => {
                 handler(&self.app, &principal, request, &variables)
                     .unwrap_or_else(|why| error::of_app(&why))

@@ -7,3 +7,4 @@ mod hostile;
 mod make;
 mod oracle;
 mod planted;
+mod service;

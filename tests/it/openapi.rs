@@ -1,6 +1,7 @@
 //! `docs/openapi.json` is written by hand and held to the code: the same routes on the same surfaces,
 //! the same field names, the same stable words, and examples that are what they are examples of.
 
+mod cards;
 mod lists;
 
 use std::borrow::Cow;
@@ -117,21 +118,23 @@ fn schemas_have_the_fields_of_the_api() {
         audit_event_id: "0198c0de-0000-7000-8000-0000000000a1".to_owned(),
     };
     let intake = api::Intake { outcome: Cow::Borrowed("ignored") };
-    let problem = |detail, replay_class| api::Problem {
+    let problem = |detail, replay_class, report| api::Problem {
         kind: "urn:svc:problem:not_replayable".to_owned(),
         title: Cow::Borrowed("The item must not be replayed"),
         status: 409,
         outcome: Cow::Borrowed("not_replayable"),
         detail,
         replay_class,
+        report,
     };
     let receipt = api::ResultReceipt {
         outcome: Cow::Borrowed("recorded"),
         release_run_id: "0198c0de-0000-7000-8000-000000000011".to_owned(),
         attempt_id: "0198c0de-0000-7000-8000-000000000012".to_owned(),
     };
+    let report = Some(Box::new(cards::report(true)));
     let live = api::Liveness { status: "live".into() };
-    lists::hold(checks)
+    cards::hold(lists::hold(checks))
         .hold("DeadLetter", &dead_letter(text()), &dead_letter(None))
         .hold("DeadLetterDetail", &detail(text()), &detail(None))
         .hold("DeadLetterPage", &page(text()), &page(None))
@@ -143,7 +146,11 @@ fn schemas_have_the_fields_of_the_api() {
         .hold("Slo", &slo(text()), &slo(None))
         .hold("SloSignal", &slo_signal(text()), &slo_signal(None))
         .hold("SloGate", &slo_gate(Some(1)), &slo_gate(None))
-        .hold("Problem", &problem(text(), Some("not_dead".into())), &problem(None, None))
+        .hold(
+            "Problem",
+            &problem(text(), Some("not_dead".into()), report),
+            &problem(None, None, None),
+        )
         .hold("Liveness", &live, &live)
         .hold("ResultReceipt", &receipt, &receipt)
         .hold("ReleaseResult", &result(true), &result(false))

@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::judge::Judge;
 use super::lines::{Lines, Piece};
 use super::report::{Checked, Style, Tally};
+use crate::api::CardReport;
 use crate::card::{self, Report};
+use crate::cli::error::Error;
 
 /// One piece of work.
 pub(super) enum Work {
@@ -16,100 +19,107 @@ pub(super) enum Work {
 }
 
 /// What came of a piece.
+#[derive(Default)]
 pub(super) struct Done {
     pub(super) text: String,
     pub(super) tally: Tally,
 }
 
-/// Checks pieces and writes what is to be said.
+/// Has pieces judged, and writes what is to be said.
 pub(super) struct Checker {
     pub(super) style: Arc<dyn Style>,
+    pub(super) judge: Judge,
     pub(super) bytes_max: u64,
 }
 
 impl Checker {
-    pub(super) fn check(&self, work: Work) -> Done {
-        let mut done = Done { text: String::new(), tally: Tally::default() };
+    pub(super) fn check(&self, work: Work) -> Result<Done, Error> {
+        let mut done = Done::default();
         match work {
-            Work::Cards(paths) => paths.iter().for_each(|path| self.file(path, &mut done)),
-            Work::Lines(name, piece) => self.lines(&name, &piece, &mut done),
+            Work::Cards(paths) => {
+                paths.iter().try_for_each(|path| self.file(path, &mut done))?;
+            }
+            Work::Lines(name, piece) => self.lines(&name, &piece, &mut done)?,
             Work::Unreadable(name, why) => self.unreadable(&name, why, &mut done),
             Work::Note(note) => done.tally.notes.push(note),
         }
-        done
+        Ok(done)
     }
 
-    fn file(&self, path: &Path, done: &mut Done) {
+    fn file(&self, path: &Path, done: &mut Done) -> Result<(), Error> {
         let name = path.to_string_lossy();
         let (bytes, report) = match super::read(path, self.bytes_max) {
             Ok(Some(bytes)) => {
-                let report = judge(&bytes);
+                let report = self.judge.one(&bytes)?;
                 (bytes, report)
             }
-            Ok(None) => (Vec::new(), Report::too_large(self.bytes_max)),
-            Err(error) => return self.unreadable(&name, error.to_string(), done),
+            Ok(None) => (Vec::new(), self.too_large(None)),
+            Err(error) => {
+                self.unreadable(&name, error.to_string(), done);
+                return Ok(());
+            }
         };
-        let card = Checked { name: &name, line: None, bytes: &bytes, report: &report };
-        let mut part = Tally::default();
-        let mut inside = String::new();
-        self.tell(&card, &mut part, &mut inside);
-        self.group(&name, part, inside, done);
+        let mut group = Group::new(self, &name);
+        group.tell(&bytes, &report);
+        group.end(done);
+        Ok(())
     }
 
-    fn lines(&self, name: &str, piece: &Piece, done: &mut Done) {
-        let (mut part, mut inside) = (Tally::default(), String::new());
+    fn lines(&self, name: &str, piece: &Piece, done: &mut Done) -> Result<(), Error> {
+        let mut group = Group::new(self, name);
         match &piece.lines {
-            Lines::TooLong => {
-                let report = Report::too_large(self.bytes_max);
-                let line = Some(piece.first);
-                let card = Checked { name, line, bytes: &[], report: &report };
-                self.tell(&card, &mut part, &mut inside);
-            }
-            Lines::Whole(bytes) => {
-                for (number, line) in (piece.first..).zip(bytes.split_inclusive(is_line_end)) {
-                    self.line(name, number, line, &mut part, &mut inside);
+            Lines::TooLong => group.tell(&[], &self.too_large(Some(piece.first))),
+            Lines::Whole(text) => {
+                let mut lines = Vec::new();
+                for (number, line) in card::lines(text) {
+                    let number = number + piece.first - 1;
+                    if u64::try_from(line.len()).is_ok_and(|length| length <= self.bytes_max) {
+                        lines.push((number, line));
+                        continue;
+                    }
+                    self.judge.lines(&lines, &mut |line, report| group.tell(line, &report))?;
+                    lines.clear();
+                    group.tell(line, &self.too_large(Some(number)));
                 }
+                self.judge.lines(&lines, &mut |line, report| group.tell(line, &report))?;
             }
         }
-        self.group(name, part, inside, done);
+        group.end(done);
+        Ok(())
     }
 
-    /// Checks one line; an empty one is no card.
-    fn line(&self, name: &str, number: u64, line: &[u8], part: &mut Tally, inside: &mut String) {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.is_empty() {
-            return;
-        }
-        let is_too_long = u64::try_from(line.len()).is_ok_and(|length| length > self.bytes_max);
-        let report = if is_too_long { Report::too_large(self.bytes_max) } else { judge(line) };
-        let card = Checked { name, line: Some(number), bytes: line, report: &report };
-        self.tell(&card, part, inside);
+    fn too_large(&self, line: Option<u64>) -> CardReport {
+        CardReport::new(Report::too_large(self.bytes_max), line)
     }
 
     fn unreadable(&self, name: &str, why: String, done: &mut Done) {
-        let (mut part, mut inside) = (Tally::default(), String::new());
-        self.style.unreadable(name, &why, &mut inside);
-        part.unreadable.push((name.to_owned(), why));
-        self.group(name, part, inside, done);
-    }
-
-    fn tell(&self, card: &Checked<'_>, part: &mut Tally, inside: &mut String) {
-        part.count(card.report);
-        self.style.card(card, inside);
-    }
-
-    fn group(&self, name: &str, part: Tally, inside: String, done: &mut Done) {
-        done.text.push_str(&self.style.group(name, &part, inside));
-        done.tally.add(part);
+        let mut group = Group::new(self, name);
+        self.style.unreadable(name, &why, &mut group.inside);
+        group.part.unreadable.push((name.to_owned(), why));
+        group.end(done);
     }
 }
 
-/// Decides about one card: who that is stands here and nowhere else.
-fn judge(card: &[u8]) -> Report {
-    card::check(card)
+/// What belongs to one file, or to a part of a long one.
+struct Group<'a> {
+    style: &'a dyn Style,
+    name: &'a str,
+    part: Tally,
+    inside: String,
 }
 
-fn is_line_end(byte: &u8) -> bool {
-    *byte == b'\n'
+impl<'a> Group<'a> {
+    fn new(checker: &'a Checker, name: &'a str) -> Self {
+        Self { style: &*checker.style, name, part: Tally::default(), inside: String::new() }
+    }
+
+    fn tell(&mut self, bytes: &[u8], report: &CardReport) {
+        self.part.count(report);
+        self.style.card(&Checked { name: self.name, bytes, report }, &mut self.inside);
+    }
+
+    fn end(self, done: &mut Done) {
+        done.text.push_str(&self.style.group(self.name, &self.part, self.inside));
+        done.tally.add(self.part);
+    }
 }

@@ -31,14 +31,15 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     let (dialect, evidence) =
         card::dialect(&bytes).unwrap_or_else(|| (Dialect::NoCard, Vec::new()));
     let report = card::check(&bytes);
+    let exit = if report.is_valid() { Exit::Done } else { Exit::Failed };
     match output.format() {
         Format::Table => {
             let text = told(&args.file.to_string_lossy(), dialect, &evidence, &report);
             output.raw(text.as_bytes())?;
         }
-        Format::Json | Format::Ndjson => output.json(&document(dialect, &evidence, &report))?,
+        Format::Json | Format::Ndjson => output.json(&document(dialect, &evidence, report))?,
     }
-    Ok(if report.is_valid() { Exit::Done } else { Exit::Failed })
+    Ok(exit)
 }
 
 fn told(name: &str, dialect: Dialect, evidence: &[Evidence], report: &Report) -> String {
@@ -87,7 +88,7 @@ fn line(finding: &Finding) -> String {
     text
 }
 
-fn document(dialect: Dialect, evidence: &[Evidence], report: &Report) -> Value {
+fn document(dialect: Dialect, evidence: &[Evidence], report: Report) -> Value {
     let sign = |sign: &Evidence| {
         json!({
             "pointer": sign.pointer,
@@ -105,6 +106,6 @@ fn document(dialect: Dialect, evidence: &[Evidence], report: &Report) -> Value {
         "dialect": dialect.as_str(),
         "evidence": evidence.iter().map(sign).collect::<Vec<_>>(),
         "changes": Change::ALL.into_iter().map(group).collect::<serde_json::Map<_, _>>(),
-        "report": CardReport::new(report, 0),
+        "report": CardReport::new(report, None),
     })
 }

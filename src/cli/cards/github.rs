@@ -9,8 +9,7 @@ pub(super) struct Github;
 impl Style for Github {
     fn card(&self, card: &Checked<'_>, out: &mut String) {
         for finding in &card.report.findings {
-            let line = finding.place.line + card.lines_before();
-            let (column, code) = (finding.place.column, finding.code.as_str());
+            let (line, column, code) = (finding.line, finding.column, property(&finding.code));
             let mut message = finding.message.clone();
             if let Some(suggestion) = &finding.suggestion {
                 message.push_str("; ");

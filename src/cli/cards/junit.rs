@@ -14,17 +14,17 @@ impl Style for Junit {
     }
 
     fn card(&self, card: &Checked<'_>, out: &mut String) {
-        let case = card.line.map_or_else(|| "card".to_owned(), |line| format!("line {line}"));
+        let case =
+            card.report.line.map_or_else(|| "card".to_owned(), |line| format!("line {line}"));
         open(out, card.name, &case);
         let Some(first) = card.report.findings.first() else {
             out.push_str("/>\n");
             return;
         };
-        let (kind, message) = (first.code.as_str(), xml(&first.message));
+        let (kind, message) = (xml(&first.code), xml(&first.message));
         write(out, format_args!(">\n<failure type=\"{kind}\" message=\"{message}\">"));
         for finding in &card.report.findings {
-            let line = finding.place.line + card.lines_before();
-            let (column, code) = (finding.place.column, finding.code.as_str());
+            let (line, column, code) = (finding.line, finding.column, xml(&finding.code));
             let message = xml(&finding.message);
             write(out, format_args!("{line}:{column} {code} {message}"));
             if let Some(suggestion) = &finding.suggestion {

@@ -15,10 +15,8 @@ pub(super) struct Ndjson;
 #[derive(Serialize)]
 struct Line<'a> {
     file: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
     #[serde(flatten)]
-    report: CardReport,
+    report: &'a CardReport,
 }
 
 /// A file that could not be read.
@@ -71,8 +69,7 @@ impl Style for Ndjson {
 }
 
 fn told(card: &Checked<'_>) -> String {
-    let report = CardReport::new(card.report, card.lines_before());
-    json(&Line { file: card.name, line: card.line, report })
+    json(&Line { file: card.name, report: card.report })
 }
 
 pub(super) fn json(value: &impl Serialize) -> String {

@@ -1,4 +1,4 @@
-//! Work for all cores, answered in the order it was given, with a bounded number of pieces under way.
+//! Work for several threads, answered in the order it was given, with a bounded number of pieces under way.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,13 +11,19 @@ use crate::thread;
 /// Pieces under way for each worker: one in its hands, and some for when it is done.
 const AHEAD: usize = 4;
 
-/// Gives `work` to every piece that `feed` sends, and what comes of it to `take`, in order.
-pub(super) fn in_order<T: Send + 'static, U: Send + 'static>(
+/// Returns how many threads keep every core busy.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Gives `work` to every piece that `feed` sends, on so many threads, and what comes of it to `take`,
+/// in order. The first failure of `take` ends it.
+pub(super) fn in_order<T: Send + 'static, U: Send + 'static, E: From<io::Error>>(
+    workers: usize,
     feed: impl FnOnce(&mut Feeder<T>) + Send + 'static,
     work: impl Fn(T) -> U + Send + Sync + 'static,
-    mut take: impl FnMut(U) -> io::Result<()>,
-) -> io::Result<()> {
-    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    mut take: impl FnMut(U) -> Result<(), E>,
+) -> Result<(), E> {
     let (pieces, shared) = channel();
     let (results, finished) = channel();
     let (permits, returned) = sync_channel(workers * AHEAD);
@@ -78,11 +84,11 @@ mod tests {
         let mut taken = Vec::new();
         let feed = |feeder: &mut Feeder<u64>| (0..1_000).for_each(|number| feeder.send(number));
         let work = |number: u64| (0..number % 7 * 1_000).fold(number, |sum, _| sum);
-        in_order(feed, work, |number| {
+        let took: io::Result<()> = in_order(3, feed, work, |number| {
             taken.push(number);
             Ok(())
-        })
-        .unwrap();
+        });
+        took.unwrap();
         assert!(taken.len() == 1_000 && taken.is_sorted());
     }
 }

@@ -1,6 +1,6 @@
 //! What a report of a run consists of, whatever it is written as.
 
-use crate::card::Report;
+use crate::api::CardReport;
 use crate::cli::output::{Output, Wanted};
 
 use super::{github, junit, machine, sarif, text};
@@ -9,17 +9,8 @@ use super::{github, junit, machine, sarif, text};
 pub(super) struct Checked<'a> {
     /// The file, as it was named.
     pub(super) name: &'a str,
-    /// Its line, when the file has a card on each.
-    pub(super) line: Option<u64>,
     pub(super) bytes: &'a [u8],
-    pub(super) report: &'a Report,
-}
-
-impl Checked<'_> {
-    /// Returns how many lines of the file stand in front of the card.
-    pub(super) fn lines_before(&self) -> u64 {
-        self.line.map_or(0, |line| line - 1)
-    }
+    pub(super) report: &'a CardReport,
 }
 
 /// Counts of a run, or of a part of it.
@@ -35,9 +26,9 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn count(&mut self, report: &Report) {
+    pub(super) fn count(&mut self, report: &CardReport) {
         self.cards += 1;
-        self.invalid += u64::from(!report.is_valid());
+        self.invalid += u64::from(!report.valid);
         self.findings += u64::try_from(report.findings.len()).unwrap_or(0);
     }
 

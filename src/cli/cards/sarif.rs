@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::machine;
 use super::report::{Checked, Style, Tally};
-use crate::card::{Code, Finding};
+use crate::api::CardFinding;
+use crate::card::Code;
 
 pub(super) struct Sarif;
 
@@ -64,14 +65,14 @@ impl Style for Sarif {
     }
 }
 
-fn result(card: &Checked<'_>, finding: &Finding) -> Value {
-    let index = Code::ALL.iter().position(|code| *code == finding.code);
+fn result(card: &Checked<'_>, finding: &CardFinding) -> Value {
+    let index = Code::ALL.iter().position(|code| code.as_str() == finding.code);
     let mut text = format!("{}.", finding.message);
     if let Some(suggestion) = &finding.suggestion {
         text = format!("{}; {suggestion}.", finding.message);
     }
     json!({
-        "ruleId": finding.code.as_str(),
+        "ruleId": finding.code,
         "ruleIndex": index,
         "level": "error",
         "message": { "text": text },
@@ -79,8 +80,8 @@ fn result(card: &Checked<'_>, finding: &Finding) -> Value {
             "physicalLocation": {
                 "artifactLocation": artifact(card.name),
                 "region": {
-                    "startLine": finding.place.line + card.lines_before(),
-                    "startColumn": finding.place.column,
+                    "startLine": finding.line,
+                    "startColumn": finding.column,
                 },
             },
             "logicalLocations": [{ "fullyQualifiedName": finding.pointer }],

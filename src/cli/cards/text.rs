@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style as Color};
 
 use super::report::{Checked, Style, Tally};
-use crate::card::Finding;
+use crate::api::CardFinding;
 use crate::cli::output::escape;
 
 /// Characters of a line that are shown in front of a place, and from it on.
@@ -41,9 +41,7 @@ impl Style for Text {
             }
         };
         for finding in &card.report.findings {
-            let line = finding.place.line + card.lines_before();
-            self.finding(card.name, line, good, finding, out)
-                .expect("writing to a string does not fail");
+            self.finding(card.name, good, finding, out).expect("writing to a string does not fail");
         }
         if card.report.truncated {
             out.push_str(&escape(card.name));
@@ -67,14 +65,13 @@ impl Text {
     fn finding(
         &self,
         name: &str,
-        line: u64,
         text: &str,
-        finding: &Finding,
+        finding: &CardFinding,
         out: &mut String,
     ) -> std::fmt::Result {
         let (error, frame) = (self.error, self.frame);
-        let (code, message) = (finding.code.as_str(), escape(&finding.message));
-        let (name, column) = (escape(name), finding.place.column);
+        let (code, message) = (escape(&finding.code), escape(&finding.message));
+        let (name, line, column) = (escape(name), finding.line, finding.column);
         writeln!(out, "{error}error[{code}]{error:#}: {message}")?;
         let number = line.to_string();
         let gap = " ".repeat(number.len());
@@ -98,8 +95,8 @@ impl Text {
 }
 
 /// Returns what is shown of the line, and the marker below it.
-fn excerpt(text: &str, finding: &Finding) -> (String, String) {
-    let offset = finding.place.offset;
+fn excerpt(text: &str, finding: &CardFinding) -> (String, String) {
+    let offset = finding.offset;
     let before = text.get(..offset).unwrap_or(text);
     let mut near: Vec<char> =
         before.chars().rev().take_while(|char| *char != '\n').take(BEFORE + 1).collect();

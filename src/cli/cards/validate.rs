@@ -7,16 +7,20 @@ use std::sync::Arc;
 
 use super::batch::{Checker, Done, Work};
 use super::inputs::{Finder, Input};
+use super::judge::Judge;
 use super::lines::Pieces;
 use super::pool::{self, Feeder};
 use super::progress::Progress;
 use super::report::{self, Style, Tally};
+use crate::cli::Global;
+use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Output, Wanted};
 
 /// Say whether agent cards are valid, and if not, what is wrong and where
 ///
+/// The service decides; with --offline, the same validator in this program, and no service is needed.
 /// Ends with 0 when all are valid, 1 when one is not, and 74 when something could not be read; what
 /// can be read is checked in any case. Folders are searched for .json, .ndjson and .jsonl. Lines and
 /// columns count from 1, columns in characters.
@@ -24,20 +28,24 @@ use crate::cli::output::{Output, Wanted};
 #[command(after_help = "\
 Examples:
   svcctl cards validate agent-card.json
-  svcctl cards validate agents/ 'more/**/*.json'
+  svcctl cards validate --offline agents/ 'more/**/*.json'
   svcctl cards validate -o ndjson < cards.ndjson --ndjson | jq -r 'select(.valid | not).line'
-  svcctl cards validate -o sarif . > cards.sarif
+  svcctl cards validate --offline -o sarif . > cards.sarif
 ")]
 pub(crate) struct Args {
     /// Files, folders, patterns, or - for standard input
     #[arg(value_name = "FILE|DIR|-", default_value = super::STDIN)]
     names: Vec<PathBuf>,
 
+    /// Check without the service, by the validator of this program
+    #[arg(long)]
+    offline: bool,
+
     /// Read a card on each line of every file, not only of .ndjson and .jsonl
     #[arg(long)]
     ndjson: bool,
 
-    /// Most bytes of one card; a larger one is a finding
+    /// Most bytes of one card; a larger one is a finding. The service takes no more than the default
     #[arg(long, value_name = "N", default_value_t = super::BYTES_MAX)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     max_bytes: u64,
@@ -47,16 +55,18 @@ pub(crate) struct Args {
     output: Wanted,
 }
 
-pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let style: Arc<dyn Style> = Arc::from(report::style(output));
-    let checker = Checker { style: Arc::clone(&style), bytes_max: args.max_bytes };
+    let judge = judge(args, global)?;
+    let threads = judge.threads();
+    let checker = Checker { style: Arc::clone(&style), judge, bytes_max: args.max_bytes };
     let source = Source::new(args);
     let mut printer = Printer::new(output, Arc::clone(&style));
-    output.raw(style.head().as_bytes())?;
     pool::in_order(
+        threads,
         move |feeder| source.feed(feeder),
         move |work| checker.check(work),
-        |done| printer.print(done),
+        |done| done.and_then(|done| Ok(printer.print(done)?)),
     )?;
     let total = printer.end()?;
     match (total.unreadable.len(), total.invalid) {
@@ -67,6 +77,17 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
         (0, _) => Ok(Exit::Failed),
         _ => Ok(Exit::LocalFile),
     }
+}
+
+fn judge(args: &Args, global: &Global) -> Result<Judge, Error> {
+    if args.offline {
+        return Ok(Judge::BuiltIn);
+    }
+    if args.max_bytes > super::BYTES_MAX {
+        let message = format!("the service takes cards of at most {} bytes", super::BYTES_MAX);
+        return Err(Error::new(Exit::Usage, message).hint("add --offline"));
+    }
+    Client::anonymous(global).map(Judge::Service)
 }
 
 /// What is to be checked.
@@ -146,16 +167,26 @@ struct Printer {
     style: Arc<dyn Style>,
     progress: Progress,
     total: Tally,
+    has_head: bool,
     is_first: bool,
 }
 
 impl Printer {
     fn new(output: Output, style: Arc<dyn Style>) -> Self {
         let progress = Progress::new();
-        Self { output, style, progress, total: Tally::default(), is_first: true }
+        Self { output, style, progress, total: Tally::default(), has_head: false, is_first: true }
+    }
+
+    /// Prints what stands in front, once something came of the run.
+    fn head(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.has_head, true) {
+            return Ok(());
+        }
+        self.output.raw(self.style.head().as_bytes())
     }
 
     fn print(&mut self, mut done: Done) -> io::Result<()> {
+        self.head()?;
         let text = if self.is_first {
             done.text.strip_prefix(self.style.separator()).unwrap_or(&done.text)
         } else {
@@ -176,7 +207,8 @@ impl Printer {
         Ok(())
     }
 
-    fn end(self) -> io::Result<Tally> {
+    fn end(mut self) -> io::Result<Tally> {
+        self.head()?;
         self.progress.end();
         self.output.raw(self.style.tail(&self.total).as_bytes())?;
         Ok(self.total)

@@ -9,7 +9,7 @@ use serde_json::Value;
 use svc::api::CardReport;
 use svc::card;
 
-const FILES: &str = "tests/data/cards/files";
+pub(super) const FILES: &str = "tests/data/cards/files";
 
 fn svcctl(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
@@ -41,12 +41,12 @@ fn what_is_said_is_what_was_written_down() {
     let legacy = format!("{FILES}/legacy.json");
     let maps = format!("{FILES}/maps.json");
     for (name, code, words) in [
-        ("validate.txt", 1, vec!["validate", FILES]),
-        ("validate.json", 1, vec!["validate", FILES, "-o", "json"]),
-        ("validate.ndjson", 1, vec!["validate", FILES, "-o", "ndjson"]),
-        ("validate.sarif", 1, vec!["validate", FILES, "-o", "sarif"]),
-        ("validate.junit.xml", 1, vec!["validate", FILES, "-o", "junit"]),
-        ("validate.github", 1, vec!["validate", FILES, "-o", "github"]),
+        ("validate.txt", 1, vec!["validate", "--offline", FILES]),
+        ("validate.json", 1, vec!["validate", "--offline", FILES, "-o", "json"]),
+        ("validate.ndjson", 1, vec!["validate", "--offline", FILES, "-o", "ndjson"]),
+        ("validate.sarif", 1, vec!["validate", "--offline", FILES, "-o", "sarif"]),
+        ("validate.junit.xml", 1, vec!["validate", "--offline", FILES, "-o", "junit"]),
+        ("validate.github", 1, vec!["validate", "--offline", FILES, "-o", "github"]),
         ("explain-official.txt", 1, vec!["explain", &official]),
         ("explain-legacy.txt", 0, vec!["explain", &legacy]),
         ("explain-official.json", 1, vec!["explain", &official, "-o", "json"]),
@@ -73,17 +73,19 @@ fn what_is_said_is_what_was_written_down() {
 
 #[test]
 fn machine_formats_are_what_they_say() {
-    let document: Value =
-        serde_json::from_slice(&svcctl(&["cards", "validate", FILES, "-o", "json"]).stdout)
-            .unwrap();
+    let document: Value = serde_json::from_slice(
+        &svcctl(&["cards", "validate", "--offline", FILES, "-o", "json"]).stdout,
+    )
+    .unwrap();
     let cards = document["cards"].as_array().unwrap();
-    let lines = text(&svcctl(&["cards", "validate", FILES, "-o", "ndjson"]).stdout);
+    let lines = text(&svcctl(&["cards", "validate", "--offline", FILES, "-o", "ndjson"]).stdout);
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(*cards, lines);
     assert_eq!(document["summary"]["cards"], lines.len());
-    let sarif: Value =
-        serde_json::from_slice(&svcctl(&["cards", "validate", FILES, "-o", "sarif"]).stdout)
-            .unwrap();
+    let sarif: Value = serde_json::from_slice(
+        &svcctl(&["cards", "validate", "--offline", FILES, "-o", "sarif"]).stdout,
+    )
+    .unwrap();
     let findings = cards.iter().map(|card| card["findings"].as_array().unwrap().len());
     assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), findings.sum::<usize>());
 }
@@ -91,8 +93,8 @@ fn machine_formats_are_what_they_say() {
 #[test]
 fn the_findings_are_those_of_the_library() {
     for case in super::hand_written::cases().iter().step_by(7) {
-        let ended = fed(&["cards", "validate", "-o", "ndjson"], &case.text);
-        let report = CardReport::new(&card::check(&case.text), 0);
+        let ended = fed(&["cards", "validate", "--offline", "-o", "ndjson"], &case.text);
+        let report = CardReport::new(card::check(&case.text), None);
         let line = serde_json::to_string(&report).unwrap();
         let expected = format!("{{\"file\":\"-\",{}\n", line.strip_prefix('{').unwrap());
         assert_eq!(text(&ended.stdout), expected, "{}", case.name);
@@ -113,6 +115,7 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     let ended = svcctl(&[
         "cards",
         "validate",
+        "--offline",
         "--max-bytes",
         "4000",
         &missing,
@@ -137,8 +140,10 @@ fn a_long_stream_keeps_its_order_and_its_numbers() {
     let is_bad = |line: usize| line.is_multiple_of(97);
     let stream: Vec<&str> =
         (1..=20_000).map(|line| if is_bad(line) { bad } else { good }).collect();
-    let ended =
-        fed(&["cards", "validate", "--ndjson", "-o", "github"], stream.join("\n").as_bytes());
+    let ended = fed(
+        &["cards", "validate", "--offline", "--ndjson", "-o", "github"],
+        stream.join("\n").as_bytes(),
+    );
     let lines: Vec<String> = (1..=20_000)
         .filter(|line| is_bad(*line))
         .map(|line| format!("line={line},col=33,title=card/wrong-type"))

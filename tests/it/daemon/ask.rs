@@ -179,7 +179,7 @@ impl Answer {
         assert_eq!(body["status"], status, "{sent}: {body}");
         assert_eq!(body["type"], format!("urn:svc:problem:{outcome}"), "{sent}: {body}");
         assert!(body["title"].is_string(), "{sent}: {body}");
-        let known = ["type", "title", "status", "outcome", "detail", "replayClass"];
+        let known = ["type", "title", "status", "outcome", "detail", "replayClass", "report"];
         for name in body.as_object().unwrap().keys() {
             assert!(known.contains(&name.as_str()), "{sent}: {body}");
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
-use svc::app::{App, IntakeRules, ResultRules, Wakes};
+use svc::app::{App, Checks, IntakeRules, ResultRules, Wakes};
 use svc::auth::operator::Operators;
 use svc::auth::shared_secret;
 use svc::config::OperatorConfig;
@@ -145,6 +145,7 @@ impl World {
             reconciliation_configuration_valid: true,
             wakes: Wakes::default(),
             metrics: Arc::new(Metrics::default()),
+            checks: Checks::default(),
             slo: Latest::default(),
             draining: AtomicBool::new(false),
         });

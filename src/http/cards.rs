@@ -1,0 +1,60 @@
+//! Agent cards checked: one as JSON, or a batch as NDJSON, and the verdict whatever it is. Needs no
+//! token: it reads and keeps nothing.
+
+use http::StatusCode;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+
+use crate::api::CardReport;
+use crate::app::{App, Error};
+use crate::http::error;
+use crate::http::message::{Head, Request, Response};
+use crate::http::operator::query;
+use crate::http::routes::{Variables, json};
+
+/// Reports that are longer together end a batch; one alone may be.
+const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What a body is declared as.
+enum Declared {
+    Card,
+    Lines,
+}
+
+pub(super) fn validate(app: &App, request: &Request, _: &Variables<'_>) -> Result<Response, Error> {
+    let [] = query(request, [])?;
+    match declared(&request.head).ok_or(Error::NotCards)? {
+        Declared::Card => one(app, &request.body),
+        Declared::Lines => lines(app, &request.body),
+    }
+}
+
+fn declared(head: &Head) -> Option<Declared> {
+    if head.headers.contains_key(CONTENT_ENCODING) {
+        return None;
+    }
+    let essence = head.single(&CONTENT_TYPE)?.split(';').next()?.trim();
+    let is = |media_type: &str| essence.eq_ignore_ascii_case(media_type);
+    match () {
+        () if is("application/json") => Some(Declared::Card),
+        () if is("application/x-ndjson") => Some(Declared::Lines),
+        () => None,
+    }
+}
+
+fn one(app: &App, card: &[u8]) -> Result<Response, Error> {
+    let report = app.check_card(card)?;
+    let is_json = report.is_json();
+    let told = CardReport::new(report, None);
+    Ok(if is_json { json(StatusCode::OK, &told) } else { error::unreadable_card(told) })
+}
+
+fn lines(app: &App, lines: &[u8]) -> Result<Response, Error> {
+    let mut answer = Vec::new();
+    app.check_cards(lines, |number, report| {
+        let told = CardReport::new(report, Some(number));
+        serde_json::to_writer(&mut answer, &told).expect("our shapes always serialize");
+        answer.push(b'\n');
+        if answer.len() > ANSWER_BYTES_MAX { Err(Error::TooMuchToSay) } else { Ok(()) }
+    })?;
+    Ok(Response::new(StatusCode::OK, "application/x-ndjson", answer))
+}

@@ -1,0 +1,73 @@
+//! What is told of agent cards, held to the document.
+
+use std::borrow::Cow;
+
+use svc::api::{CardFinding, CardReport};
+use svc::card::{self, Code};
+
+use super::{Fields, document, strings};
+
+fn text(full: bool) -> Option<String> {
+    full.then(|| "text".to_owned())
+}
+
+fn finding(full: bool) -> CardFinding {
+    CardFinding {
+        code: Cow::Borrowed("card/wrong-type"),
+        pointer: "/name".to_owned(),
+        line: 1,
+        column: 33,
+        offset: 32,
+        length: 1,
+        message: "text".to_owned(),
+        found: text(full),
+        allowed: text(full),
+        suggestion: text(full),
+    }
+}
+
+pub(super) fn report(full: bool) -> CardReport {
+    CardReport {
+        line: full.then_some(7),
+        valid: false,
+        variant: full.then_some(Cow::Borrowed("current")),
+        findings: vec![finding(full)],
+        truncated: full,
+    }
+}
+
+/// Holds their schemas to the shapes of the code.
+pub(super) fn hold(checks: Fields) -> Fields {
+    checks.hold("CardReport", &report(true), &report(false)).hold(
+        "CardFinding",
+        &finding(true),
+        &finding(false),
+    )
+}
+
+#[test]
+fn their_stable_words_and_limits_are_those_of_the_code() {
+    let document = document();
+    let written = &document["components"]["schemas"]["CardFinding"]["properties"]["code"];
+    let codes = Code::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(strings(&written["x-extensible-enum"]), codes);
+    let findings = &document["components"]["schemas"]["CardReport"]["properties"]["findings"];
+    assert_eq!(findings["maxItems"], card::FINDINGS_MAX);
+    let check = &document["paths"]["/api/v1/agent-cards/validate"]["post"];
+    let (said, body) = (check["description"].as_str().unwrap(), &check["requestBody"]);
+    assert!(said.contains("10,000 cards") && card::BATCH_MAX == 10_000);
+    assert!(body["description"].as_str().unwrap().contains("16 MiB"));
+    assert_eq!(card::BYTES_MAX, 16 << 20);
+}
+
+#[test]
+fn the_example_is_what_is_said() {
+    let example = &document()["paths"]["/api/v1/agent-cards/validate"]["post"]["responses"];
+    let card = r#"{"protocolVersion":"1.0","name":1,"description":"d","url":"a:b","version":"1"}"#;
+    let report = CardReport::new(card::check(card.as_bytes()), None);
+    let written = &example["200"]["content"]["application/json"]["example"];
+    assert_eq!(serde_json::to_value(&report).unwrap(), *written);
+    let empty = CardReport::new(card::check(b""), None);
+    let written = &example["400"]["content"]["application/problem+json"]["example"]["report"];
+    assert_eq!(serde_json::to_value(&empty).unwrap(), *written);
+}
