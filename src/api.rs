@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 pub use audit::AuditEvent;
-pub use cards::{CardFinding, CardReport};
+pub use cards::{AgentCard, AgentCardPage, CardFinding, CardReport};
 pub use page::Page;
 pub use reconciliation::ReconciliationItem;
 pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};

@@ -28,6 +28,7 @@ use crate::store::Store;
 use crate::wake::Wake;
 
 pub use callback::{Callback, ResultTaken};
+pub use cards::Put;
 pub use checks::Checks;
 pub use error::Error;
 pub use receive::{Intake, Webhook};

@@ -90,6 +90,15 @@ impl Report {
     }
 }
 
+/// Returns the version a card names, when that is a known one.
+#[must_use]
+pub fn protocol_version(card: &[u8]) -> Option<&'static str> {
+    let root = node::Node::root(std::str::from_utf8(card).ok()?, 0);
+    let named = root.get("protocolVersion").and_then(node::Node::text)?;
+    let known = Variant::ALL.into_iter().flat_map(Variant::versions);
+    known.copied().find(|version| *version == named)
+}
+
 /// Checks one text.
 #[must_use]
 pub fn check(bytes: &[u8]) -> Report {

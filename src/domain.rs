@@ -34,6 +34,7 @@ pub mod outbox;
 
 pub mod dead_letter;
 
+pub mod agent_card;
 pub mod audit;
 
 pub mod reconcile;

@@ -6,6 +6,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::{Finding, Report};
 
+/// A registered card: what is known of it beside its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCard {
+    /// Its name.
+    pub name: String,
+    /// `current` or `legacy`.
+    pub variant: String,
+    /// As the card names it.
+    pub protocol_version: String,
+    /// SHA-256 of the bytes, in hexadecimal; quoted, it is the entity tag.
+    pub digest: String,
+    /// Bytes.
+    pub size: u32,
+    /// From 1; one more with every change.
+    pub revision: u32,
+    /// When the name was registered.
+    pub created_at: String,
+    /// When the card was changed last.
+    pub updated_at: String,
+    /// Configured actor who changed it last.
+    pub updated_by: String,
+}
+
+/// A page of registered cards.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCardPage {
+    /// By name, at most `limit`.
+    pub items: Vec<AgentCard>,
+    /// Value for `after` of the next page; null on the last page.
+    pub next_after: Option<String>,
+}
+
 /// Verdict on one card, with everything that is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,7 +1,36 @@
-//! Agent cards: are they valid? Whoever reaches the surface may ask; it costs time and tells nothing.
+//! Agent cards: are they valid, and which are registered? Whoever reaches the surface may ask; a write
+//! asks for the principal. No line of the log has a word of a card, or its name.
+
+use ring::digest::{SHA256, digest};
 
 use crate::app::{App, Error};
+use crate::auth::operator::Principal;
 use crate::card::{self, BATCH_MAX, Report};
+use crate::domain::agent_card::{
+    AgentCard, CardName, Condition, Digest, NewAgentCard, Removal, Write,
+};
+use crate::domain::page::Page;
+
+/// What became of a card that is registered now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// Its name was free.
+    Created,
+    /// Another card had its name.
+    Replaced,
+    /// It was there already, byte for byte.
+    Unchanged,
+}
+
+impl Put {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Replaced => "replaced",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
 
 impl App {
     /// Checks one card.
@@ -28,4 +57,90 @@ impl App {
         let _turn = self.checks.take().ok_or(Error::Busy)?;
         card::lines(lines).try_for_each(|(number, line)| tell(number, card::check(line)))
     }
+
+    /// Registers a valid card, when the condition holds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCard`], [`Error::RegistryFull`], [`Error::PreconditionFailed`], or
+    /// [`Error::Unavailable`].
+    pub fn put_agent_card(
+        &self,
+        principal: &Principal,
+        name: CardName,
+        bytes: &[u8],
+        condition: Condition,
+    ) -> Result<(Put, AgentCard), Error> {
+        let report = card::check(bytes);
+        let version = card::protocol_version(bytes);
+        let (Some(variant), Some(protocol_version), true) =
+            (report.variant, version, report.is_valid())
+        else {
+            return Err(Error::InvalidCard(Box::new(report)));
+        };
+        let actor = principal.actor().to_owned();
+        let card = NewAgentCard {
+            name,
+            bytes: bytes.to_owned(),
+            digest: digest_of(bytes),
+            variant: variant.as_str(),
+            protocol_version,
+            actor,
+        };
+        let put = match self.store.put_agent_card(card, condition)? {
+            (Write::Full, _) => return Err(Error::RegistryFull),
+            (Write::PreconditionFailed, _) => return Err(Error::PreconditionFailed),
+            (Write::Create, card) => card.map(|card| (Put::Created, card)),
+            (Write::Replace, card) => card.map(|card| (Put::Replaced, card)),
+            (Write::Keep, card) => card.map(|card| (Put::Unchanged, card)),
+        };
+        let (put, card) = put.ok_or(Error::Unavailable)?;
+        log::info!(event = "agent_card.registered", outcome = put.as_str(), digest = card.digest.to_string().as_str(), revision = card.revision, bytes = card.size, actor = principal.actor(); "an operator registered an agent card");
+        Ok((put, card))
+    }
+
+    /// Removes a registered card, when the condition holds.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCard`], [`Error::PreconditionFailed`], or [`Error::Unavailable`].
+    pub fn remove_agent_card(
+        &self,
+        principal: &Principal,
+        name: CardName,
+        condition: Condition,
+    ) -> Result<(), Error> {
+        match self.store.remove_agent_card(name, condition)? {
+            Removal::NotFound => Err(Error::NoSuchCard),
+            Removal::PreconditionFailed => Err(Error::PreconditionFailed),
+            Removal::Remove(digest) => {
+                log::info!(event = "agent_card.removed", digest = digest.to_string().as_str(), actor = principal.actor(); "an operator removed an agent card");
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns a registered card, byte for byte, and its digest.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCard`] or [`Error::Unavailable`].
+    pub fn agent_card(&self, name: &CardName) -> Result<(Vec<u8>, Digest), Error> {
+        self.store.agent_card(name)?.ok_or(Error::NoSuchCard)
+    }
+
+    /// Returns a page of the registered cards, by name.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn agent_cards(
+        &self,
+        after: Option<&CardName>,
+        limit: u32,
+    ) -> Result<Page<AgentCard, CardName>, Error> {
+        Ok(self.store.agent_cards(after, limit)?)
+    }
+}
+
+fn digest_of(bytes: &[u8]) -> Digest {
+    let mut sha256 = [0; 32];
+    sha256.copy_from_slice(digest(&SHA256, bytes).as_ref());
+    sha256.into()
 }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::card::BATCH_MAX;
+use crate::card::{BATCH_MAX, Report};
+use crate::domain::agent_card::CARDS_MAX;
 use crate::domain::dead_letter::NotReplayable;
 use crate::domain::result::Refusal;
 use crate::store;
@@ -55,6 +56,18 @@ pub enum Error {
     /// As many cards are being checked as may be at once.
     #[error("other cards are being checked; ask again in a moment")]
     Busy,
+    /// No card is registered under this name.
+    #[error("no card is registered under this name")]
+    NoSuchCard,
+    /// Only valid cards are registered.
+    #[error("the card is not valid; report says what is wrong with it")]
+    InvalidCard(Box<Report>),
+    /// The condition of a request does not hold.
+    #[error("the card is not the one the request is about; read it again, and decide anew")]
+    PreconditionFailed,
+    /// As many cards are registered as may be.
+    #[error("{CARDS_MAX} cards are registered, and no more may be; delete one first")]
+    RegistryFull,
     /// The store cannot do it now; the same request may be sent again later.
     #[error("the service cannot do it now")]
     Unavailable,

@@ -1,5 +1,8 @@
-//! Agent cards checked: one as JSON, or a batch as NDJSON, and the verdict whatever it is. Needs no
-//! token: it reads and keeps nothing.
+//! Agent cards: one checked as JSON or a batch as NDJSON, and the verdict whatever it is, without a
+//! token, because nothing is kept; `registry` has those that are.
+
+mod conditions;
+pub(super) mod registry;
 
 use http::StatusCode;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};

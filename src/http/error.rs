@@ -39,6 +39,12 @@ const OPERATION_CONFLICT: Outcome = (
 );
 const RESULT_CONFLICT: Outcome =
     ("result_conflict", StatusCode::CONFLICT, "The result cannot be recorded");
+const PRECONDITION_FAILED: Outcome =
+    ("precondition_failed", StatusCode::PRECONDITION_FAILED, "The condition does not hold");
+const INVALID_CARD: Outcome =
+    ("invalid_card", StatusCode::UNPROCESSABLE_ENTITY, "The agent card is not valid");
+const REGISTRY_FULL: Outcome =
+    ("registry_full", StatusCode::CONFLICT, "No more agent cards can be registered");
 const INTERNAL: Outcome =
     ("internal_error", StatusCode::INTERNAL_SERVER_ERROR, "The service failed");
 const UNAVAILABLE: Outcome =
@@ -58,7 +64,13 @@ pub(super) fn of_app(error: &Error) -> Response {
             .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
         Error::BadSignature => problem(UNAUTHENTICATED, detail, None)
             .with(WWW_AUTHENTICATE, HeaderValue::from_static("Signature")),
-        Error::NotFound => problem(NOT_FOUND, detail, None),
+        Error::NotFound | Error::NoSuchCard => problem(NOT_FOUND, detail, None),
+        Error::PreconditionFailed => problem(PRECONDITION_FAILED, detail, None),
+        Error::RegistryFull => problem(REGISTRY_FULL, detail, None),
+        Error::InvalidCard(report) => {
+            let report = CardReport::new((**report).clone(), None);
+            about_card(INVALID_CARD, &error.to_string(), report)
+        }
         Error::NotReplayable(why) => {
             let class = match why {
                 NotReplayable::NotDead => "not_dead",

@@ -138,7 +138,7 @@ fn item(variables: &Variables<'_>) -> Result<ItemId, Error> {
     }
 }
 
-fn page_size(limit: Option<String>) -> Result<u32, Error> {
+pub(super) fn page_size(limit: Option<String>) -> Result<u32, Error> {
     let Some(text) = limit else { return Ok(PAGE_DEFAULT) };
     text.parse()
         .ok()

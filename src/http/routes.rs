@@ -1,7 +1,8 @@
 //! The table of routes: surface, method, path, who may call it, how large a body may be, handler.
 //!
 //! Authentication comes before everything else about a request: below `OPERATOR_PREFIX` an
-//! unauthenticated caller gets the same answer for every path, method and body.
+//! unauthenticated caller gets the same answer for every path, method and body; elsewhere, for every
+//! request an operator's route would answer.
 
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::card;
 use crate::config::is_loopback_host;
+use crate::domain::agent_card;
+use crate::http::cards::registry;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
 use crate::http::{callback, cards, error, health, operator, slo, webhook};
 use crate::metrics::REQUESTS;
@@ -108,6 +111,34 @@ const ROUTES: &[Route] = &[
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
+        path: "/api/v1/agent-cards",
+        body: Body::None,
+        handler: Handler::Reader(registry::list),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/agent-cards/{name}",
+        body: Body::None,
+        handler: Handler::Reader(registry::show),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::PUT,
+        path: "/api/v1/agent-cards/{name}",
+        body: Body::Max(agent_card::BYTES_MAX),
+        handler: Handler::Operator(registry::put),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::DELETE,
+        path: "/api/v1/agent-cards/{name}",
+        body: Body::None,
+        handler: Handler::Operator(registry::remove),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
         path: "/api/v1/operator/installations",
         body: Body::None,
         handler: Handler::Operator(operator::installations),
@@ -191,7 +222,10 @@ impl Router {
 
     /// Finds the route of a request, and who asks when that matters.
     fn find<'a>(&self, head: &'a Head) -> Result<Found<'a>, Box<Response>> {
-        let asker = if is_below(&head.path, OPERATOR_PREFIX) && head.surface != Surface::Public {
+        let found = look_up(head);
+        let needs_token = is_below(&head.path, OPERATOR_PREFIX)
+            || found.as_ref().is_ok_and(|(route, _)| matches!(route.handler, Handler::Operator(_)));
+        let asker = if needs_token && head.surface != Surface::Public {
             let authorization = head.single(&AUTHORIZATION);
             let principal = self.app.operator(authorization);
             Asker::Operator(principal.map_err(|why| Box::new(error::of_app(&why)))?)
@@ -201,20 +235,11 @@ impl Router {
         if head.surface == Surface::Operator && !self.goes_by(head) {
             return Err(Box::new(error::wrong_host()));
         }
-        let mut allowed = Vec::new();
-        for route in ROUTES.iter().filter(|route| route.surfaces.contains(&head.surface)) {
-            let Some(variables) = matches(route.path, &head.path) else { continue };
-            if answers(route, &head.method) {
-                return Ok((route, variables, asker));
-            }
-            allowed.push(route.method.clone());
-            if route.method == Method::GET {
-                allowed.push(Method::HEAD);
-            }
+        match found {
+            Ok((route, variables)) => Ok((route, variables, asker)),
+            Err(allowed) if allowed.is_empty() => Err(Box::new(error::no_route())),
+            Err(allowed) => Err(Box::new(error::wrong_method(&allowed))),
         }
-        let refusal =
-            if allowed.is_empty() { error::no_route() } else { error::wrong_method(&allowed) };
-        Err(Box::new(refusal))
     }
 
     /// Says whether the operator address answers to the request's host: a page that made a browser
@@ -244,10 +269,26 @@ impl Router {
                 handler(&self.app, &principal, request, &variables)
                     .unwrap_or_else(|why| error::of_app(&why))
             }
-            // An operator's route outside the prefix would be a slip in the table: nobody gets in.
+            // An operator's route on the public surface would be a slip in the table: nobody gets in.
             (Handler::Operator(_), Asker::Anyone) => error::of_app(&Error::Unauthenticated),
         }
     }
+}
+
+/// Looks a request up in the table; otherwise returns the methods its path has on its surface.
+fn look_up(head: &Head) -> Result<(&'static Route, Variables<'_>), Vec<Method>> {
+    let mut allowed = Vec::new();
+    for route in ROUTES.iter().filter(|route| route.surfaces.contains(&head.surface)) {
+        let Some(variables) = matches(route.path, &head.path) else { continue };
+        if answers(route, &head.method) {
+            return Ok((route, variables));
+        }
+        allowed.push(route.method.clone());
+        if route.method == Method::GET {
+            allowed.push(Method::HEAD);
+        }
+    }
+    Err(allowed)
 }
 
 /// The route of a request, the variable parts of its path, and who asks.
@@ -330,25 +371,4 @@ fn matches<'a>(pattern: &str, path: &'a str) -> Option<Variables<'a>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_have_one_spelling() {
-        let pattern = "/a/{x}/b";
-        assert_eq!(matches(pattern, "/a/1/b"), Some(vec!["1"]));
-        for other in ["/a/1/b/", "/a//1/b", "/a/1", "/A/1/b", "a/1/b", "/a/1/b/c", "/a/1%2fb"] {
-            assert_eq!(matches(pattern, other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn every_operator_route_stands_below_the_prefix_and_off_the_public_surface() {
-        for route in ROUTES {
-            if matches!(route.handler, Handler::Operator(_)) {
-                assert!(is_below(route.path, OPERATOR_PREFIX), "{}", route.path);
-                assert!(!route.surfaces.contains(&Surface::Public), "{}", route.path);
-            }
-        }
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@
 pub(super) mod migrate;
 
 mod action;
+mod agent_cards;
 mod audit;
 mod audit_list;
 mod connection;

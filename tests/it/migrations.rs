@@ -80,6 +80,12 @@ const ROWS: &[(&str, &str)] = &[
     ),
     ("result_callbacks", "INSERT INTO result_callbacks VALUES ('c', 't', x'00', 'recorded', 5)"),
     ("worker_ticks", "INSERT INTO worker_ticks VALUES ('w', 5, 5)"),
+    (
+        "agent_cards",
+        "INSERT INTO agent_cards (name, digest, variant, protocol_version, revision, created_at, \
+            updated_at, updated_by, card) \
+         VALUES ('n', printf('%064d', 0), 'legacy', '0.3', 1, 5, 5, 'ops', x'7b')",
+    ),
     ("webhook_redeliveries", "INSERT INTO webhook_redeliveries VALUES ('forge:c', 1, 5)"),
     ("reconciliation_budgets", "INSERT INTO reconciliation_budgets VALUES (1, 5, 3)"),
 ];

@@ -4,6 +4,7 @@
 //! The rows of the specification stand in `tests/data/specification`, typed by hand; no command writes
 //! there. Each must be a row of the generated table.
 
+mod agent_cards;
 mod reconcile;
 mod redelivery;
 mod slo;

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use svc::domain::agent_card::{Condition, NewAgentCard, Removal, Write};
 use svc::domain::dead_letter::{
     ErrorClass, ItemId, NotReplayable, OperationId, Reason, ReplayOutcome, ReplayRequest,
 };
@@ -53,6 +54,43 @@ fn exercise(open: Open) {
     makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open);
     tells_of_itself(open);
     effects::exercise(open);
+    keeps_cards_and_their_conditions(open);
+}
+
+fn keeps_cards_and_their_conditions(open: Open) {
+    let Bench { folder, clock, store } = bench(open);
+    let card = |number: u8| NewAgentCard {
+        name: "maps".parse().unwrap(),
+        bytes: vec![0, number, 255],
+        digest: [number; 32].into(),
+        variant: "legacy",
+        protocol_version: "0.3",
+        actor: format!("ops:{number}"),
+    };
+    let one_of = |number: u8| Condition::OneOf(vec![[number; 32].into()]);
+    let put = |store: &Store, number, condition| {
+        let (write, card) = store.put_agent_card(card(number), condition).unwrap();
+        (write, card.map(|card| (card.revision, card.updated_by)))
+    };
+    let by = |revision, actor: &str| Some((revision, actor.to_owned()));
+    assert_eq!(put(&store, 1, one_of(1)), (Write::PreconditionFailed, None));
+    assert_eq!(put(&store, 1, Condition::Absent), (Write::Create, by(1, "ops:1")));
+    assert_eq!(put(&store, 2, Condition::Absent), (Write::PreconditionFailed, None));
+    clock.advance(Duration::from_secs(1));
+    assert_eq!(put(&store, 2, one_of(1)), (Write::Replace, by(2, "ops:2")));
+    assert_eq!(put(&store, 2, Condition::Always), (Write::Keep, by(2, "ops:2")));
+    drop(store);
+    let store = open(&folder.path().join("svc.db"), &clock, 8);
+    let name = "maps".parse().unwrap();
+    assert_eq!(store.agent_card(&name).unwrap(), Some((vec![0, 2, 255], [2; 32].into())));
+    let page = store.agent_cards(None, 1).unwrap();
+    assert_eq!((page.items[0].size, page.next_before), (3, None));
+    assert!(page.items[0].created_at < page.items[0].updated_at);
+    assert!(store.agent_cards(Some(&name), 1).unwrap().items.is_empty());
+    let remove = |condition| store.remove_agent_card(name.clone(), condition).unwrap();
+    assert_eq!(remove(one_of(1)), Removal::PreconditionFailed);
+    assert_eq!(remove(one_of(2)), Removal::Remove([2; 32].into()));
+    assert_eq!(remove(Condition::Always), Removal::NotFound);
 }
 
 fn makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open: Open) {

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use svc::api::{CardFinding, CardReport};
+use svc::api::{AgentCard, AgentCardPage, CardFinding, CardReport};
 use svc::card::{self, Code};
+use svc::domain::agent_card;
 
 use super::{Fields, document, strings};
 
@@ -36,13 +37,31 @@ pub(super) fn report(full: bool) -> CardReport {
     }
 }
 
+fn agent_card() -> AgentCard {
+    AgentCard {
+        name: "maps".to_owned(),
+        variant: "legacy".to_owned(),
+        protocol_version: "0.3".to_owned(),
+        digest: "0f".repeat(32),
+        size: 1,
+        revision: 1,
+        created_at: "2026-11-21T09:30:00.000000Z".to_owned(),
+        updated_at: "2026-11-21T09:30:00.000000Z".to_owned(),
+        updated_by: "ops".to_owned(),
+    }
+}
+
+fn page(next_after: Option<String>) -> AgentCardPage {
+    AgentCardPage { items: vec![agent_card()], next_after }
+}
+
 /// Holds their schemas to the shapes of the code.
 pub(super) fn hold(checks: Fields) -> Fields {
-    checks.hold("CardReport", &report(true), &report(false)).hold(
-        "CardFinding",
-        &finding(true),
-        &finding(false),
-    )
+    checks
+        .hold("AgentCard", &agent_card(), &agent_card())
+        .hold("AgentCardPage", &page(text(true)), &page(None))
+        .hold("CardReport", &report(true), &report(false))
+        .hold("CardFinding", &finding(true), &finding(false))
 }
 
 #[test]
@@ -58,6 +77,11 @@ fn their_stable_words_and_limits_are_those_of_the_code() {
     assert!(said.contains("10,000 cards") && card::BATCH_MAX == 10_000);
     assert!(body["description"].as_str().unwrap().contains("16 MiB"));
     assert_eq!(card::BYTES_MAX, 16 << 20);
+    let put = &document["paths"]["/api/v1/agent-cards/{name}"]["put"];
+    let (said, body) = (put["description"].as_str().unwrap(), &put["requestBody"]);
+    assert!(said.contains("10,000 cards") && agent_card::CARDS_MAX == 10_000);
+    assert!(body["description"].as_str().unwrap().contains("1 MiB"));
+    assert_eq!(agent_card::BYTES_MAX, 1 << 20);
 }
 
 #[test]

@@ -1,0 +1,238 @@
+//! Registered agent cards: their names and digests, and what a conditional write comes to. What is in
+//! a card is not known here.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::domain::time::Timestamp;
+
+/// Most bytes of a registered card.
+pub const BYTES_MAX: usize = 1024 * 1024;
+/// Most cards that are registered.
+pub const CARDS_MAX: u32 = 10_000;
+/// Most characters of a name.
+const NAME_MAX: usize = 100;
+/// What a name must not be: the API has that word.
+const RESERVED: &str = "validate";
+
+/// The text is no name or no digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(&'static str);
+
+/// Name of a registered card.
+/// Shape: 1 to 100 of `a-z 0-9 . _ -`, the first a letter or a digit; not `validate`. Source: operators.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CardName(String);
+
+impl CardName {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for CardName {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let begins = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_shaped = text.len() <= NAME_MAX
+            && text.bytes().next().is_some_and(begins)
+            && text.bytes().all(|byte| begins(byte) || b"._-".contains(&byte));
+        if is_shaped && text != RESERVED {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Malformed(
+                "the name must be 1 to 100 of a-z, 0-9, '.', '_' and '-', begin with a letter or a \
+                 digit, and not be the word validate",
+            ))
+        }
+    }
+}
+
+impl fmt::Display for CardName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// SHA-256 of a card's bytes. Shape: 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest([u8; 32]);
+
+impl From<[u8; 32]> for Digest {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Digest {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        let malformed = Malformed("a digest is 64 lower-case hexadecimal digits");
+        let mut bytes = [0; 32];
+        for (place, byte) in bytes.iter_mut().enumerate() {
+            let digits = text.get(2 * place..2 * place + 2).ok_or(malformed)?;
+            *byte = u8::from_str_radix(digits, 16).or(Err(malformed))?;
+        }
+        let digest = Self(bytes);
+        // One spelling: no upper case, no sign, nothing behind.
+        if digest.to_string() == text { Ok(digest) } else { Err(malformed) }
+    }
+}
+
+/// What is known of a registered card beside its bytes. Words are as they were stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCard {
+    /// Its name.
+    pub name: CardName,
+    /// Of its bytes.
+    pub digest: Digest,
+    /// `current` or `legacy`.
+    pub variant: String,
+    /// As the card names it.
+    pub protocol_version: String,
+    /// Its bytes.
+    pub size: u32,
+    /// From 1; one more with every change.
+    pub revision: u32,
+    /// When the name was registered.
+    pub created_at: Timestamp,
+    /// When the card was changed last.
+    pub updated_at: Timestamp,
+    /// Who changed it last.
+    pub updated_by: String,
+}
+
+/// A valid card to be registered.
+#[derive(Clone, Debug)]
+pub struct NewAgentCard {
+    /// Under which name.
+    pub name: CardName,
+    /// Exactly these bytes, at most [`BYTES_MAX`].
+    pub bytes: Vec<u8>,
+    /// Of the bytes.
+    pub digest: Digest,
+    /// Its variant.
+    pub variant: &'static str,
+    /// The version it names.
+    pub protocol_version: &'static str,
+    /// Who registers it.
+    pub actor: String,
+}
+
+/// What must be so for a write to happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Nothing.
+    Always,
+    /// The name is free.
+    Absent,
+    /// The name is taken.
+    Present,
+    /// The card is one of these.
+    OneOf(Vec<Digest>),
+}
+
+impl Condition {
+    /// Says whether it holds for what was found under the name.
+    #[must_use]
+    pub fn holds(&self, found: Option<Digest>) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Absent => found.is_none(),
+            Self::Present => found.is_some(),
+            Self::OneOf(digests) => found.is_some_and(|found| digests.contains(&found)),
+        }
+    }
+}
+
+/// What a write comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// The name becomes the card's.
+    Create,
+    /// The card takes the place of another.
+    Replace,
+    /// These very bytes are there already.
+    Keep,
+    /// As many cards are registered as may be.
+    Full,
+    /// The condition does not hold.
+    PreconditionFailed,
+}
+
+/// Decides about a write from what was found under the name. A condition is looked at last, as HTTP
+/// wants it: only for a write that would happen without it.
+#[must_use]
+pub fn decide_write(
+    found: Option<Digest>,
+    new: Digest,
+    condition: &Condition,
+    is_full: bool,
+) -> Write {
+    match found {
+        None if is_full => Write::Full,
+        _ if !condition.holds(found) => Write::PreconditionFailed,
+        None => Write::Create,
+        Some(found) if found == new => Write::Keep,
+        Some(_) => Write::Replace,
+    }
+}
+
+/// What a removal comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// The card that was found goes.
+    Remove(Digest),
+    /// There is none.
+    NotFound,
+    /// The condition does not hold.
+    PreconditionFailed,
+}
+
+/// Decides about a removal from what was found under the name.
+#[must_use]
+pub fn decide_removal(found: Option<Digest>, condition: &Condition) -> Removal {
+    match found {
+        None => Removal::NotFound,
+        Some(_) if !condition.holds(found) => Removal::PreconditionFailed,
+        Some(digest) => Removal::Remove(digest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_bounded() {
+        let longest = "x".repeat(100);
+        for name in ["a", "7", "route-planner", "a.b_c-d", "validate2", longest.as_str()] {
+            assert_eq!(name.parse::<CardName>().unwrap().as_str(), name);
+        }
+        let long = "x".repeat(101);
+        for text in ["", "A", "a b", "a/b", "..", ".a", "-a", "_", "ä", "a%20", "validate", &long]
+        {
+            assert!(text.parse::<CardName>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn digests_have_one_spelling() {
+        let text = "00ff".repeat(16);
+        assert_eq!(text.parse::<Digest>().unwrap().to_string(), text);
+        for text in ["", "00", &text.to_uppercase(), &format!("{text}0"), &"+f".repeat(32)] {
+            assert!(text.parse::<Digest>().is_err(), "{text}");
+        }
+    }
+}

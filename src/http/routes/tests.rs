@@ -1,0 +1,31 @@
+//! What the table must hold.
+
+use super::*;
+
+#[test]
+fn paths_have_one_spelling() {
+    let pattern = "/a/{x}/b";
+    assert_eq!(matches(pattern, "/a/1/b"), Some(vec!["1"]));
+    for other in ["/a/1/b/", "/a//1/b", "/a/1", "/A/1/b", "a/1/b", "/a/1/b/c", "/a/1%2fb"] {
+        assert_eq!(matches(pattern, other), None, "{other}");
+    }
+}
+
+#[test]
+fn every_operator_route_is_off_the_public_surface_and_all_below_the_prefix_are_theirs() {
+    for route in ROUTES {
+        let is_theirs = matches!(route.handler, Handler::Operator(_));
+        assert!(is_theirs || !is_below(route.path, OPERATOR_PREFIX), "{}", route.path);
+        assert!(!is_theirs || !route.surfaces.contains(&Surface::Public), "{}", route.path);
+    }
+}
+
+#[test]
+fn whatever_writes_needs_an_operator() {
+    // What stands here has another proof, or keeps nothing.
+    let others = ["/webhooks/forge", "/api/v1/agent-cards/validate"];
+    for route in ROUTES.iter().filter(|route| !others.contains(&route.path)) {
+        let is_theirs = matches!(route.handler, Handler::Operator(_));
+        assert!(is_theirs || route.method == Method::GET, "{}", route.path);
+    }
+}

@@ -1,0 +1,172 @@
+//! Registered agent cards. A write and what it is conditional on are one transaction, so that of two
+//! writers who saw the same card only one goes on.
+
+use rusqlite::{OptionalExtension as _, Row, named_params};
+
+use crate::domain::agent_card::{
+    AgentCard, CARDS_MAX, CardName, Condition, Digest, NewAgentCard, Removal, Write,
+    decide_removal, decide_write,
+};
+use crate::domain::page::Page;
+use crate::store::error::Error;
+use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::{Store, listing, row};
+
+const COLUMNS: &str = "name, digest, variant, protocol_version, length(card) AS size, revision, \
+    created_at, updated_at, updated_by";
+
+impl Store {
+    /// Registers a card, when its condition holds. With [`Write::Create`], [`Write::Replace`] and
+    /// [`Write::Keep`] comes what is registered now.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be written now.
+    pub fn put_agent_card(
+        &self,
+        card: NewAgentCard,
+        condition: Condition,
+    ) -> Result<(Write, Option<AgentCard>), Error> {
+        self.write(move |tx| {
+            let is_full = count(tx)? >= CARDS_MAX;
+            let write = decide_write(digest(tx, &card.name)?, card.digest, &condition, is_full);
+            match write {
+                Write::Create => insert(tx, &card)?,
+                Write::Replace => replace(tx, &card)?,
+                Write::Keep => {}
+                Write::Full | Write::PreconditionFailed => return Ok((write, None)),
+            }
+            metadata(tx, &card.name).map(|card| (write, Some(card)))
+        })
+    }
+
+    /// Removes a card, when its condition holds.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be written now.
+    pub fn remove_agent_card(
+        &self,
+        name: CardName,
+        condition: Condition,
+    ) -> Result<Removal, Error> {
+        self.write(move |tx| {
+            let removal = decide_removal(digest(tx, &name)?, &condition);
+            if let Removal::Remove(_) = removal {
+                tx.connection
+                    .prepare_cached("DELETE FROM agent_cards WHERE name = :name")?
+                    .execute(named_params! { ":name": name.as_str() })?;
+            }
+            Ok(removal)
+        })
+    }
+
+    /// Returns a card's bytes and their digest.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn agent_card(&self, name: &CardName) -> Result<Option<(Vec<u8>, Digest)>, Error> {
+        self.read(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT card, digest FROM agent_cards WHERE name = :name")?;
+            let mut rows = statement.query(named_params! { ":name": name.as_str() })?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            Ok(Some((row.get("card")?, row::id(row, "digest")?)))
+        })
+    }
+
+    /// Returns cards whose names come after `after`, by name.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn agent_cards(
+        &self,
+        after: Option<&CardName>,
+        limit: u32,
+    ) -> Result<Page<AgentCard, CardName>, Error> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM agent_cards WHERE name > :after \
+                 ORDER BY name LIMIT +:limit"
+            ))?;
+            let rows = statement.query(named_params! {
+                ":after": after.map_or("", CardName::as_str),
+                ":limit": i64::from(limit) + 1,
+            })?;
+            listing::page(rows, limit, card, |card| card.name.clone())
+        })
+    }
+}
+
+fn count(tx: &Tx<'_>) -> Result<u32, Error> {
+    let mut statement = tx.connection.prepare_cached("SELECT count(*) FROM agent_cards")?;
+    Ok(statement.query_row([], |row| row.get(0))?)
+}
+
+fn digest(tx: &Tx<'_>, name: &CardName) -> Result<Option<Digest>, Error> {
+    let text: Option<String> = tx
+        .connection
+        .prepare_cached("SELECT digest FROM agent_cards WHERE name = :name")?
+        .query_row(named_params! { ":name": name.as_str() }, |row| row.get(0))
+        .optional()?;
+    text.map(|text| text.parse().or(Err(Error::Row("digest")))).transpose()
+}
+
+fn insert(tx: &Tx<'_>, card: &NewAgentCard) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO agent_cards (name, digest, variant, protocol_version, revision, \
+                created_at, updated_at, updated_by, card) \
+             VALUES (:name, :digest, :variant, :version, 1, :now, :now, :actor, :card)",
+        )?
+        .execute(named_params! {
+            ":name": card.name.as_str(),
+            ":digest": card.digest.to_string(),
+            ":variant": card.variant,
+            ":version": card.protocol_version,
+            ":now": tx.now.micros(),
+            ":actor": card.actor,
+            ":card": card.bytes,
+        })?;
+    Ok(())
+}
+
+fn replace(tx: &Tx<'_>, card: &NewAgentCard) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE agent_cards SET digest = :digest, variant = :variant, \
+                protocol_version = :version, revision = revision + 1, updated_at = :now, \
+                updated_by = :actor, card = :card \
+             WHERE name = :name",
+        )?
+        .execute(named_params! {
+            ":name": card.name.as_str(),
+            ":digest": card.digest.to_string(),
+            ":variant": card.variant,
+            ":version": card.protocol_version,
+            ":now": tx.now.micros(),
+            ":actor": card.actor,
+            ":card": card.bytes,
+        })?;
+    Ok(())
+}
+
+fn metadata(tx: &Tx<'_>, name: &CardName) -> Result<AgentCard, Error> {
+    let mut statement = tx
+        .connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM agent_cards WHERE name = :name"))?;
+    let mut rows = statement.query(named_params! { ":name": name.as_str() })?;
+    rows.next()?.ok_or(Error::Row("name")).and_then(card)
+}
+
+fn card(row: &Row<'_>) -> Result<AgentCard, Error> {
+    Ok(AgentCard {
+        name: row::id(row, "name")?,
+        digest: row::id(row, "digest")?,
+        variant: row.get("variant")?,
+        protocol_version: row.get("protocol_version")?,
+        size: row.get("size")?,
+        revision: row.get("revision")?,
+        created_at: row::instant(row, "created_at")?,
+        updated_at: row::instant(row, "updated_at")?,
+        updated_by: row.get("updated_by")?,
+    })
+}
