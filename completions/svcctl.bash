@@ -70,14 +70,26 @@ _svcctl() {
             svcctl__subcmd__cards,convert)
                 cmd="svcctl__subcmd__cards__subcmd__convert"
                 ;;
+            svcctl__subcmd__cards,delete)
+                cmd="svcctl__subcmd__cards__subcmd__delete"
+                ;;
             svcctl__subcmd__cards,explain)
                 cmd="svcctl__subcmd__cards__subcmd__explain"
                 ;;
             svcctl__subcmd__cards,help)
                 cmd="svcctl__subcmd__cards__subcmd__help"
                 ;;
+            svcctl__subcmd__cards,list)
+                cmd="svcctl__subcmd__cards__subcmd__list"
+                ;;
+            svcctl__subcmd__cards,push)
+                cmd="svcctl__subcmd__cards__subcmd__push"
+                ;;
             svcctl__subcmd__cards,schema)
                 cmd="svcctl__subcmd__cards__subcmd__schema"
+                ;;
+            svcctl__subcmd__cards,show)
+                cmd="svcctl__subcmd__cards__subcmd__show"
                 ;;
             svcctl__subcmd__cards,validate)
                 cmd="svcctl__subcmd__cards__subcmd__validate"
@@ -88,14 +100,26 @@ _svcctl() {
             svcctl__subcmd__cards__subcmd__help,convert)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__convert"
                 ;;
+            svcctl__subcmd__cards__subcmd__help,delete)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__delete"
+                ;;
             svcctl__subcmd__cards__subcmd__help,explain)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__explain"
                 ;;
             svcctl__subcmd__cards__subcmd__help,help)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__help"
                 ;;
+            svcctl__subcmd__cards__subcmd__help,list)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__list"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,push)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__push"
+                ;;
             svcctl__subcmd__cards__subcmd__help,schema)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__schema"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,show)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__show"
                 ;;
             svcctl__subcmd__cards__subcmd__help,validate)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__validate"
@@ -163,11 +187,23 @@ _svcctl() {
             svcctl__subcmd__help__subcmd__cards,convert)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__convert"
                 ;;
+            svcctl__subcmd__help__subcmd__cards,delete)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__delete"
+                ;;
             svcctl__subcmd__help__subcmd__cards,explain)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__explain"
                 ;;
+            svcctl__subcmd__help__subcmd__cards,list)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__list"
+                ;;
+            svcctl__subcmd__help__subcmd__cards,push)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__push"
+                ;;
             svcctl__subcmd__help__subcmd__cards,schema)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__schema"
+                ;;
+            svcctl__subcmd__help__subcmd__cards,show)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__show"
                 ;;
             svcctl__subcmd__help__subcmd__cards,validate)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__validate"
@@ -415,7 +451,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards)
-            opts="-o -h --url --installation --token-file --output --color --timeout --help validate explain convert codes schema help"
+            opts="-o -h --url --installation --token-file --output --color --timeout --help validate explain convert codes schema push list show delete help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -544,6 +580,52 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__cards__subcmd__delete)
+            opts="-o -h --if-match --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --if-match)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__cards__subcmd__explain)
             opts="-o -h --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -587,7 +669,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards__subcmd__help)
-            opts="validate explain convert codes schema help"
+            opts="validate explain convert codes schema push list show delete help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -615,6 +697,20 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards__subcmd__help__subcmd__convert)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__delete)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -656,7 +752,49 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__cards__subcmd__help__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -684,6 +822,106 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__cards__subcmd__list)
+            opts="-o -h --limit --after --all --exact-times --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__push)
+            opts="-o -h --name --if-match --create --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --if-match)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__cards__subcmd__schema)
             opts="-o -h --variant --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -695,6 +933,48 @@ _svcctl() {
                     COMPREPLY=($(compgen -W "current legacy" -- "${cur}"))
                     return 0
                     ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__show)
+            opts="-o -h --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --url)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1101,7 +1381,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help__subcmd__cards)
-            opts="validate explain convert codes schema"
+            opts="validate explain convert codes schema push list show delete"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1142,6 +1422,20 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__delete)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__help__subcmd__cards__subcmd__explain)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1156,7 +1450,49 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__push)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__help__subcmd__cards__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

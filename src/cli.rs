@@ -52,6 +52,7 @@ Examples:
   svcctl audit list                           who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
   svcctl cards validate agent-card.json       is the agent card right, and if not, where?
+  svcctl cards push agent-card.json           register it, so that others find it
 ";
 
 /// Looks after a running svcd: its health, releases, dead letters and their replay; checks agent cards

@@ -1,20 +1,26 @@
-//! `svcctl cards`: agent cards checked, explained and converted where they are written. Asks nobody.
+//! `svcctl cards`: agent cards checked, explained and converted where they are written, and registered
+//! with the service.
 
 mod batch;
 mod codes;
 mod convert;
+mod delete;
 mod explain;
 mod github;
 mod inputs;
 mod judge;
 mod junit;
 mod lines;
+mod list;
 mod machine;
 mod pool;
 mod progress;
+mod push;
+mod registry;
 mod report;
 mod sarif;
 mod schema;
+mod show;
 mod text;
 mod validate;
 
@@ -31,7 +37,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Check agent cards, and say what is wrong and where
+/// Check agent cards and say what is wrong and where; register them with the service
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Validate(validate::Args),
@@ -39,6 +45,10 @@ pub(crate) enum Command {
     Convert(convert::Args),
     Codes(codes::Args),
     Schema(schema::Args),
+    Push(push::Args),
+    List(list::Args),
+    Show(show::Args),
+    Delete(delete::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
@@ -48,6 +58,10 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
         Command::Convert(args) => convert::run(args, output),
         Command::Codes(args) => codes::run(args, output),
         Command::Schema(args) => schema::run(args, output),
+        Command::Push(args) => push::run(args, global, output),
+        Command::List(args) => list::run(args, global, output),
+        Command::Show(args) => show::run(args, global, output),
+        Command::Delete(args) => delete::run(args, global, output),
     }
 }
 

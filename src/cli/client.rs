@@ -92,6 +92,17 @@ impl Client {
         self.send(Method::POST, path, headers)?.expect_ok()
     }
 
+    /// Writes one resource.
+    pub(crate) fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        headers: HeaderMap,
+        body: &[u8],
+    ) -> Result<T, Failure> {
+        let answer = self.send_body(Method::PUT, path, headers, body, BODY_BYTES_MAX)?;
+        if answer.status.is_success() { answer.json() } else { Err(answer.refusal()) }
+    }
+
     /// Sends a request without a body, and reads the whole answer.
     pub(crate) fn send(
         &self,
@@ -167,6 +178,16 @@ impl Answer {
     /// Reads the body of a success; everything else is a failure.
     pub(crate) fn expect_ok<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         if self.status == StatusCode::OK { self.json() } else { Err(self.refusal()) }
+    }
+
+    /// Returns the body of a success as it is; everything else is a failure.
+    pub(crate) fn expect_bytes(self) -> Result<Vec<u8>, Failure> {
+        self.expect_status(StatusCode::OK).map(|answer| answer.body)
+    }
+
+    /// Returns an answer of this status; every other is a failure.
+    pub(crate) fn expect_status(self, status: StatusCode) -> Result<Self, Failure> {
+        if self.status == status { Ok(self) } else { Err(self.refusal()) }
     }
 
     /// Reads the lines of a success, a document each; everything else is a failure.

@@ -6,7 +6,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::api::Problem;
+use crate::api::{CardReport, Problem};
 use crate::cli::exit::Exit;
 
 /// Why a command failed.
@@ -76,6 +76,7 @@ impl Error {
             status: self.problem.as_ref().map(|problem| problem.status),
             outcome,
             detail: self.chain(),
+            report: self.problem.as_ref().and_then(|problem| problem.report.as_deref()),
             replay_class: self.problem.as_ref().and_then(|problem| problem.replay_class.as_deref()),
             hint: (!self.hints.is_empty()).then(|| self.hints.join("\n")),
         }
@@ -100,6 +101,8 @@ pub(crate) struct Report<'a> {
     detail: String,
     #[serde(rename = "replayClass", skip_serializing_if = "Option::is_none")]
     replay_class: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<&'a CardReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }

@@ -42,9 +42,10 @@ exits! {
     NotReady = 3 "not_ready": "status: the service is not ready",
     Unauthenticated = 4 "unauthenticated": "the token is missing or not accepted",
     NotReplayable = 5 "not_replayable": "the item must not be replayed",
-    NotFound = 6 "not_found": "no such item in this installation",
+    NotFound = 6 "not_found": "no such item in this installation, or no such card",
     Conflict = 7 "operation_conflict": "the idempotency key was used for another request",
     SignalFiring = 8 "signal_firing": "slo: a critical signal fires",
+    PreconditionFailed = 9 "precondition_failed": "cards: the card is not the one that was expected",
     Usage = 64 "usage": "the command line is wrong",
     Malformed = 65 "malformed_answer": "the answer of the service could not be understood",
     Unreachable = 69 "unreachable": "the service cannot be reached",
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn codes_are_the_published_ones_and_differ() {
         let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 3, 4, 5, 6, 7, 8, 64, 65, 69, 74, 75]);
+        assert_eq!(codes, [0, 1, 3, 4, 5, 6, 7, 8, 9, 64, 65, 69, 74, 75]);
     }
 
     #[test]

@@ -7,4 +7,5 @@ mod hostile;
 mod make;
 mod oracle;
 mod planted;
+mod registry;
 mod service;

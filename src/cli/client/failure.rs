@@ -143,6 +143,7 @@ fn refused(problem: Box<Problem>, retry_after: Option<Duration>) -> Error {
         | Exit::Failed
         | Exit::NotReady
         | Exit::SignalFiring
+        | Exit::PreconditionFailed
         | Exit::Usage
         | Exit::Malformed
         | Exit::Unreachable
@@ -157,6 +158,7 @@ fn exit_of(problem: &Problem) -> Exit {
         "not_found" => Exit::NotFound,
         "not_replayable" => Exit::NotReplayable,
         "operation_conflict" => Exit::Conflict,
+        "precondition_failed" => Exit::PreconditionFailed,
         "unavailable" | "rate_limited" => Exit::Temporary,
         _ => Exit::Failed,
     }

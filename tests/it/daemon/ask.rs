@@ -147,6 +147,10 @@ impl Answer {
             .filter(|(name, _)| name != "date")
             .collect();
         let answer = Self { status, headers, body: bytes.get(length..)?.to_vec() };
+        // These never have a body, and need not say so.
+        if [204, 304].contains(&status) {
+            return answer.body.is_empty().then_some(answer);
+        }
         let whole: usize = answer.header("content-length").parse().ok()?;
         (answer.body.len() == whole || answer.body.is_empty()).then_some(answer)
     }

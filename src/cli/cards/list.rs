@@ -1,0 +1,100 @@
+//! `svcctl cards list`.
+
+use super::registry;
+use crate::api::{AgentCard, AgentCardPage};
+use crate::cli::Global;
+use crate::cli::again::Again;
+use crate::cli::client::{Client, Failure};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output, ago};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::agent_card::CardName;
+use crate::domain::dead_letter::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
+
+/// More pages than this are no list but a service that turns in circles.
+const PAGES_MAX: u32 = 10_000;
+
+/// List the registered agent cards, by name
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl cards list
+  svcctl cards list --all -o ndjson | jq -r 'select(.variant == \"legacy\").name'
+")]
+pub(crate) struct Args {
+    /// Most cards to show; with --all, cards to ask for at once
+    #[arg(long, value_name = "N", default_value_t = PAGE_DEFAULT)]
+    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(PAGE_MIN)..=i64::from(PAGE_MAX)))]
+    limit: u32,
+
+    /// Show only what comes after this name
+    #[arg(long, value_name = "NAME", value_parser = registry::name)]
+    after: Option<CardName>,
+
+    /// Show all pages
+    #[arg(long)]
+    all: bool,
+
+    /// Show instants in place of ages in the table
+    #[arg(long)]
+    exact_times: bool,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let page = gather(args, &Client::anonymous(global)?)?;
+    match output.format() {
+        Format::Json => output.json(&page)?,
+        Format::Ndjson => output.lines(&page.items)?,
+        Format::Table if page.items.is_empty() => output.remark("note", "no cards"),
+        Format::Table => output.table(&HEADER, rows(&page.items, args.exact_times))?,
+    }
+    if let (Format::Table, Some(after)) = (output.format(), &page.next_after) {
+        let again = Again::new("cards list", global).with("--limit", &args.limit.to_string());
+        output.remark("next page", &again.with("--after", after).into_line());
+    }
+    Ok(Exit::Done)
+}
+
+/// Asks for one page, or for all of them from there on.
+fn gather(args: &Args, client: &Client) -> Result<AgentCardPage, Failure> {
+    let mut gathered = AgentCardPage { items: Vec::new(), next_after: None };
+    let mut after = args.after.clone();
+    for _ in 0..PAGES_MAX {
+        let cursor = after.as_ref().map(|after| format!("&after={after}")).unwrap_or_default();
+        let path = format!("{}?limit={}{cursor}", registry::PATH, args.limit);
+        let page: AgentCardPage = client.get(&path)?;
+        gathered.items.extend(page.items);
+        gathered.next_after = page.next_after;
+        let Some(next) = gathered.next_after.as_deref().filter(|_| args.all) else {
+            return Ok(gathered);
+        };
+        let next = registry::name(next).map_err(|why| Failure::malformed("nextAfter", why))?;
+        if after.as_ref() >= Some(&next) {
+            break;
+        }
+        after = Some(next);
+    }
+    Err(Failure::malformed("nextAfter", "it does not lead on"))
+}
+
+/// The columns of no fixed width stand last.
+const HEADER: [&str; 8] =
+    ["NAME", "VARIANT", "VERSION", "BYTES", "REVISION", "CHANGED", "BY", "DIGEST"];
+
+fn rows(items: &[AgentCard], exact_times: bool) -> Vec<Vec<String>> {
+    let now = SystemClock::new().now();
+    let row = |card: &AgentCard| {
+        vec![
+            card.name.clone(),
+            card.variant.clone(),
+            card.protocol_version.clone(),
+            card.size.to_string(),
+            card.revision.to_string(),
+            if exact_times { card.updated_at.clone() } else { ago(now, &card.updated_at) },
+            card.updated_by.clone(),
+            card.digest.clone(),
+        ]
+    };
+    items.iter().map(row).collect()
+}

@@ -1,0 +1,88 @@
+//! `svcctl cards push`.
+
+use std::path::{Path, PathBuf};
+
+use http::header::{CONTENT_TYPE, HeaderValue};
+
+use super::registry;
+use super::report::{Checked, Style as _};
+use super::text::Text;
+use crate::api::{AgentCard, CardReport};
+use crate::cli::Global;
+use crate::cli::client::{Client, Failure};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output};
+use crate::domain::agent_card::{CardName, Digest};
+
+/// Register an agent card, or replace the one of that name
+///
+/// Only valid cards are registered, of at most 1 MiB; the service keeps the bytes as they are. The
+/// same bytes again change nothing.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl cards push route-planner.json
+  svcctl cards push agent-card.json --name route-planner --create
+  svcctl cards push agent-card.json --name route-planner --if-match DIGEST
+")]
+pub(crate) struct Args {
+    /// File with the card, or - for standard input
+    file: PathBuf,
+
+    /// Its name: a-z, 0-9, '.', '_' and '-' [default: that of the file without its ending]
+    #[arg(long, value_parser = registry::name)]
+    name: Option<CardName>,
+
+    /// Only over the card with this digest, so that nobody's change is lost
+    #[arg(long, value_name = "DIGEST", value_parser = registry::tag, conflicts_with = "create")]
+    if_match: Option<Digest>,
+
+    /// Only when the name is free
+    #[arg(long)]
+    create: bool,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => name_of(&args.file)?,
+    };
+    let client = Client::operator(global)?;
+    let bytes = super::read_one(&args.file)?;
+    let mut headers = registry::condition(args.if_match, args.create);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let card = client
+        .put::<AgentCard>(&registry::path(&name), headers, &bytes)
+        .map_err(|failure| refused(failure, args, &name, &bytes, output))?;
+    match output.format() {
+        Format::Table => output.facts(registry::facts(card))?,
+        Format::Json | Format::Ndjson => output.json(&card)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the name a file gives its card.
+fn name_of(file: &Path) -> Result<CardName, Error> {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    registry::name(&stem).map_err(|why| {
+        let message = format!("{} gives the card no name", file.display());
+        Error::new(Exit::Usage, message).caused_by(why).hint("name it: --name NAME")
+    })
+}
+
+/// A card that is not valid is told as `validate` tells it.
+fn refused(failure: Failure, args: &Args, name: &CardName, bytes: &[u8], output: Output) -> Error {
+    let report: Option<&CardReport> = match &failure {
+        Failure::Refused { problem, .. } => problem.report.as_deref(),
+        _ => None,
+    };
+    if let (Some(report), Format::Table) = (report, output.format()) {
+        let mut text = String::new();
+        let card = Checked { name: &args.file.to_string_lossy(), bytes, report };
+        Text::new(output.is_colored()).card(&card, &mut text);
+        // The refusal itself follows, whatever becomes of this.
+        drop(output.raw(text.as_bytes()));
+    }
+    registry::refused(failure, name)
+}
