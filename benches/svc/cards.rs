@@ -9,6 +9,7 @@ use svc::card;
 use svc::clock::{Clock as _, SystemClock};
 
 use crate::support::{Folder, heading, line, median, ratio};
+use crate::svcd::Site;
 
 const CARDS: u64 = 20_000;
 const ROUNDS: usize = 7;
@@ -30,6 +31,7 @@ pub(crate) fn run() {
     library("valid", &valid, ">= 1.6");
     library("half of them with a fault, all findings", &mixed, ">= 0.6");
     command_line(&valid, &mixed);
+    service(&valid, &mixed);
     hostile();
 }
 
@@ -123,6 +125,37 @@ fn command_line(valid: &[String], mixed: &[String]) {
     line("svcctl", [mib(many), mib(few), format!("{:.2}", many / few), "flat".to_owned()]);
 }
 
+/// The same streams, judged by the service and offline in turns. Service and client share the cores.
+fn service(valid: &[String], mixed: &[String]) {
+    let (folder, site) = (Folder::new(), Site::new());
+    let svcd = site.start();
+    heading(
+        "cards: svcctl, judged by svcd, or offline, on the same cores",
+        ["svcd", "offline", "ratio", "aim"],
+    );
+    for (name, cards) in [("valid", valid), ("half with a fault", mixed)] {
+        let file = stream(&folder, name, cards, 10);
+        let (mut asked, mut alone) = (Vec::new(), Vec::new());
+        for _ in 0..5 {
+            let validate = |words: &[&str]| {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
+                command.args(["cards", "validate"]).args(words).env("SVC_URL", site.url());
+                timed(command.arg(&file), cards.len() * 10)
+            };
+            asked.push(validate(&[]));
+            alone.push(validate(&["--offline"]));
+        }
+        let shown = |rates: &[f64]| format!("{:.0}/s", median(rates.to_vec()));
+        let ratio = format!("{:.2}", ratio(&asked, &alone));
+        line(name, [shown(&asked), shown(&alone), ratio, ">= 0.5".to_owned()]);
+    }
+    let resident = format!("{:.1} MiB", svcd.resident());
+    line(
+        "resident memory of svcd afterwards",
+        [resident, String::new(), String::new(), String::new()],
+    );
+}
+
 /// Writes the cards, over and over, a line each.
 fn stream(folder: &Folder, name: &str, cards: &[String], times: usize) -> std::path::PathBuf {
     let path = folder.path(&format!("{}.ndjson", name.replace([' ', ','], "-")));
@@ -144,14 +177,15 @@ fn rate(file: &Path, cards: usize, on_one_core: bool) -> f64 {
     } else {
         Command::new(program)
     };
+    timed(command.args(["cards", "validate", "--offline"]).arg(file), cards)
+}
+
+/// Returns how many cards a second a run came to.
+fn timed(command: &mut Command, cards: usize) -> f64 {
     let clock = SystemClock::new();
     let began = clock.monotonic();
-    command
-        .args(["cards", "validate", "--offline"])
-        .arg(file)
-        .stdout(Stdio::null())
-        .status()
-        .unwrap();
+    let status = command.stdout(Stdio::null()).status().unwrap();
+    assert!(matches!(status.code(), Some(0 | 1)), "{status}");
     cards as f64 / (clock.monotonic() - began).as_secs_f64()
 }
 

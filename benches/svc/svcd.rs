@@ -47,6 +47,11 @@ impl Site {
         site
     }
 
+    /// Where operators reach it.
+    pub(crate) fn url(&self) -> String {
+        format!("unix:{}", self.folder.path("s").display())
+    }
+
     /// Starts it and waits until it is ready.
     pub(crate) fn start(&self) -> Svcd {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svcd"));

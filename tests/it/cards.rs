@@ -3,7 +3,7 @@
 mod agreement;
 mod command;
 mod hand_written;
-mod hostile;
+pub(crate) mod hostile;
 mod make;
 mod oracle;
 mod planted;

@@ -8,6 +8,7 @@
     reason = "a helper of a test fails like the test it helps, and verdicts are to be read"
 )]
 
+mod cards;
 mod cases;
 mod floods;
 mod framing;

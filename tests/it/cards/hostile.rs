@@ -7,7 +7,7 @@ use svc::card::{self, FINDINGS_MAX};
 use svc::clock::{Clock as _, SystemClock};
 
 const SIZE: usize = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
-const BOUND: Duration = Duration::from_secs(5);
+pub(crate) const BOUND: Duration = Duration::from_secs(5);
 
 /// Fills a text between two ends.
 fn filled(begin: &str, unit: &str, end: &str) -> String {
@@ -26,7 +26,7 @@ fn numbered(begin: &str, unit: impl Fn(usize) -> String, end: &str) -> String {
     text + end
 }
 
-fn texts() -> Vec<String> {
+pub(crate) fn texts() -> Vec<String> {
     const CARD: &str =
         r#"{"protocolVersion":"1.0","name":"n","description":"d","url":"a:b","version":"1","#;
     let in_card = |name: &str, begin: &str| format!("{CARD}\"{name}\":{begin}");
