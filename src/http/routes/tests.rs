@@ -21,11 +21,11 @@ fn every_operator_route_is_off_the_public_surface_and_all_below_the_prefix_are_t
 }
 
 #[test]
-fn whatever_writes_needs_an_operator() {
+fn whatever_writes_needs_an_operator_or_the_workflow_run() {
     // What stands here has another proof, or keeps nothing.
     let others = ["/webhooks/forge", "/api/v1/agent-cards/validate"];
     for route in ROUTES.iter().filter(|route| !others.contains(&route.path)) {
-        let is_theirs = matches!(route.handler, Handler::Operator(_));
-        assert!(is_theirs || route.method == Method::GET, "{}", route.path);
+        let is_proved = matches!(route.handler, Handler::Operator(_) | Handler::Run(_));
+        assert!(is_proved || route.method == Method::GET, "{}", route.path);
     }
 }
