@@ -6,6 +6,7 @@ mod escape;
 mod time;
 
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
@@ -118,10 +119,16 @@ impl Output {
     /// Prints text as it is. Output that nobody reads any more is no failure: `svcctl … | head`
     /// ends as it would have ended.
     pub(crate) fn raw(self, bytes: &[u8]) -> io::Result<()> {
+        self.part(bytes).map(drop)
+    }
+
+    /// Prints a part of what may be long, as it is; says whether anybody reads on.
+    pub(crate) fn part(self, bytes: &[u8]) -> io::Result<ControlFlow<()>> {
         let mut out = io::stdout().lock();
         match out.write_all(bytes).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result,
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
+            Err(error) => Err(error),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -152,6 +153,9 @@ impl Source {
             let mut pieces = Pieces::new(stream, self.bytes_max);
             while let Some(piece) = pieces.next()? {
                 feeder.send(Work::Lines(Arc::clone(&name), piece));
+                if feeder.is_over() {
+                    break;
+                }
             }
             Ok(())
         });
@@ -185,16 +189,17 @@ impl Printer {
         self.output.raw(self.style.head().as_bytes())
     }
 
-    fn print(&mut self, mut done: Done) -> io::Result<()> {
+    fn print(&mut self, mut done: Done) -> io::Result<ControlFlow<()>> {
         self.head()?;
         let text = if self.is_first {
             done.text.strip_prefix(self.style.separator()).unwrap_or(&done.text)
         } else {
             &done.text
         };
+        let mut goes_on = ControlFlow::Continue(());
         if !text.is_empty() {
             self.is_first = false;
-            self.output.raw(text.as_bytes())?;
+            goes_on = self.output.part(text.as_bytes())?;
         }
         for (name, why) in &done.tally.unreadable {
             self.output.remark("cannot read", &format!("{name}: {why}"));
@@ -204,7 +209,7 @@ impl Printer {
         }
         self.total.add(done.tally);
         self.progress.show(self.total.cards, self.total.invalid);
-        Ok(())
+        Ok(goes_on)
     }
 
     fn end(mut self) -> io::Result<Tally> {

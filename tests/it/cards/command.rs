@@ -154,6 +154,69 @@ fn a_long_stream_keeps_its_order_and_its_numbers() {
 }
 
 #[test]
+fn an_endless_stream_is_left_when_nobody_reads_the_report() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_svcctl"))
+        .args(["cards", "validate", "--ndjson", "-o", "ndjson"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    drop(child.stdout.take());
+    let lines = "[]\n".repeat(10_000);
+    // Writing ends with an error when the other end is gone, and only then.
+    while stdin.write_all(lines.as_bytes()).is_ok() {}
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn a_huge_file_is_a_finding_in_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let huge = folder.path().join("huge.json");
+    std::fs::File::create(&huge).unwrap().set_len(100 << 20).unwrap();
+    let one_line = folder.path().join("huge.ndjson");
+    std::fs::hard_link(&huge, &one_line).unwrap();
+    // Stacks of threads count too, however many cores there are; arenas of the allocator need not.
+    let ended = Command::new("sh")
+        .env("MALLOC_ARENA_MAX", "1")
+        .args(["-c", "ulimit -v 655360; exec \"$0\" cards validate \"$1\""])
+        .args([Path::new(env!("CARGO_BIN_EXE_svcctl")), folder.path()])
+        .output()
+        .unwrap();
+    let (said, out) = (text(&ended.stderr), text(&ended.stdout));
+    assert_eq!(ended.status.code(), Some(1), "{said}{out}");
+    assert_eq!(out.matches("error[card/too-large]").count(), 2, "{out}");
+    assert!(out.ends_with("2 cards: 0 valid, 2 not valid\n"), "{out}");
+}
+
+#[test]
+fn a_file_that_may_not_be_read_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("a.json"), "[]").unwrap();
+    std::fs::write(at("b.json"), "[]").unwrap();
+    let mode = |path: &Path, mode| {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(path, permissions).unwrap();
+    };
+    mode(folder.path(), 0o755);
+    mode(&at("a.json"), 0o000);
+    // Root may read everything, so somebody else runs a copy of the program where they may.
+    let program = at("svcctl");
+    std::fs::copy(env!("CARGO_BIN_EXE_svcctl"), &program).unwrap();
+    let mut command = Command::new(&program);
+    if std::fs::File::open(at("a.json")).is_ok() {
+        std::os::unix::process::CommandExt::uid(&mut command, 65_534);
+    }
+    let ended = command.current_dir("/").args(["cards", "validate"]).arg(folder.path());
+    let ended = ended.output().unwrap();
+    let (said, out) = (text(&ended.stderr), text(&ended.stdout));
+    assert_eq!(ended.status.code(), Some(74), "{said}{out}");
+    assert!(said.contains("a.json: Permission denied"), "{said}");
+    assert!(out.ends_with("1 card: 0 valid, 1 not valid\n"), "{out}");
+}
+
+#[test]
 fn schemas_are_printed_as_they_are() {
     for variant in card::Variant::ALL {
         let ended = svcctl(&["cards", "schema", "--variant", variant.as_str()]);
