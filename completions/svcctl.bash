@@ -79,6 +79,9 @@ _svcctl() {
             svcctl__subcmd__cards,help)
                 cmd="svcctl__subcmd__cards__subcmd__help"
                 ;;
+            svcctl__subcmd__cards,jwks)
+                cmd="svcctl__subcmd__cards__subcmd__jwks"
+                ;;
             svcctl__subcmd__cards,list)
                 cmd="svcctl__subcmd__cards__subcmd__list"
                 ;;
@@ -91,8 +94,14 @@ _svcctl() {
             svcctl__subcmd__cards,show)
                 cmd="svcctl__subcmd__cards__subcmd__show"
                 ;;
+            svcctl__subcmd__cards,sign)
+                cmd="svcctl__subcmd__cards__subcmd__sign"
+                ;;
             svcctl__subcmd__cards,validate)
                 cmd="svcctl__subcmd__cards__subcmd__validate"
+                ;;
+            svcctl__subcmd__cards,verify)
+                cmd="svcctl__subcmd__cards__subcmd__verify"
                 ;;
             svcctl__subcmd__cards__subcmd__help,codes)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__codes"
@@ -109,6 +118,9 @@ _svcctl() {
             svcctl__subcmd__cards__subcmd__help,help)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__help"
                 ;;
+            svcctl__subcmd__cards__subcmd__help,jwks)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__jwks"
+                ;;
             svcctl__subcmd__cards__subcmd__help,list)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__list"
                 ;;
@@ -121,8 +133,14 @@ _svcctl() {
             svcctl__subcmd__cards__subcmd__help,show)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__show"
                 ;;
+            svcctl__subcmd__cards__subcmd__help,sign)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__sign"
+                ;;
             svcctl__subcmd__cards__subcmd__help,validate)
                 cmd="svcctl__subcmd__cards__subcmd__help__subcmd__validate"
+                ;;
+            svcctl__subcmd__cards__subcmd__help,verify)
+                cmd="svcctl__subcmd__cards__subcmd__help__subcmd__verify"
                 ;;
             svcctl__subcmd__dead__subcmd__letters,help)
                 cmd="svcctl__subcmd__dead__subcmd__letters__subcmd__help"
@@ -193,6 +211,9 @@ _svcctl() {
             svcctl__subcmd__help__subcmd__cards,explain)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__explain"
                 ;;
+            svcctl__subcmd__help__subcmd__cards,jwks)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__jwks"
+                ;;
             svcctl__subcmd__help__subcmd__cards,list)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__list"
                 ;;
@@ -205,8 +226,14 @@ _svcctl() {
             svcctl__subcmd__help__subcmd__cards,show)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__show"
                 ;;
+            svcctl__subcmd__help__subcmd__cards,sign)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__sign"
+                ;;
             svcctl__subcmd__help__subcmd__cards,validate)
                 cmd="svcctl__subcmd__help__subcmd__cards__subcmd__validate"
+                ;;
+            svcctl__subcmd__help__subcmd__cards,verify)
+                cmd="svcctl__subcmd__help__subcmd__cards__subcmd__verify"
                 ;;
             svcctl__subcmd__help__subcmd__dead__subcmd__letters,list)
                 cmd="svcctl__subcmd__help__subcmd__dead__subcmd__letters__subcmd__list"
@@ -451,7 +478,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards)
-            opts="-o -h --url --installation --token-file --output --color --timeout --help validate explain convert codes schema push list show delete help"
+            opts="-o -h --url --installation --token-file --output --color --timeout --help validate explain convert codes schema push list show delete sign verify jwks help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -669,7 +696,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards__subcmd__help)
-            opts="validate explain convert codes schema push list show delete help"
+            opts="validate explain convert codes schema push list show delete sign verify jwks help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -752,6 +779,20 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__jwks)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__cards__subcmd__help__subcmd__list)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -808,6 +849,20 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__sign)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__cards__subcmd__help__subcmd__validate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -815,6 +870,70 @@ _svcctl() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__help__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__jwks)
+            opts="-o -h --key --key-id --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1010,6 +1129,56 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__cards__subcmd__sign)
+            opts="-o -h --key --key-id --replace --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__cards__subcmd__validate)
             opts="-o -h --offline --ndjson --max-bytes --output --url --installation --token-file --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1039,6 +1208,52 @@ _svcctl() {
                     ;;
                 --token-file)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__cards__subcmd__verify)
+            opts="-o -h --jwks --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --jwks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1381,7 +1596,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help__subcmd__cards)
-            opts="validate explain convert codes schema push list show delete"
+            opts="validate explain convert codes schema push list show delete sign verify jwks"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1437,6 +1652,20 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help__subcmd__cards__subcmd__explain)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__jwks)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1506,7 +1735,35 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__sign)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__help__subcmd__cards__subcmd__validate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__cards__subcmd__verify)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

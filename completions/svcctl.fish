@@ -44,7 +44,7 @@ complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "reconcile" -d 'See wh
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "audit" -d 'See what was decided, and by whom'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "installations" -d 'See the installations of the app at the forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "slo" -d 'Show the signals: what fires, since when, and what to look at next'
-complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "cards" -d 'Check agent cards and say what is wrong and where; register them with the service'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "cards" -d 'Check agent cards and say what is wrong and where; sign them, register them with the service'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -284,27 +284,30 @@ always\t'Always'
 never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand slo" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand slo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -l installation -d 'Installation to work on [default: the only one there is]' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
 json\t'One JSON document'
 ndjson\t'One JSON document a line, one line an item'"
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -l timeout -d 'Longest time one request may take' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "validate" -d 'Say whether agent cards are valid, and if not, what is wrong and where'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "explain" -d 'Say which kind of card a file is, and what to change in it'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "convert" -d 'Write a card anew in another variant'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "codes" -d 'Say what the codes of findings mean'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "schema" -d 'Print the JSON Schema (draft 2020-12) of a variant'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "push" -d 'Register an agent card, or replace the one of that name'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "list" -d 'List the registered agent cards, by name'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "show" -d 'Print a registered agent card, byte for byte as it was pushed'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "delete" -d 'Remove a registered agent card'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "validate" -d 'Say whether agent cards are valid, and if not, what is wrong and where'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "explain" -d 'Say which kind of card a file is, and what to change in it'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "convert" -d 'Write a card anew in another variant'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "codes" -d 'Say what the codes of findings mean'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "schema" -d 'Print the JSON Schema (draft 2020-12) of a variant'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "push" -d 'Register an agent card, or replace the one of that name'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "list" -d 'List the registered agent cards, by name'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "show" -d 'Print a registered agent card, byte for byte as it was pushed'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "delete" -d 'Remove a registered agent card'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "sign" -d 'Sign an agent card, and print it with the signature in it'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "verify" -d 'Say whether the signatures of agent cards are those of trusted keys'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "jwks" -d 'Print the public half of a signing key, as a JSON Web Key Set'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and not __fish_seen_subcommand_from validate explain convert codes schema push list show delete sign verify jwks help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -l max-bytes -d 'Most bytes of one card; a larger one is a finding. The service takes no more than the default' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from validate" -s o -l output -d 'How to print the report' -r -f -a "text\t'For people'
 json\t'One JSON document'
@@ -423,6 +426,45 @@ always\t'Always'
 never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from delete" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -l key -d 'File with the private key, PEM; one that others can read is refused' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -l key-id -d 'Id by which those who verify find the key' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -l replace -d 'Put the signature in the place of all the card has'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from sign" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from verify" -l jwks -d 'Keys to trust: a JSON Web Key Set in a file, or at an https:// address' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from verify" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from verify" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from verify" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from verify" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from verify" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from verify" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -l key -d 'File with the private key, PEM; one that others can read is refused' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -l key-id -d 'Id by which those who verify find the key' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from jwks" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "validate" -d 'Say whether agent cards are valid, and if not, what is wrong and where'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "explain" -d 'Say which kind of card a file is, and what to change in it'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "convert" -d 'Write a card anew in another variant'
@@ -432,6 +474,9 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_sub
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the registered agent cards, by name'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "show" -d 'Print a registered agent card, byte for byte as it was pushed'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Remove a registered agent card'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "sign" -d 'Sign an agent card, and print it with the signature in it'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Say whether the signatures of agent cards are those of trusted keys'
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "jwks" -d 'Print the public half of a signing key, as a JSON Web Key Set'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l installation -d 'Installation to work on [default: the only one there is]' -r
@@ -464,7 +509,7 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "audit" -d 'See what was decided, and by whom'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "installations" -d 'See the installations of the app at the forge'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "slo" -d 'Show the signals: what fires, since when, and what to look at next'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "cards" -d 'Check agent cards and say what is wrong and where; register them with the service'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "cards" -d 'Check agent cards and say what is wrong and where; sign them, register them with the service'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "completions" -d 'Print the completions of a shell'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -484,3 +529,6 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subc
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "list" -d 'List the registered agent cards, by name'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "show" -d 'Print a registered agent card, byte for byte as it was pushed'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "delete" -d 'Remove a registered agent card'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "sign" -d 'Sign an agent card, and print it with the signature in it'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "verify" -d 'Say whether the signatures of agent cards are those of trusted keys'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "jwks" -d 'Print the public half of a signing key, as a JSON Web Key Set'

@@ -22,6 +22,7 @@ mod relatives;
 mod scan;
 mod schema;
 mod shape;
+mod signed;
 mod syntax;
 mod tree;
 mod uri;
@@ -35,6 +36,7 @@ pub use ndjson::lines;
 pub use place::Place;
 pub use schema::schema;
 pub use shape::Variant;
+pub use signed::{Declared, Valid};
 pub use syntax::DEPTH_MAX;
 
 /// Most findings one report holds; what comes after the first of them is rarely news.

@@ -13,6 +13,8 @@ pub mod domain;
 
 pub mod card;
 
+pub mod seal;
+
 pub mod store;
 
 pub mod forge;

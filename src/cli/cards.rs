@@ -1,5 +1,5 @@
-//! `svcctl cards`: agent cards checked, explained and converted where they are written, and registered
-//! with the service.
+//! `svcctl cards`: agent cards checked, explained, converted, signed and verified where they are
+//! written, and registered with the service.
 
 mod batch;
 mod codes;
@@ -10,6 +10,7 @@ mod github;
 mod inputs;
 mod judge;
 mod junit;
+mod jwks;
 mod lines;
 mod list;
 mod machine;
@@ -21,8 +22,11 @@ mod report;
 mod sarif;
 mod schema;
 mod show;
+mod sign;
 mod text;
+mod trusted;
 mod validate;
+mod verify;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -37,7 +41,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Check agent cards and say what is wrong and where; register them with the service
+/// Check agent cards and say what is wrong and where; sign them, register them with the service
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Validate(validate::Args),
@@ -49,6 +53,9 @@ pub(crate) enum Command {
     List(list::Args),
     Show(show::Args),
     Delete(delete::Args),
+    Sign(sign::Args),
+    Verify(verify::Args),
+    Jwks(jwks::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
@@ -62,6 +69,9 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
         Command::List(args) => list::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
         Command::Delete(args) => delete::run(args, global, output),
+        Command::Sign(args) => sign::run(args, output),
+        Command::Verify(args) => verify::run(args, global, output),
+        Command::Jwks(args) => jwks::run(args, output),
     }
 }
 

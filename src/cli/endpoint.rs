@@ -69,7 +69,8 @@ impl fmt::Display for Endpoint {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Says whether a host is this machine.
+pub(crate) fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

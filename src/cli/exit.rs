@@ -38,7 +38,7 @@ macro_rules! exits {
 
 exits! {
     Done = 0 "done": "done",
-    Failed = 1 "failed": "the service refused the request, the operation failed, or a card is not valid",
+    Failed = 1 "failed": "the service refused the request, the operation failed, or a card or its signature is not valid",
     NotReady = 3 "not_ready": "status: the service is not ready",
     Unauthenticated = 4 "unauthenticated": "the token is missing or not accepted",
     NotReplayable = 5 "not_replayable": "the item must not be replayed",

@@ -9,3 +9,4 @@ mod oracle;
 mod planted;
 mod registry;
 mod service;
+mod signatures;

@@ -1,0 +1,79 @@
+//! The keys somebody trusts: a JSON Web Key Set (RFC 7517), read strictly.
+
+use serde_json::value::RawValue;
+
+use super::Reason;
+use super::object::Object;
+use super::public::Public;
+
+/// Longest key set that is read, in bytes.
+pub const JWKS_BYTES_MAX: usize = 256 * 1024;
+
+/// Most keys of a set.
+const KEYS_MAX: usize = 64;
+
+/// Members of a JSON Web Key that only its owner may have. `k` is a secret that both sides share.
+const PRIVATE: [&str; 2] = ["d", "k"];
+
+/// The public keys somebody trusts, by their ids.
+#[derive(Debug)]
+pub struct Jwks {
+    keys: Vec<(String, Result<Public, Reason>)>,
+}
+
+/// Why a key set was refused. Never holds a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JwksError {
+    /// It is larger than is read.
+    #[error("the key set is larger than 256 KiB, or has more than 64 keys")]
+    TooLarge,
+    /// It is no key set.
+    #[error("it is no JSON Web Key Set: an object with an array of objects, keys")]
+    Shape,
+    /// A name stands twice in one object.
+    #[error("a name stands twice in one of its objects")]
+    Twice,
+    /// Somebody published what must be kept.
+    #[error(
+        "it holds a private or shared key, which must not be given away; keep the public part only"
+    )]
+    Private,
+}
+
+impl Jwks {
+    /// Reads a key set. A key without an id is left out, and one that cannot be used counts only
+    /// when a signature names it.
+    ///
+    /// # Errors
+    /// When it is too large, no key set, ambiguous, or holds a secret.
+    pub fn parse(bytes: &[u8]) -> Result<Self, JwksError> {
+        if bytes.len() > JWKS_BYTES_MAX {
+            return Err(JwksError::TooLarge);
+        }
+        let set: Object<&RawValue> = serde_json::from_slice(bytes).or(Err(JwksError::Shape))?;
+        let list = set.get("keys").ok_or(JwksError::Shape)?;
+        let list: Vec<Object> = serde_json::from_str(list.get()).or(Err(JwksError::Shape))?;
+        if list.len() > KEYS_MAX {
+            return Err(JwksError::TooLarge);
+        }
+        if set.has_twice || list.iter().any(|key| key.has_twice) {
+            return Err(JwksError::Twice);
+        }
+        let is_private = |key: &Object| PRIVATE.iter().any(|name| key.get(name).is_some());
+        if list.iter().any(is_private) {
+            return Err(JwksError::Private);
+        }
+        let named = |key: &Object| Some((key.text("kid")?.to_owned(), Public::parse(key)));
+        Ok(Self { keys: list.iter().filter_map(named).collect() })
+    }
+
+    /// Returns the one key of an id; nothing when there is none.
+    pub(super) fn get(&self, id: &str) -> Option<Result<&Public, Reason>> {
+        let mut known = self.keys.iter().filter(|(known, _)| known == id);
+        let (_, key) = known.next()?;
+        if known.next().is_some() {
+            return Some(Err(Reason::KeyAmbiguous));
+        }
+        Some(key.as_ref().map_err(|reason| *reason))
+    }
+}

@@ -1,0 +1,82 @@
+//! Each signature of a card held against the keys somebody trusts. Fails closed: only what was proved
+//! is valid.
+
+use super::canonical::{difference, payload};
+use super::jws::Jws;
+use super::{Jwks, Reason};
+use crate::card::{Declared, Report, Valid};
+
+/// Most signatures of a card that are looked at.
+const SIGNATURES_MAX: usize = 64;
+
+/// One signature of a card, and what it is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// As the card declares it.
+    pub algorithm: String,
+    /// As the card declares it.
+    pub key_id: String,
+    /// What it is worth.
+    pub verdict: Verdict,
+}
+
+/// What a signature is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The card is as the owner of the key signed it.
+    Valid,
+    /// None of the trusted keys has its id: nothing is known.
+    NoSuchKey,
+    /// It proves nothing.
+    Invalid {
+        /// Why.
+        reason: Reason,
+        /// JSON Pointer to the first thing that is different in the card that was signed.
+        differs_at: Option<String>,
+    },
+}
+
+/// Verifies every signature of a card, in their order.
+///
+/// # Errors
+/// When the card is not valid: why.
+pub fn verify(card: &[u8], trusted: &Jwks) -> Result<Vec<Verified>, Report> {
+    let card = Valid::of(card)?;
+    let payload = payload(&card);
+    let judged = card.signatures().enumerate().map(|(place, declared)| Verified {
+        verdict: match place {
+            SIGNATURES_MAX.. => invalid(Reason::TooMany),
+            _ => judge(&declared, &payload, trusted),
+        },
+        algorithm: declared.algorithm.into_owned(),
+        key_id: declared.key_id.into_owned(),
+    });
+    Ok(judged.collect())
+}
+
+fn judge(declared: &Declared<'_>, payload: &[u8], trusted: &Jwks) -> Verdict {
+    let jws = match Jws::parse(declared) {
+        Ok(jws) => jws,
+        Err(reason) => return invalid(reason),
+    };
+    let key = match trusted.get(&declared.key_id) {
+        None => return Verdict::NoSuchKey,
+        Some(Err(reason)) => return invalid(reason),
+        Some(Ok(key)) => key,
+    };
+    if key.algorithm().as_str() != declared.algorithm {
+        return invalid(Reason::KeyMismatch);
+    }
+    if jws.payload != payload {
+        let differs_at = difference(payload, &jws.payload);
+        return Verdict::Invalid { reason: Reason::PayloadDiffers, differs_at };
+    }
+    match key.verify(jws.message.as_bytes(), &jws.signature) {
+        Ok(()) => Verdict::Valid,
+        Err(reason) => invalid(reason),
+    }
+}
+
+const fn invalid(reason: Reason) -> Verdict {
+    Verdict::Invalid { reason, differs_at: None }
+}
