@@ -142,7 +142,7 @@ const STEP_MAX: usize = 100;
 /// Adds a step to a pointer.
 pub(super) fn push_step(pointer: &mut String, step: &str) {
     pointer.push('/');
-    if step.len() <= STEP_MAX && !step.contains(['~', '/']) {
+    if step.len() <= STEP_MAX && !step.bytes().any(|byte| byte == b'~' || byte == b'/') {
         return pointer.push_str(step);
     }
     let cut = step.char_indices().nth(STEP_MAX).map(|(end, _)| end);

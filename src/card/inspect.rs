@@ -1,6 +1,8 @@
 //! The slow path, for what the quick verdict does not know: which variant the author meant, and
 //! every way in which the card differs from it.
 
+use std::borrow::Cow;
+
 use super::code::Code;
 use super::finding::{Change, Draft, push_step, quoted, shortened};
 use super::node::{Member, Node, Type};
@@ -107,35 +109,42 @@ impl Walker {
         if node.kind() != Type::Object {
             return self.wrong_type(node, "an object");
         }
-        self.missing(node, shape);
-        let mut seen = 0;
-        for member in node.members() {
-            if self.is_full() {
-                return;
-            }
-            let name = member.name();
-            self.under(&name, |walker| match shape.find(name.as_bytes()) {
-                Some((bit, field)) if seen & bit == 0 => {
-                    seen |= bit;
-                    walker.value(member.value, field.kind);
-                }
-                // That it stands twice is told already.
-                Some(_) => {}
-                None => walker.unknown(member, shape),
-            });
-        }
-    }
-
-    /// Tells what is missing, but not what is only written differently.
-    fn missing(&mut self, node: Node<'_>, shape: &'static Shape) {
         let (mut seen, mut unknown) = (0, Vec::new());
         for member in node.members() {
             let name = member.name();
+            let is_full = self.is_full();
             match shape.find(name.as_bytes()) {
-                Some((bit, _)) => seen |= bit,
-                None if unknown.len() <= FINDINGS_MAX => unknown.push(name),
-                None => {}
+                Some((bit, field)) if seen & bit == 0 => {
+                    seen |= bit;
+                    if !is_full {
+                        self.under(&name, |walker| walker.value(member.value, field.kind));
+                    }
+                }
+                // That it stands twice is told already.
+                Some(_) => {}
+                None => {
+                    if !is_full {
+                        self.under(&name, |walker| walker.unknown(member, shape));
+                    }
+                    if unknown.len() <= FINDINGS_MAX {
+                        unknown.push(name);
+                    }
+                }
             }
+        }
+        self.missing(node, shape, seen, &unknown);
+    }
+
+    /// Tells what is missing, but not what is only written differently.
+    fn missing(
+        &mut self,
+        node: Node<'_>,
+        shape: &'static Shape,
+        seen: u32,
+        unknown: &[Cow<'_, str>],
+    ) {
+        if seen & shape.required == shape.required {
+            return;
         }
         let is_meant = |field: &Field| {
             unknown.iter().any(|name| match relatives::official(shape, name) {
@@ -214,18 +223,24 @@ impl Walker {
         if node.kind() != Type::Object {
             return self.wrong_type(node, "an object");
         }
-        self.missing(node, &ANY_SCHEME);
+        let (mut seen, mut unknown) = (0, Vec::new());
         for member in node.members() {
-            if self.is_full() {
-                return;
-            }
             let name = member.name();
+            let is_known = scheme_names().any(|known| known == name);
+            seen |= u32::from(name == "type");
+            if !is_known && unknown.len() <= FINDINGS_MAX {
+                unknown.push(name.clone());
+            }
+            if self.is_full() {
+                continue;
+            }
             self.under(&name, |walker| match name.as_ref() {
                 "type" => walker.word(member.value, &SCHEME_TYPES),
-                name if scheme_names().any(|known| known == name) => {}
+                _ if is_known => {}
                 _ => walker.unknown(member, &ANY_SCHEME),
             });
         }
+        self.missing(node, &ANY_SCHEME, seen, &unknown);
     }
 
     fn string(&mut self, node: Node<'_>) {
@@ -235,7 +250,7 @@ impl Walker {
     }
 
     /// Returns a string, or tells that it is none.
-    fn text<'a>(&mut self, node: Node<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    fn text<'a>(&mut self, node: Node<'a>) -> Option<Cow<'a, str>> {
         let text = node.text();
         if text.is_none() {
             self.wrong_type(node, "a string");

@@ -51,14 +51,14 @@ fn distance(a: &str, b: &str) -> usize {
         return usize::MAX / 8;
     }
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut above: Vec<usize> = Vec::new();
-    let mut line: Vec<usize> = (0..=b.len()).collect();
+    let at = |line: &[usize], place: usize| line.get(place).copied().unwrap_or(usize::MAX / 8);
+    let (mut above, mut line, mut next) = (Vec::new(), Vec::new(), Vec::new());
+    line.extend(0..=b.len());
     let mut last = None;
     for (row, x) in a.iter().enumerate() {
-        let mut next = vec![row + 1];
+        next.clear();
+        next.push(row + 1);
         for (column, y) in b.iter().enumerate() {
-            let at =
-                |line: &[usize], place: usize| line.get(place).copied().unwrap_or(usize::MAX / 8);
             let change = at(&line, column) + usize::from(x != y);
             let mut least = change.min(at(&line, column + 1) + 1).min(at(&next, column) + 1);
             let before = column.checked_sub(1).and_then(|place| Some((place, b.get(place)?)));
@@ -70,10 +70,11 @@ fn distance(a: &str, b: &str) -> usize {
             }
             next.push(least);
         }
-        above = std::mem::replace(&mut line, next);
+        std::mem::swap(&mut above, &mut line);
+        std::mem::swap(&mut line, &mut next);
         last = Some(x);
     }
-    line.last().copied().unwrap_or(0)
+    at(&line, b.len())
 }
 
 /// Returns the version that was meant by another spelling: `1`, `1.0.0`, `v1.2`, `0.3.0`.

@@ -10,7 +10,7 @@ use super::{FINDINGS_MAX, scan};
 pub const DEPTH_MAX: usize = 128;
 
 /// Up to so many properties of one object are compared each with each.
-const FEW: usize = 8;
+const FEW: usize = 24;
 
 /// What is said about a text.
 #[derive(Debug)]
@@ -44,6 +44,7 @@ enum Step {
 struct Name {
     begin: usize,
     end: usize,
+    has_escape: bool,
 }
 
 struct Reader<'a> {
@@ -183,13 +184,16 @@ impl<'a> Reader<'a> {
 
     fn string(&mut self) -> Read<Name> {
         let opening = self.at;
-        let mut whole = true;
+        let (mut whole, mut has_escape) = (true, false);
         self.at += 1;
         loop {
             self.at = scan::plain(self.bytes(), self.at);
             match self.bytes().get(self.at) {
                 Some(b'"') => break,
-                Some(b'\\') => whole &= self.escape(opening)?,
+                Some(b'\\') => {
+                    has_escape = true;
+                    whole &= self.escape(opening)?;
+                }
                 Some(b'\n' | b'\r') => return Err(self.stop(self.at, LINE_END)),
                 Some(_) => return Err(self.stop(self.at, CONTROL)),
                 None => return Err(self.stop(opening, NOT_CLOSED)),
@@ -199,7 +203,7 @@ impl<'a> Reader<'a> {
         if !whole {
             self.note_half(opening);
         }
-        Ok(Name { begin: opening + 1, end: self.at - 1 })
+        Ok(Name { begin: opening + 1, end: self.at - 1, has_escape })
     }
 
     /// Steps over an escape; says whether it is a whole character.
@@ -289,13 +293,17 @@ impl<'a> Reader<'a> {
     }
 
     fn same(&self, a: Name, b: Name) -> bool {
-        self.compare(a, b).is_eq()
+        if a.has_escape || b.has_escape {
+            return self.compare(a, b).is_eq();
+        }
+        a.end - a.begin == b.end - b.begin && self.raw(a) == self.raw(b)
     }
 
     /// Compares names as they read; those at one place of the order keep their own.
     fn compare(&self, a: Name, b: Name) -> std::cmp::Ordering {
+        let has_escape = a.has_escape || b.has_escape;
         let (a, b) = (self.raw(a), self.raw(b));
-        if a.contains('\\') || b.contains('\\') { Unescaped(a).cmp(Unescaped(b)) } else { a.cmp(b) }
+        if has_escape { Unescaped(a).cmp(Unescaped(b)) } else { a.cmp(b) }
     }
 
     fn pointer(&self) -> String {
