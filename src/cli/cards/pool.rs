@@ -58,7 +58,7 @@ pub(super) fn in_order<T: Send + 'static, U: Send + 'static, E: From<io::Error>>
             returned.recv().unwrap_or_default();
         }
     }
-    reader.join().map_err(|_| panicked("reading").into())
+    Ok(reader.join().or(Err(panicked("reading")))?)
 }
 
 fn panicked(doing: &str) -> io::Error {

@@ -156,7 +156,7 @@ fn a_long_stream_keeps_its_order_and_its_numbers() {
 #[test]
 fn an_endless_stream_is_left_when_nobody_reads_the_report() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_svcctl"))
-        .args(["cards", "validate", "--ndjson", "-o", "ndjson"])
+        .args(["cards", "validate", "--offline", "--ndjson", "-o", "ndjson"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -179,7 +179,7 @@ fn a_huge_file_is_a_finding_in_little_memory() {
     // Stacks of threads count too, however many cores there are; arenas of the allocator need not.
     let ended = Command::new("sh")
         .env("MALLOC_ARENA_MAX", "1")
-        .args(["-c", "ulimit -v 655360; exec \"$0\" cards validate \"$1\""])
+        .args(["-c", "ulimit -v 655360; exec \"$0\" cards validate --offline \"$1\""])
         .args([Path::new(env!("CARGO_BIN_EXE_svcctl")), folder.path()])
         .output()
         .unwrap();
@@ -208,7 +208,8 @@ fn a_file_that_may_not_be_read_does_not_hide_the_others() {
     if std::fs::File::open(at("a.json")).is_ok() {
         std::os::unix::process::CommandExt::uid(&mut command, 65_534);
     }
-    let ended = command.current_dir("/").args(["cards", "validate"]).arg(folder.path());
+    let ended =
+        command.current_dir("/").args(["cards", "validate", "--offline"]).arg(folder.path());
     let ended = ended.output().unwrap();
     let (said, out) = (text(&ended.stderr), text(&ended.stdout));
     assert_eq!(ended.status.code(), Some(74), "{said}{out}");
