@@ -44,7 +44,7 @@ signals! {
     LookupFailures = "forge_lookup_failures": "questions to the forge that got no usable answer",
     WebhookRejections = "webhook_rejections": "webhooks that were not taken in: signature, content, or the store",
     DatabaseBusy = "database_busy": "time the writer spent on transactions, waiting for its lock included",
-    DiskFree = "disk_free": "space left for us on the file system of the database",
+    DiskFree = "disk_free": "space left for the database: on its file system, below the limit on the size of files",
     BacklogGrowth = "backlog_growth": "by how much more jobs and side effects wait than before",
 }
 
@@ -333,7 +333,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 512 * MIB,
         unit: Unit::Bytes,
         owner: PLATFORM,
-        next_check: "free space on the file system of SVC_DATABASE: once it is full, nothing is taken in",
+        next_check: "free space on the file system of SVC_DATABASE, or raise the limit on the size of files: once it is full, nothing is taken in",
     },
     Rule {
         signal: Signal::BacklogGrowth,

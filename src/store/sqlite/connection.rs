@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
+use rustix::process::{Resource, getrlimit};
 
 use crate::clock::Clock;
 use crate::store::error::{Error, OpenError};
@@ -263,10 +264,14 @@ fn check_place(path: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Returns the bytes that are left for us on the file system of the database, by its folder's name.
+/// Returns the bytes that are left for us: on the file system of the database, by its folder's name,
+/// and for the file itself, where the process may not write files of any size.
 pub(super) fn disk_free_bytes(path: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder(path)).ok()?;
-    Some(found.f_bavail.saturating_mul(found.f_frsize))
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    let Some(limit) = getrlimit(Resource::Fsize).current else { return Some(free) };
+    let size = std::fs::metadata(path).ok()?.len();
+    Some(free.min(limit.saturating_sub(size)))
 }
 
 fn folder(path: &Path) -> &Path {

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
+use rustix::process::{Resource, Rlimit, prlimit};
 use serde_json::Value;
 
 use super::ask::Ask;
 use super::process::Daemon;
 use super::site::Site;
-use super::{database, wait_for};
+use super::{database, say, wait_for};
 
 const TENANT: &str = "canarytenant";
 
@@ -128,4 +129,28 @@ fn a_failed_evaluation_is_one_word_and_a_restart_is_no_recovery() {
     let daemon = site.start();
     evaluate(&daemon);
     assert_eq!((events(&daemon, "firing").len(), events(&daemon, "recovered").len()), (0, 0));
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_space_that_is_not_there() {
+    let site = site();
+    let daemon = site.start();
+    evaluate(&daemon);
+    if daemon.metric("svc_slo_signal_active{signal=\"disk_free\",severity=\"critical\"}") == 1 {
+        return say("skipped: this machine has not enough space for it");
+    }
+    let value = |line: &Value| line["value"].to_string().trim_matches('"').parse::<u64>().unwrap();
+    let limit = |current| {
+        let unlimited = Rlimit { current: None, maximum: None };
+        let limit = Rlimit { current, ..unlimited };
+        prlimit(Some(daemon.pid()), Resource::Fsize, limit).unwrap();
+    };
+    limit(Some(128 << 20));
+    let fired = await_event(&daemon, "firing");
+    assert_eq!((&fired["signal"], &fired["level"]), (&"disk_free".into(), &"error".into()));
+    assert!(value(&fired) < 128 << 20, "{fired}");
+    limit(None);
+    let recovered = await_event(&daemon, "recovered");
+    assert_eq!(recovered["signal"], "disk_free");
+    assert!(value(&recovered) >= 512 << 20, "{recovered}");
 }
