@@ -44,7 +44,7 @@ signals! {
     LookupFailures = "forge_lookup_failures": "questions to the forge that got no usable answer",
     WebhookRejections = "webhook_rejections": "webhooks that were not taken in: signature, content, or the store",
     DatabaseBusy = "database_busy": "time the writer spent on transactions, waiting for its lock included",
-    DiskFree = "disk_free": "space left for the database: on its file system, below the limit on the size of files",
+    DiskFree = "disk_free": "space left for the database, by its file system and by the limit on the size of files",
     BacklogGrowth = "backlog_growth": "by how much more jobs and side effects wait than before",
 }
 

@@ -41,7 +41,7 @@ pub struct Snapshot {
     pub webhook_rejections: Option<u64>,
     /// Time the writer of this process ever spent on transactions, in seconds.
     pub database_busy_seconds: Option<u64>,
-    /// Bytes left for the database: on its file system, and below the limit on the size of files.
+    /// Bytes left for the database, by its file system and by the limit on the size of files.
     pub disk_free_bytes: Option<u64>,
     /// Jobs and side effects that wait.
     pub backlog: Reading,
