@@ -1,7 +1,7 @@
 //! The demonstration: the main job, end to end, with the real binaries over real sockets.
 //!
 //! `stage` sets up a daemon, a simulated forge and an operator's environment; `story` is what happens
-//! on it. Nothing is claimed that was not answered: each expectation is checked, and the first one
+//! on it: effects that fail and are replayed, releases that end well or badly, a signal. Nothing is claimed that was not answered: each expectation is checked, and the first one
 //! that does not hold ends the demonstration with an error.
 
 mod stage;
@@ -51,7 +51,7 @@ pub fn run(keep: bool, print: Print<'_>) -> Result<(), Error> {
     }
     if keep {
         let failed = |error| Error::System("print", error);
-        print(&stage.how_to_play_on()).map_err(failed)?;
+        print(&stage.how_to_play_on()?).map_err(failed)?;
         io::stdin().read_line(&mut String::new()).map_err(failed)?;
     }
     stage.stop()

@@ -1,4 +1,4 @@
-//! `svcctl demo`: shows the main job with the real daemon and a simulated forge.
+//! `svcctl demo`: shows the main job, and how releases end, with the real daemon and a simulated forge.
 
 use std::io;
 
@@ -10,8 +10,11 @@ use crate::demo;
 /// Watch the main job happen: a real daemon, real sockets, a simulated forge
 ///
 /// Starts svcd on a temporary store with a forge simulator beside it, sends signed webhooks, lets
-/// some side effects fail, and then does what an operator would do, with the very commands. Every
-/// line comes from an answer: it ends with 1 when one differs from what must be. It cleans up.
+/// some side effects fail, and then does what an operator would do, with the very commands. After
+/// that, releases end: by the signed result of their workflow run, or, when nothing is heard, by the
+/// reconcilers, whose intervals are shortened for it; and a signal fires and recovers. Every line
+/// comes from an answer: it ends with 1 when one differs from what must be. It takes less than ten
+/// seconds, needs 512 MiB of free space in the temporary folder, and cleans up.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Leave everything running at the end, and show the commands to play on with

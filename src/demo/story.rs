@@ -1,36 +1,32 @@
-//! The story: five releases, of which four meet trouble, and what an operator does about it.
+//! The story: five releases, of which four meet trouble, how each of them ends, and what an operator
+//! sees of it. `trouble`, `endings` and `signals` are its parts; `looks` is what is looked at.
 
-use crate::api;
-use crate::demo::stage::{INSTALLATION, Ran, Stage, unexpected};
+mod endings;
+mod looks;
+mod signals;
+mod trouble;
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use crate::demo::stage::{PATIENCE, Ran, Stage, unexpected};
 use crate::demo::{Error, Print};
-use crate::simulator::{Call, Fault, Webhook};
+use crate::wake::Wake;
 
-/// A commit for each tag, so that every release is another one.
-const COMMITS: [&str; 5] = [
-    "1111111111111111111111111111111111111111",
-    "2222222222222222222222222222222222222222",
-    "3333333333333333333333333333333333333333",
-    "4444444444444444444444444444444444444444",
-    "5555555555555555555555555555555555555555",
-];
+/// Between two looks at what is waited for.
+const LOOK_AGAIN: Duration = Duration::from_millis(30);
 
 /// Tells the story.
 pub(super) fn tell(stage: &mut Stage, print: Print<'_>) -> Result<(), Error> {
     let mut teller = Teller { stage, print };
     teller.say("A daemon and a simulated forge are running. Is the service well?")?;
     teller.run(&["status"], 0)?;
-    teller.a_release_goes_well()?;
-    teller.four_meet_trouble()?;
-    teller.an_operator_looks()?;
-    teller.a_doubt_is_never_replayed()?;
-    teller.a_refusal_is_replayed_once()?;
-    teller.the_rest_is_mended()?;
-    teller.say("One dead letter is left: the one that must not be replayed.")?;
-    teller.run(&["dead-letters", "list"], 0)?;
-    teller.expect_letters(&[("forge_dispatch_uncertain", false)])?;
+    teller.trouble()?;
+    teller.endings()?;
+    teller.signals()?;
     teller.every_workflow_ran_once()?;
     teller.run(&["status"], 0)?;
-    teller.say("Done: nothing was lost, nothing was done twice.")
+    teller.say("Done: nothing was lost, nothing was done twice, nothing is green by accident.")
 }
 
 struct Teller<'a> {
@@ -39,157 +35,29 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn a_release_goes_well(&mut self) -> Result<(), Error> {
-        self.say("Somebody pushes the tag v1.0.0. The forge sends a signed webhook:")?;
-        let webhook = self.tag("v1.0.0", COMMITS[0]);
-        let (id, status, outcome) = self.stage.deliver(&webhook)?;
-        self.show(&format!("POST /webhooks/forge -> {status} {outcome}"))?;
-        self.expect("the webhook", &(202, "accepted".to_owned()), &(status, outcome))?;
-        self.await_status("v1.0.0", "in_progress")?;
-        self.say("It became a job, the job a release: check run made, workflow dispatched, check run in progress. The same delivery again changes nothing:")?;
-        let (status, outcome) = self.stage.deliver_as(&id, &webhook)?;
-        self.show(&format!("POST /webhooks/forge -> {status} {outcome}"))?;
-        self.expect("the same delivery", &(200, "duplicate".to_owned()), &(status, outcome))
+    /// Looks again and again until there is something to see; says every second what for.
+    fn wait<T>(
+        &mut self,
+        what: &'static str,
+        mut look: impl FnMut(&Stage) -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
+        let (began, mut said) = (self.stage.monotonic(), 0);
+        loop {
+            if let Some(seen) = look(self.stage)? {
+                return Ok(seen);
+            }
+            let waited = self.stage.monotonic().saturating_sub(began);
+            if waited > PATIENCE || !Wake::new().pause(LOOK_AGAIN) {
+                return Err(Error::Waited(what));
+            }
+            if waited.as_secs() > said {
+                said = waited.as_secs();
+                self.show(&format!("... {said} s: waiting for {what}"))?;
+            }
+        }
     }
 
-    fn four_meet_trouble(&mut self) -> Result<(), Error> {
-        self.say("Four more tags are pushed. The forge refuses the first dispatch, the connection is lost in the middle of the second, the third check run cannot be updated, and the installation is suspended before the fourth.")?;
-        self.stage.forge.plan(Call::Dispatch, Fault::Validation422);
-        self.trouble("v1.1.0", COMMITS[1], "forge_dispatch_rejected")?;
-        self.stage.forge.plan(Call::Dispatch, Fault::CutAfterEffect);
-        self.trouble("v1.2.0", COMMITS[2], "forge_dispatch_uncertain")?;
-        self.stage.forge.plan(Call::CheckRunUpdate, Fault::Validation422);
-        self.trouble("v1.3.0", COMMITS[3], "forge_check_run_update_failed")?;
-        let suspend = self.stage.webhooks.installation("suspend");
-        self.deliver("installation.suspend", &suspend)?;
-        self.trouble("v1.4.0", COMMITS[4], "installation_suspended")
-    }
-
-    fn an_operator_looks(&mut self) -> Result<(), Error> {
-        self.say("An operator is paged and looks:")?;
-        self.run(&["installations", "list"], 0)?;
-        self.run(&["dead-letters", "list"], 0)?;
-        self.expect_letters(&[
-            ("installation_suspended", true),
-            ("forge_check_run_update_failed", true),
-            ("forge_dispatch_uncertain", false),
-            ("forge_dispatch_rejected", true),
-        ])
-    }
-
-    fn a_doubt_is_never_replayed(&mut self) -> Result<(), Error> {
-        self.say(
-            "The dispatch that was lost may have started a workflow. It is refused, whoever asks:",
-        )?;
-        let id = self.letter("forge_dispatch_uncertain")?.item_id;
-        self.run(&["dead-letters", "show", "outbox", &id], 0)?;
-        self.run(&["replay", "outbox", &id], 5)?;
-        Ok(())
-    }
-
-    fn a_refusal_is_replayed_once(&mut self) -> Result<(), Error> {
-        self.say("The dispatch that was refused had no effect. It is replayed, once, however often it is asked for with one key:")?;
-        let id = self.letter("forge_dispatch_rejected")?.item_id;
-        self.run(&["replay", "outbox", &id, "--dry-run"], 0)?;
-        let key = ["--idempotency-key", "demo-operation-1"];
-        let first = self.replay(&["replay", "outbox", &id, key[0], key[1]], "replayed")?;
-        let second = self.replay(&["replay", "outbox", &id, key[0], key[1]], "already_applied")?;
-        self.expect("the audit event of the same key", &first, &second)?;
-        self.await_status("v1.1.0", "in_progress")?;
-        self.say("The same key for another item is refused:")?;
-        let other = self.letter("forge_check_run_update_failed")?.item_id;
-        self.run(&["replay", "outbox", &other, key[0], key[1]], 7)?;
-        Ok(())
-    }
-
-    fn the_rest_is_mended(&mut self) -> Result<(), Error> {
-        self.say("A check run's state can be set again; a job whose transaction did not happen can be run again, once the cause is gone:")?;
-        let update = self.letter("forge_check_run_update_failed")?.item_id;
-        self.replay(&["replay", "outbox", &update], "replayed")?;
-        self.await_status("v1.3.0", "in_progress")?;
-        let unsuspend = self.stage.webhooks.installation("unsuspend");
-        self.deliver("installation.unsuspend", &unsuspend)?;
-        self.await_installation("active")?;
-        let job = self.letter("installation_suspended")?.item_id;
-        self.replay(&["replay", "job", &job], "replayed")?;
-        self.await_status("v1.4.0", "in_progress")
-    }
-
-    /// The forge's own record: one workflow run for each tag, the doubtful one included.
-    fn every_workflow_ran_once(&mut self) -> Result<(), Error> {
-        let mut tags: Vec<String> =
-            self.stage.forge.workflow_runs().into_iter().map(|run| run.git_ref).collect();
-        tags.sort();
-        let shown = tags.join(", ");
-        self.say("The forge's own record of the workflow runs it started:")?;
-        self.show(&shown)?;
-        self.expect(
-            "the workflow runs at the forge",
-            &["v1.0.0", "v1.1.0", "v1.2.0", "v1.3.0", "v1.4.0"].map(str::to_owned).to_vec(),
-            &tags,
-        )
-    }
-
-    /// Pushes a tag and waits for the dead letter it must end in.
-    fn trouble(&mut self, tag: &str, commit: &str, reason: &str) -> Result<(), Error> {
-        let webhook = self.tag(tag, commit);
-        self.deliver(&format!("push {tag}"), &webhook)?;
-        let stage = &self.stage;
-        stage.wait_for("a dead letter", || Ok(find(&letters(stage)?, reason).map(|_| ())))
-    }
-
-    fn deliver(&mut self, what: &str, webhook: &Webhook) -> Result<(), Error> {
-        let (_, status, outcome) = self.stage.deliver(webhook)?;
-        self.show(&format!("POST /webhooks/forge ({what}) -> {status} {outcome}"))?;
-        self.expect(what, &(202, "accepted".to_owned()), &(status, outcome))
-    }
-
-    /// Waits until the check run of a tag's commit has a status at the forge.
-    fn await_status(&mut self, tag: &str, status: &str) -> Result<(), Error> {
-        let stage = &self.stage;
-        let attempt = stage.wait_for("the workflow run", || {
-            Ok(stage.forge.workflow_runs().into_iter().find(|run| run.git_ref == tag))
-        })?;
-        stage.wait_for("the check run's status", || {
-            let check_runs = stage.forge.check_runs();
-            let of_attempt = |run: &&crate::simulator::CheckRun| {
-                run.external_id == attempt.attempt && run.status == status
-            };
-            Ok(check_runs.iter().find(of_attempt).map(|_| ()))
-        })
-    }
-
-    fn await_installation(&mut self, state: &str) -> Result<(), Error> {
-        let stage = &self.stage;
-        stage.wait_for("the installation's state", || {
-            let ran = stage.svcctl(&["installations", "list", "-o", "json"])?;
-            Ok(ran.stdout.contains(&format!("\"{state}\"")).then_some(()))
-        })
-    }
-
-    /// Replays and returns the audit event; the outcome must be as told.
-    fn replay(&mut self, arguments: &[&str], outcome: &str) -> Result<String, Error> {
-        let shown = self.run(&[arguments, &["-o", "json"]].concat(), 0)?;
-        let replayed: api::Replayed = parse(&shown, "the replay's answer")?;
-        self.expect("the replay", &outcome, &replayed.outcome.as_ref())?;
-        Ok(replayed.audit_event_id)
-    }
-
-    fn letter(&self, reason: &str) -> Result<api::DeadLetter, Error> {
-        let letters = letters(self.stage)?;
-        find(&letters, reason).ok_or_else(|| unexpected("the dead letters", &reason, &"none of it"))
-    }
-
-    fn expect_letters(&self, expected: &[(&str, bool)]) -> Result<(), Error> {
-        let letters = letters(self.stage)?;
-        let found: Vec<(&str, bool)> = letters
-            .iter()
-            .map(|letter| (letter.reason_code.as_ref(), letter.replay_safe))
-            .collect();
-        self.expect("the dead letters", &expected, &found.as_slice())
-    }
-
-    fn expect<T: PartialEq + std::fmt::Debug>(
+    fn expect<T: PartialEq + Debug>(
         &self,
         what: &str,
         expected: &T,
@@ -211,10 +79,6 @@ impl Teller<'_> {
         Ok(ran)
     }
 
-    fn tag(&self, tag: &str, commit: &str) -> Webhook {
-        self.stage.webhooks.push_tag(tag, commit)
-    }
-
     fn say(&mut self, text: &str) -> Result<(), Error> {
         self.print(&format!("\n# {text}\n"))
     }
@@ -226,21 +90,4 @@ impl Teller<'_> {
     fn print(&mut self, text: &str) -> Result<(), Error> {
         (self.print)(text).map_err(|error| Error::System("print", error))
     }
-}
-
-fn letters(stage: &Stage) -> Result<Vec<api::DeadLetter>, Error> {
-    let installation = INSTALLATION.to_string();
-    let arguments = ["dead-letters", "list", "--installation", &installation, "-o", "json"];
-    let ran = stage.svcctl(&arguments)?;
-    let page: api::DeadLetterPage = parse(&ran, "the list of dead letters")?;
-    Ok(page.items)
-}
-
-fn find(letters: &[api::DeadLetter], reason: &str) -> Option<api::DeadLetter> {
-    letters.iter().find(|letter| letter.reason_code == reason).cloned()
-}
-
-fn parse<T: serde::de::DeserializeOwned>(ran: &Ran, what: &str) -> Result<T, Error> {
-    serde_json::from_str(&ran.stdout)
-        .map_err(|error| unexpected(what, &error.to_string(), &ran.stdout))
 }
