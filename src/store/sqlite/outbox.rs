@@ -173,19 +173,18 @@ pub(super) fn supersede_idle_updates(tx: &Tx<'_>, attempt: AttemptId) -> Result<
     Ok(())
 }
 
-/// Says whether a later update of the same check run waits behind this message.
-pub(super) fn is_overtaken(tx: &Tx<'_>, fence: Fence, attempt: AttemptId) -> Result<bool, Error> {
+/// Says whether this would open the check run of a release run that has ended: the end says all there is
+/// to say, and has perhaps been told already.
+pub(super) fn is_overtaken(tx: &Tx<'_>, fence: Fence) -> Result<bool, Error> {
     Ok(tx
         .connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM outbox WHERE attempt_id = :attempt AND id > :id \
-                AND status IN ('held', 'available', 'leased', 'dead_letter') AND status = 'held' \
-                AND kind = 'check_run_update' \
-                AND (SELECT kind FROM outbox WHERE id = :id) = 'check_run_update')",
+            "SELECT EXISTS (SELECT 1 FROM outbox m \
+                JOIN release_runs r ON r.current_attempt_id = m.attempt_id \
+             WHERE m.id = :id AND m.kind = 'check_run_update' AND r.finished_at IS NOT NULL \
+                AND m.effect_key <> 'check_run_update.completed:' || m.attempt_id)",
         )?
-        .query_row(named_params! { ":attempt": attempt.to_string(), ":id": fence.row }, |row| {
-            row.get(0)
-        })?)
+        .query_row(named_params! { ":id": fence.row }, |row| row.get(0))?)
 }
 
 /// Settles messages whose holder vanished. Returns how many leases that were.

@@ -145,7 +145,7 @@ pub(super) fn apply(
     settlement: Settlement,
     in_doubt: bool,
 ) -> Result<Settlement, Error> {
-    if !matches!(settlement, Settlement::Complete(_)) && outbox::is_overtaken(tx, fence, attempt)? {
+    if !matches!(settlement, Settlement::Complete(_)) && outbox::is_overtaken(tx, fence)? {
         finish(tx, fence, OutboxStatus::Superseded, false)?;
         outbox::advance(tx, attempt)?;
         return Ok(Settlement::Superseded);

@@ -180,3 +180,23 @@ fn an_open_update_does_not_hold_up_the_end() {
     world.settle();
     assert_eq!(published(&world), 1);
 }
+
+#[test]
+fn an_open_update_whose_holder_vanished_is_not_sent_after_the_end_was_told() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.forge.plan(EffectKind::CheckRunUpdate, Plan::NotSent);
+    world.settle();
+    world.tamper(
+        "UPDATE outbox SET status = 'leased', claim_id = zeroblob(16), lease_expires_at = 9e15 \
+         WHERE kind = 'check_run_update'",
+    );
+    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
+    world.reconcile_after(RULES.observation);
+    world.reconcile_after(RULES.observation);
+    assert_eq!(published(&world), 1, "by a reconciler: the outbox waits for the lost holder");
+    world.tamper("UPDATE outbox SET lease_expires_at = 0 WHERE status = 'leased'");
+    world.settle_for_good();
+    let shown = world.forge.shows(world.forge.last_check_run());
+    assert!(matches!(shown, Some(CheckRunStatus::Completed { .. })), "{shown:?}");
+}

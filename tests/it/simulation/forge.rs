@@ -197,7 +197,7 @@ impl SimulatedForge {
         attempt: AttemptId,
         effect: impl FnOnce(&mut ForgeState, i64) -> SendResult,
     ) -> SendResult {
-        let began = self.world.clock.now();
+        let began = self.world.clock.monotonic();
         let fault = self.meet(cut);
         let now = self.world.clock.now();
         let wait = Duration::from_secs(30 + self.world.chance.below(600));
@@ -216,7 +216,8 @@ impl SimulatedForge {
             }
             let number = state.next_number;
             *state.effects.entry((cut, attempt)).or_default() += 1;
-            if now.since(began) > CALL_MAX {
+            // By the clock that never steps back: wall time may have jumped over the lease and come back.
+            if self.world.clock.monotonic().saturating_sub(began) > CALL_MAX {
                 state.outlasted.insert(attempt);
             }
             effect(&mut state, number)
