@@ -151,7 +151,7 @@ fn check_run_repair(site: &Site, daemon: &Daemon, number: usize) {
 
 /// An effect whose answer was lost is found, and the release goes on.
 fn proof(site: &Site, daemon: &Daemon, number: usize) {
-    let proved = "svc_reconciliations_total{kind=\"workflow_attempt\",outcome=\"effect_proved\"}";
+    let proved = "svc_reconciliations_total{kind=\"workflow_attempt\",outcome=\"effect_proved\",then=\"end\"}";
     let before = daemon.metric(proved);
     letters::push(daemon, &site.webhooks, number);
     super::wait_for("the effect to be proved", || (daemon.metric(proved) > before).then_some(()));
