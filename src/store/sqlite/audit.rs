@@ -10,6 +10,40 @@ use crate::domain::result::Refusal;
 use crate::store::error::Error;
 use crate::store::sqlite::writer::Tx;
 
+/// What one event tells.
+struct Event<'a> {
+    installation: InstallationId,
+    event: &'static str,
+    actor: &'a str,
+    operation: Option<&'a str>,
+    item_type: &'static str,
+    item: String,
+    reason: Option<&'static str>,
+}
+
+fn add(tx: &mut Tx<'_>, event: &Event<'_>) -> Result<AuditEventId, Error> {
+    let id = AuditEventId::from(tx.ids.uuid(tx.now));
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO audit_events (audit_event_id, installation_id, event, actor, operation_id, \
+                item_type, item_id, reason_code, created_at) \
+             VALUES (:id, :installation, :event, :actor, :operation, :item_type, :item, :reason, \
+                :now)",
+        )?
+        .execute(named_params! {
+            ":id": id.to_string(),
+            ":installation": event.installation.get(),
+            ":event": event.event,
+            ":actor": event.actor,
+            ":operation": event.operation,
+            ":item_type": event.item_type,
+            ":item": event.item,
+            ":reason": event.reason,
+            ":now": tx.now.micros(),
+        })?;
+    Ok(id)
+}
+
 /// Records that the check run of a release run could not be brought to its end.
 pub(super) fn check_run_reconciliation_failed(
     tx: &mut Tx<'_>,
@@ -17,23 +51,16 @@ pub(super) fn check_run_reconciliation_failed(
     release_run: ReleaseRunId,
     code: Code,
 ) -> Result<(), Error> {
-    let id = AuditEventId::from(tx.ids.uuid(tx.now));
-    tx.connection
-        .prepare_cached(
-            "INSERT INTO audit_events (audit_event_id, installation_id, event, actor, item_type, \
-                item_id, reason_code, created_at) \
-             VALUES (:id, :installation, :event, :actor, 'release_run', :item, :code, :now)",
-        )?
-        .execute(named_params! {
-            ":id": id.to_string(),
-            ":installation": installation.get(),
-            ":event": audit::FORGE_CHECK_RUN_RECONCILIATION_FAILED,
-            ":actor": audit::ACTOR_SELF,
-            ":item": release_run.to_string(),
-            ":code": code.as_str(),
-            ":now": tx.now.micros(),
-        })?;
-    Ok(())
+    let event = Event {
+        installation,
+        event: audit::FORGE_CHECK_RUN_RECONCILIATION_FAILED,
+        actor: audit::ACTOR_SELF,
+        operation: None,
+        item_type: "release_run",
+        item: release_run.to_string(),
+        reason: Some(code.as_str()),
+    };
+    add(tx, &event).map(|_| ())
 }
 
 /// Records that a result whose credential held was refused.
@@ -43,23 +70,16 @@ pub(super) fn release_result_refused(
     attempt: AttemptId,
     refusal: Refusal,
 ) -> Result<(), Error> {
-    let id = AuditEventId::from(tx.ids.uuid(tx.now));
-    tx.connection
-        .prepare_cached(
-            "INSERT INTO audit_events (audit_event_id, installation_id, event, actor, item_type, \
-                item_id, reason_code, created_at) \
-             VALUES (:id, :installation, :event, :actor, 'attempt', :item, :code, :now)",
-        )?
-        .execute(named_params! {
-            ":id": id.to_string(),
-            ":installation": installation.get(),
-            ":event": audit::RELEASE_RESULT_REFUSED,
-            ":actor": audit::ACTOR_SELF,
-            ":item": attempt.to_string(),
-            ":code": refusal.as_str(),
-            ":now": tx.now.micros(),
-        })?;
-    Ok(())
+    let event = Event {
+        installation,
+        event: audit::RELEASE_RESULT_REFUSED,
+        actor: audit::ACTOR_SELF,
+        operation: None,
+        item_type: "attempt",
+        item: attempt.to_string(),
+        reason: Some(refusal.as_str()),
+    };
+    add(tx, &event).map(|_| ())
 }
 
 /// Records a replay and the operator's key for it.
@@ -67,24 +87,17 @@ pub(super) fn dead_letter_replayed(
     tx: &mut Tx<'_>,
     request: &ReplayRequest,
 ) -> Result<AuditEventId, Error> {
-    let id = AuditEventId::from(tx.ids.uuid(tx.now));
-    let params = named_params! {
-        ":id": id.to_string(),
-        ":installation": request.installation.get(),
-        ":event": audit::DEAD_LETTER_REPLAYED,
-        ":actor": request.actor,
-        ":operation": request.operation.as_str(),
-        ":item_type": request.item.item_type().as_str(),
-        ":item": request.item.to_string(),
-        ":now": tx.now.micros(),
+    let item_type = request.item.item_type().as_str();
+    let event = Event {
+        installation: request.installation,
+        event: audit::DEAD_LETTER_REPLAYED,
+        actor: &request.actor,
+        operation: Some(request.operation.as_str()),
+        item_type,
+        item: request.item.to_string(),
+        reason: None,
     };
-    tx.connection
-        .prepare_cached(
-            "INSERT INTO audit_events (audit_event_id, installation_id, event, actor, operation_id, \
-                item_type, item_id, created_at) \
-             VALUES (:id, :installation, :event, :actor, :operation, :item_type, :item, :now)",
-        )?
-        .execute(params)?;
+    let id = add(tx, &event)?;
     tx.connection
         .prepare_cached(
             "INSERT INTO operator_operations (operation_id, installation_id, item_type, item_id, \
@@ -95,8 +108,8 @@ pub(super) fn dead_letter_replayed(
             ":id": id.to_string(),
             ":installation": request.installation.get(),
             ":operation": request.operation.as_str(),
-            ":item_type": request.item.item_type().as_str(),
-            ":item": request.item.to_string(),
+            ":item_type": item_type,
+            ":item": event.item,
             ":now": tx.now.micros(),
         })?;
     Ok(id)
