@@ -9,6 +9,8 @@ mod action;
 mod agent_cards;
 mod audit;
 mod audit_list;
+mod changes;
+mod command;
 mod connection;
 mod dead_letters;
 mod deliveries;
@@ -44,10 +46,12 @@ use crate::clock::Clock;
 use crate::domain::retry::RetryPolicy;
 use crate::random::Ids;
 use crate::store::error::{Error, OpenError, Unavailable};
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::queue::Lane;
-use crate::store::sqlite::writer::{Tx, Writer};
+use crate::store::sqlite::writer::Writer;
 
+pub use command::Pending;
 pub use installations::Installation;
 pub use jobs::{JobRun, NewRelease};
 pub use outbox::NextMessage;
@@ -56,7 +60,7 @@ pub use reconciliation_list::ReconciliationItem;
 pub use release_list::{Attempt, ReleaseRun, ReleaseRunDetail};
 pub use retention::{Backlog, Swept, Ticks};
 pub use sli::Sli;
-pub use writer::{Health, Pending};
+pub use writer::Health;
 
 /// How a store is opened.
 pub struct Options {
@@ -135,7 +139,7 @@ impl Store {
     /// Hands the writer a verb that others wait for, and waits for its commit.
     fn write<T: Send + 'static>(
         &self,
-        verb: impl FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
+        verb: impl Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         self.submit(Lane::Urgent, verb).wait()
     }
@@ -144,7 +148,7 @@ impl Store {
     fn submit<T: Send + 'static>(
         &self,
         lane: Lane,
-        verb: impl FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
+        verb: impl Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Pending<T> {
         self.writer.submit(lane, verb)
     }

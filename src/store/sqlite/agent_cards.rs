@@ -9,7 +9,7 @@ use crate::domain::agent_card::{
 };
 use crate::domain::page::Page;
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{Store, listing, row};
 
 const COLUMNS: &str = "name, digest, variant, protocol_version, length(card) AS size, revision, \

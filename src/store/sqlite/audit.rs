@@ -8,7 +8,7 @@ use crate::domain::id::{AttemptId, AuditEventId, InstallationId, ReleaseRunId};
 use crate::domain::reconcile::Code;
 use crate::domain::result::Refusal;
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 
 /// What one event tells.
 struct Event<'a> {

@@ -7,12 +7,13 @@ use crate::domain::dead_letter::{
     self, DeadLetter, DeadLetterPage, ErrorClass, ItemFacts, ItemId, ItemType, Reason, ReplayClass,
     ReplayDecision, ReplayFacts, ReplayOutcome, ReplayRequest, SameRequest,
 };
+use crate::domain::delivery::InboxState;
 use crate::domain::id::{AttemptId, AuditEventId, InstallationId};
 use crate::domain::job::JobStatus;
 use crate::domain::outbox::EffectKind;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{Store, audit, jobs, row};
 
 /// Columns of the covering index, in the order both queries read them.
@@ -261,23 +262,21 @@ fn reset(tx: &Tx<'_>, item: ItemId) -> Result<(), Error> {
         ItemType::Job => {
             "UPDATE control_plane_jobs SET status = 'available', attempt_count = 0, \
                 available_at = :now, finished_at = NULL, updated_at = :now \
-             WHERE job_id = :item AND status = 'dead_letter' RETURNING id"
+             WHERE job_id = :item AND status = 'dead_letter' RETURNING inbox_id"
         }
         ItemType::Outbox => {
             "UPDATE outbox SET status = 'available', attempt_count = 0, available_at = :now, \
                 finished_at = NULL, updated_at = :now \
-             WHERE outbox_id = :item AND status = 'dead_letter' RETURNING id"
+             WHERE outbox_id = :item AND status = 'dead_letter' RETURNING NULL"
         }
     };
-    let id: i64 =
+    let inbox: Option<i64> =
         tx.connection.prepare_cached(sql)?.query_row(
             named_params! { ":item": item.to_string(), ":now": tx.now.micros() },
             |row| row.get(0),
         )?;
-    match item.item_type() {
-        ItemType::Job => jobs::project(tx, id, JobStatus::Available),
-        ItemType::Outbox => Ok(()),
-    }
+    let state = InboxState::of_job(JobStatus::Available);
+    inbox.map_or(Ok(()), |inbox| jobs::set_inbox_state(tx, inbox, state))
 }
 
 fn dead_letter(row: &Row<'_>) -> Result<DeadLetter, Error> {

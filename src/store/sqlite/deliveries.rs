@@ -5,8 +5,8 @@ use rusqlite::{OptionalExtension as _, named_params};
 use crate::domain::delivery::{InboxState, NewDelivery, Recorded};
 use crate::domain::id::{InstallationId, JobId};
 use crate::store::error::Error;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::queue::Lane;
-use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{Pending, Store, action, installations};
 
 impl Store {

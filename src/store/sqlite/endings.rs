@@ -8,8 +8,8 @@ use crate::domain::lease::Fence;
 use crate::domain::outbox::{CheckRunStatus, Effect, EffectKind};
 use crate::domain::release::{Decision, Ending};
 use crate::store::error::Error;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::releases::Target;
-use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{dead_letters, outbox, row};
 
 /// Ends the release run whose current attempt this is. It must not have ended.

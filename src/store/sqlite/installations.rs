@@ -8,7 +8,7 @@ use crate::domain::event::{AccountName, InstallationState, RepositoryState};
 use crate::domain::id::InstallationId;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{Store, row};
 
 /// One installation, as operators see it.

@@ -7,19 +7,16 @@ use rusqlite::{OptionalExtension as _, named_params};
 
 use crate::domain::dead_letter::{ErrorClass, ItemId, Reason};
 use crate::domain::delivery::InboxState;
-use crate::domain::event::{Action, RepositoryState};
 use crate::domain::id::AppId;
-use crate::domain::job::{
-    self, AfterFailure, Change, Facts, Job, JobOutcome, JobStatus, NothingToDo,
-};
+use crate::domain::job::{self, AfterFailure, Job, JobOutcome, JobStatus, NothingToDo};
 use crate::domain::lease::{Claim, Fence};
 use crate::domain::retry::RetryPolicy;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::queue::Lane;
-use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{
-    LeasePolicy, Pending, Store, action, dead_letters, installations, lease, releases, row,
+    LeasePolicy, Pending, Store, action, changes, dead_letters, lease, row,
 };
 
 /// How new release runs are made.
@@ -150,48 +147,61 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<us
     Ok(count)
 }
 
+/// A job that is due, and its row, fencing token and inbox row.
+struct Due {
+    job: Job,
+    row: i64,
+    token: i64,
+    inbox: i64,
+}
+
 fn claim(
     tx: &mut Tx<'_>,
     limit: u32,
     owner: &str,
     lease: Duration,
 ) -> Result<Vec<Claim<Job>>, Error> {
-    let due: Vec<i64> = tx
-        .connection
-        .prepare_cached(
-            "SELECT id FROM control_plane_jobs \
-             WHERE status = 'available' AND available_at <= :now ORDER BY available_at, id LIMIT +:limit",
-        )?
-        .query_map(named_params! { ":now": tx.now.micros(), ":limit": limit }, |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    due.into_iter().map(|id| claim_one(tx, id, owner, lease)).collect()
+    due(tx, limit)?
+        .into_iter()
+        .map(|Due { mut job, row, token, inbox }| {
+            let table = ("control_plane_jobs", "available");
+            let fence = lease::take(tx, table, (row, token), owner, lease)?;
+            set_inbox_state(tx, inbox, InboxState::of_job(JobStatus::Leased))?;
+            job.attempt = job.attempt.saturating_add(1);
+            Ok(Claim { item: job, fence })
+        })
+        .collect()
 }
 
-fn claim_one(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Job>, Error> {
-    let fence = lease::take(tx, ("control_plane_jobs", "available"), id, owner, lease)?;
-    project(tx, id, JobStatus::Leased)?;
+fn due(tx: &Tx<'_>, limit: u32) -> Result<Vec<Due>, Error> {
     let mut statement = tx.connection.prepare_cached(
-        "SELECT j.job_id, j.attempt_count, j.installation_id, \
+        "SELECT j.id, j.fencing_token, j.inbox_id, j.job_id, j.attempt_count, j.installation_id, \
             i.repository_id, i.repository, i.normalized_actions \
-         FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) WHERE j.id = :id",
+         FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) \
+         WHERE j.status = 'available' AND j.available_at <= :now \
+         ORDER BY j.available_at, j.id LIMIT +:limit",
     )?;
-    let mut rows = statement.query(named_params! { ":id": id })?;
-    let row = rows.next()?.ok_or(Error::Row("inbox_id"))?;
-    let actions: Option<String> = row.get("normalized_actions")?;
-    let job = Job {
-        id: row::id(row, "job_id")?,
-        installation: row::number(row, "installation_id")?,
-        // One that does not read is as good as none: this job ends, the others go on.
-        repository: row::repository(row).unwrap_or_default(),
-        action: actions.as_deref().and_then(action::decode),
-        attempt: row.get("attempt_count")?,
-    };
-    Ok(Claim { item: job, fence })
+    let mut rows = statement.query(named_params! { ":now": tx.now.micros(), ":limit": limit })?;
+    let mut due = Vec::new();
+    while let Some(row) = rows.next()? {
+        let actions: Option<String> = row.get("normalized_actions")?;
+        let job = Job {
+            id: row::id(row, "job_id")?,
+            installation: row::number(row, "installation_id")?,
+            // One that does not read is as good as none: this job ends, the others go on.
+            repository: row::repository(row).unwrap_or_default(),
+            action: actions.as_deref().and_then(action::decode),
+            attempt: row.get("attempt_count")?,
+        };
+        let (row, token, inbox) = (row.get("id")?, row.get("fencing_token")?, row.get("inbox_id")?);
+        due.push(Due { job, row, token, inbox });
+    }
+    Ok(due)
 }
 
 fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<JobRun, Error> {
-    let received_at = held(tx, fence)?;
-    let facts = facts(tx, job, plan.own_app)?;
+    let Held { inbox, received_at } = held(tx, fence)?;
+    let facts = changes::facts(tx, job, plan.own_app)?;
     let outcome = match job::decide(job, &facts) {
         JobOutcome::Bury(reason, class) => {
             bury(tx, fence, reason, class)?;
@@ -199,79 +209,31 @@ fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<Jo
         }
         JobOutcome::Nothing(why) => JobRun::Nothing(why),
         JobOutcome::Apply(change) => {
-            apply(tx, job, &change, plan, received_at)?;
+            changes::apply(tx, job, &change, plan, received_at)?;
             JobRun::Applied
         }
     };
-    finish(tx, fence, JobStatus::Completed)?;
+    finish(tx, fence, inbox, JobStatus::Completed)?;
     Ok(outcome)
 }
 
-fn facts(tx: &Tx<'_>, job: &Job, own_app: AppId) -> Result<Facts, Error> {
-    let (mut same_release, mut clicked_release) = (None, None);
-    match (&job.action, &job.repository) {
-        (Some(Action::Release { git_ref, head_sha }), Some(repository)) => {
-            same_release = releases::find(tx, job.installation, repository, git_ref, head_sha)?;
-        }
-        (Some(Action::Rerequest { check_run, head_sha, .. }), Some(repository)) => {
-            clicked_release =
-                releases::of_check_run(tx, job.installation, repository, *check_run, head_sha)?;
-        }
-        _ => {}
-    }
-    let installation = installations::state(tx, job.installation)?;
-    Ok(Facts { installation, same_release, clicked_release, own_app })
-}
-
-fn apply(
-    tx: &mut Tx<'_>,
-    job: &Job,
-    change: &Change,
-    plan: &NewRelease,
+/// The delivery that asked for a job: its row and when it was received.
+struct Held {
+    inbox: i64,
     received_at: Timestamp,
-) -> Result<(), Error> {
-    let installation = job.installation;
-    match change {
-        Change::StartRelease { repository, git_ref, head_sha } => {
-            let active = RepositoryState::Active;
-            installations::record_repository(tx, installation, repository, active, received_at)?;
-            releases::start(tx, installation, repository, (git_ref, head_sha), plan)
-        }
-        Change::StartAttempt { release } => releases::start_attempt(tx, release, plan),
-        Change::HintWorkflowRun(run) => releases::hint(tx, installation, *run),
-        Change::RecordInstallation { state, account, added, removed } => {
-            installations::record(tx, installation, *state, account.as_ref(), received_at)?;
-            for (repositories, state) in
-                [(added, RepositoryState::Active), (removed, RepositoryState::Deleted)]
-            {
-                for repository in repositories {
-                    installations::record_repository(
-                        tx,
-                        installation,
-                        repository,
-                        state,
-                        received_at,
-                    )?;
-                }
-            }
-            Ok(())
-        }
-        Change::RecordRepository { repository, state } => {
-            installations::record_repository(tx, installation, repository, *state, received_at)
-        }
-    }
 }
 
-/// Checks that the claim is still ours; returns when its delivery was received.
-fn held(tx: &Tx<'_>, fence: Fence) -> Result<Timestamp, Error> {
+/// Checks that the claim is still ours.
+fn held(tx: &Tx<'_>, fence: Fence) -> Result<Held, Error> {
     tx.connection
         .prepare_cached(
-            "SELECT i.received_at FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) \
+            "SELECT j.inbox_id, i.received_at FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) \
              WHERE j.id = :id AND j.claim_id = :claim AND j.status = 'leased'",
         )?
-        .query_row(named_params! { ":id": fence.row, ":claim": fence.claim_id }, |row| row.get(0))
+        .query_row(named_params! { ":id": fence.row, ":claim": fence.claim_id }, |row| {
+            Ok(Held { inbox: row.get(0)?, received_at: Timestamp::from_micros(row.get(1)?) })
+        })
         .optional()?
-        .map(Timestamp::from_micros)
         .ok_or(Error::LeaseLost)
 }
 
@@ -281,6 +243,7 @@ fn give_back(
     available_at: Timestamp,
     uncounted: u32,
 ) -> Result<(), Error> {
+    let Held { inbox, .. } = held(tx, fence)?;
     let changed = tx
         .connection
         .prepare_cached(
@@ -299,10 +262,10 @@ fn give_back(
     if changed == 0 {
         return Err(Error::LeaseLost);
     }
-    project(tx, fence.row, JobStatus::Available)
+    set_inbox_state(tx, inbox, InboxState::of_job(JobStatus::Available))
 }
 
-fn finish(tx: &Tx<'_>, fence: Fence, status: JobStatus) -> Result<(), Error> {
+fn finish(tx: &Tx<'_>, fence: Fence, inbox: i64, status: JobStatus) -> Result<(), Error> {
     let changed = tx
         .connection
         .prepare_cached(
@@ -319,11 +282,12 @@ fn finish(tx: &Tx<'_>, fence: Fence, status: JobStatus) -> Result<(), Error> {
     if changed == 0 {
         return Err(Error::LeaseLost);
     }
-    project(tx, fence.row, status)
+    set_inbox_state(tx, inbox, InboxState::of_job(status))
 }
 
 fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<(), Error> {
-    finish(tx, fence, JobStatus::DeadLetter)?;
+    let Held { inbox, .. } = held(tx, fence)?;
+    finish(tx, fence, inbox, JobStatus::DeadLetter)?;
     let mut statement = tx.connection.prepare_cached(
         "SELECT job_id, installation_id, repository, attempt_count FROM control_plane_jobs \
          WHERE id = :id",
@@ -344,27 +308,17 @@ fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<
     )
 }
 
-/// Moves the inbox row to the state that follows from its job's status. What the delivery asked for
-/// is forgotten once it is done.
-pub(super) fn project(tx: &Tx<'_>, job_row: i64, status: JobStatus) -> Result<(), Error> {
-    let inbox = "(SELECT inbox_id FROM control_plane_jobs WHERE id = :id)";
-    move_inbox(tx, inbox, job_row, InboxState::of_job(status))
-}
-
-/// Moves an inbox row to the state that follows from its job.
+/// Moves an inbox row to the state that follows from its job. What the delivery asked for is forgotten
+/// once it is done.
 pub(super) fn set_inbox_state(tx: &Tx<'_>, inbox: i64, state: InboxState) -> Result<(), Error> {
-    move_inbox(tx, ":id", inbox, state)
-}
-
-fn move_inbox(tx: &Tx<'_>, inbox: &'static str, id: i64, state: InboxState) -> Result<(), Error> {
     tx.connection
-        .prepare_cached(&format!(
+        .prepare_cached(
             "UPDATE webhook_inbox SET state = :state, updated_at = :now, \
                 normalized_actions = iif(:state = 'processed', NULL, normalized_actions) \
-             WHERE inbox_id = {inbox}"
-        ))?
+             WHERE inbox_id = :id",
+        )?
         .execute(named_params! {
-            ":id": id,
+            ":id": inbox,
             ":state": state.as_str(),
             ":now": tx.now.micros(),
         })?;

@@ -10,8 +10,8 @@ use crate::domain::lease::{Claim, Fence};
 use crate::domain::outbox::{self, Effect, EffectKind, Message, SendResult, Settlement, Tries};
 use crate::domain::retry::RetryPolicy;
 use crate::store::error::Error;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::releases::Target;
-use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{LeasePolicy, Store, effect, lease, releases, row, settlement};
 
 /// Rows one claim looks at, at most, so that it does not hold up its group.
@@ -28,9 +28,9 @@ pub enum NextMessage {
     NothingDue,
 }
 
-/// What is due.
+/// What is due; a message with its row and fencing token.
 enum Due {
-    Message(i64),
+    Message(Box<Message>, (i64, i64)),
     OnlyPaused,
     Nothing,
 }
@@ -46,9 +46,11 @@ impl Store {
         let (next, expired) = self.write(move |tx| {
             let expired = take_back_expired(tx, &policy.retry)?;
             let next = match next_due(tx)? {
-                Due::Message(id) => {
-                    let claim = claim(tx, id, &owner, policy.lease)?;
-                    NextMessage::Claimed(Box::new(claim))
+                Due::Message(mut message, row) => {
+                    let table = ("outbox", "available");
+                    let fence = lease::take(tx, table, row, &owner, policy.lease)?;
+                    message.try_count = message.try_count.saturating_add(1);
+                    NextMessage::Claimed(Box::new(Claim { item: *message, fence }))
                 }
                 Due::OnlyPaused => NextMessage::LookAgain,
                 Due::Nothing => NextMessage::NothingDue,
@@ -105,7 +107,7 @@ impl Store {
     }
 }
 
-/// Adds an effect of an attempt. It waits for those before it.
+/// Adds an effect of an attempt. It is held while one before it is unfinished.
 pub(super) fn add(
     tx: &mut Tx<'_>,
     target: Target,
@@ -119,7 +121,10 @@ pub(super) fn add(
                 release_run_id, attempt_id, kind, payload, status, available_at, created_at, \
                 updated_at) \
              VALUES (:id, :key, :installation, :repository, :release, :attempt, :kind, :payload, \
-                'held', :now, :now, :now)",
+                iif(EXISTS (SELECT 1 FROM outbox WHERE attempt_id = :attempt \
+                    AND status IN ('held', 'available', 'leased', 'dead_letter')), \
+                    'held', 'available'), \
+                :now, :now, :now)",
         )?
         .execute(named_params! {
             ":id": id.to_string(),
@@ -132,7 +137,7 @@ pub(super) fn add(
             ":payload": effect::encode(effect),
             ":now": tx.now.micros(),
         })?;
-    advance(tx, attempt)
+    Ok(())
 }
 
 /// Lets the first unfinished message of an attempt go, when it is held.
@@ -218,53 +223,41 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<usize, Err
 /// way is moved to the end of its pause, so that it is looked at once a pause and not at every claim.
 fn next_due(tx: &Tx<'_>) -> Result<Due, Error> {
     for _ in 0..CLAIM_LOOKS_MAX {
-        let next: Option<(i64, Option<i64>)> = tx
-            .connection
+        let mut statement = tx.connection.prepare_cached(
+            "SELECT o.id, o.fencing_token, o.outbox_id, o.attempt_count, o.installation_id, \
+                o.release_run_id, o.attempt_id, o.kind, o.payload, o.send_began_at, a.check_run_id, \
+                p.repository_id, p.full_name AS repository, n.paused_until \
+             FROM outbox o JOIN release_run_attempts a USING (attempt_id) \
+             LEFT JOIN repositories p ON p.repository_id = o.repository_id \
+                AND p.installation_id = o.installation_id AND p.state = 'active' \
+             LEFT JOIN installation_pauses n \
+                ON n.installation_id = o.installation_id AND n.paused_until > :now \
+             WHERE o.status = 'available' AND o.available_at <= :now \
+             ORDER BY o.available_at, o.id LIMIT 1",
+        )?;
+        let mut rows = statement.query(named_params! { ":now": tx.now.micros() })?;
+        let Some(row) = rows.next()? else { return Ok(Due::Nothing) };
+        let id: i64 = row.get("id")?;
+        let Some(paused_until) = row.get::<_, Option<i64>>("paused_until")? else {
+            return Ok(Due::Message(Box::new(message(row)?), (id, row.get("fencing_token")?)));
+        };
+        drop(rows);
+        tx.connection
             .prepare_cached(
-                "SELECT o.id, p.paused_until FROM outbox o \
-                 LEFT JOIN installation_pauses p \
-                    ON p.installation_id = o.installation_id AND p.paused_until > :now \
-                 WHERE o.status = 'available' AND o.available_at <= :now \
-                 ORDER BY o.available_at, o.id LIMIT 1",
+                "UPDATE outbox SET available_at = :until, updated_at = :now WHERE id = :id",
             )?
-            .query_row(named_params! { ":now": tx.now.micros() }, |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .optional()?;
-        match next {
-            None => return Ok(Due::Nothing),
-            Some((id, None)) => return Ok(Due::Message(id)),
-            Some((id, Some(paused_until))) => {
-                tx.connection
-                    .prepare_cached(
-                        "UPDATE outbox SET available_at = :until, updated_at = :now WHERE id = :id",
-                    )?
-                    .execute(named_params! {
-                        ":id": id,
-                        ":until": paused_until,
-                        ":now": tx.now.micros(),
-                    })?;
-            }
-        }
+            .execute(named_params! {
+                ":id": id,
+                ":until": paused_until,
+                ":now": tx.now.micros(),
+            })?;
     }
     Ok(Due::OnlyPaused)
 }
 
-fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim<Message>, Error> {
-    let fence = lease::take(tx, ("outbox", "available"), id, owner, lease)?;
-    let mut statement = tx.connection.prepare_cached(
-        "SELECT o.outbox_id, o.attempt_count, o.installation_id, \
-            o.release_run_id, o.attempt_id, o.kind, o.payload, o.send_began_at, a.check_run_id, \
-            p.repository_id, p.full_name AS repository \
-         FROM outbox o JOIN release_run_attempts a USING (attempt_id) \
-         LEFT JOIN repositories p ON p.repository_id = o.repository_id \
-            AND p.installation_id = o.installation_id AND p.state = 'active' \
-         WHERE o.id = :id",
-    )?;
-    let mut rows = statement.query(named_params! { ":id": id })?;
-    let row = rows.next()?.ok_or(Error::Row("attempt_id"))?;
+fn message(row: &Row<'_>) -> Result<Message, Error> {
     let payload: String = row.get("payload")?;
-    let message = Message {
+    Ok(Message {
         id: row::id(row, "outbox_id")?,
         installation: row::number(row, "installation_id")?,
         // One that does not read is as good as none: this message ends, the others go on.
@@ -276,8 +269,7 @@ fn claim(tx: &mut Tx<'_>, id: i64, owner: &str, lease: Duration) -> Result<Claim
         kind: row::effect_kind(row)?,
         try_count: row.get("attempt_count")?,
         sent_before: row.get::<_, Option<i64>>("send_began_at")?.is_some(),
-    };
-    Ok(Claim { item: message, fence })
+    })
 }
 
 fn begin_send(tx: &Tx<'_>, fence: Fence, needed: Duration) -> Result<(), Error> {

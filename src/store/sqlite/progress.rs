@@ -11,9 +11,9 @@ impl Progress {
     const TAKEN: u8 = 1;
     const GIVEN_UP: u8 = 2;
 
-    /// The writer takes the verb; false when the caller has given it up.
+    /// The writer takes the verb, or has taken it; false when the caller has given it up.
     pub(super) fn take(&self) -> bool {
-        self.leave_waiting_for(Self::TAKEN)
+        self.leave_waiting_for(Self::TAKEN) || self.0.load(Ordering::Acquire) == Self::TAKEN
     }
 
     /// The caller gives the verb up; false when the writer has taken it.

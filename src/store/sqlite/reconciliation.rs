@@ -16,7 +16,7 @@ use crate::domain::reconcile::look::{Look, Settled, Subject};
 use crate::domain::reconcile::{Code, Kind, Reason, Rules};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{Store, lease, retention, row};
 
 pub use apply::Observation;
@@ -127,10 +127,13 @@ enum Next {
 /// Columns of an item that is not claimed yet.
 struct Due {
     row: i64,
+    token: i64,
     id: ReconciliationId,
     reason: Reason,
     subject: String,
     installation: InstallationId,
+    deadline: Timestamp,
+    look_count: u32,
 }
 
 fn claim(
@@ -160,7 +163,8 @@ fn claim(
             put_off(tx, due.row, until)?;
             continue;
         }
-        let fence = lease::take(tx, ("reconciliation_items", "open"), due.row, owner, lease)?;
+        let fence =
+            lease::take(tx, ("reconciliation_items", "open"), (due.row, due.token), owner, lease)?;
         let look = look(tx, &due, subject)?;
         return Ok(Next::Claimed(Box::new(Claim { item: look, fence })));
     }
@@ -169,7 +173,9 @@ fn claim(
 
 fn next_due(tx: &Tx<'_>, kind: Kind) -> Result<Option<Due>, Error> {
     let mut statement = tx.connection.prepare_cached(
-        "SELECT id, reconciliation_id, reason, subject_id, installation_id FROM reconciliation_items \
+        "SELECT id, fencing_token, reconciliation_id, reason, subject_id, installation_id, deadline_at, \
+            attempt_count \
+         FROM reconciliation_items \
          WHERE status = 'open' AND kind = :kind AND next_check_at <= :now \
          ORDER BY next_check_at, id LIMIT 1",
     )?;
@@ -179,10 +185,13 @@ fn next_due(tx: &Tx<'_>, kind: Kind) -> Result<Option<Due>, Error> {
         .map(|row| {
             Ok(Due {
                 row: row.get("id")?,
+                token: row.get("fencing_token")?,
                 id: row::id(row, "reconciliation_id")?,
                 reason: reason(row)?,
                 subject: row.get("subject_id")?,
                 installation: row::number(row, "installation_id")?,
+                deadline: row::instant(row, "deadline_at")?,
+                look_count: row.get("attempt_count")?,
             })
         })
         .transpose()
@@ -193,17 +202,11 @@ fn reason(row: &Row<'_>) -> Result<Reason, Error> {
 }
 
 fn look(tx: &Tx<'_>, due: &Due, subject: Subject) -> Result<Look, Error> {
-    let (deadline, look_count) = tx
-        .connection
-        .prepare_cached(
-            "SELECT deadline_at, attempt_count FROM reconciliation_items WHERE id = :id",
-        )?
-        .query_row(named_params! { ":id": due.row }, |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(Look {
         id: due.id,
         reason: due.reason,
-        deadline: Timestamp::from_micros(deadline),
-        look_count,
+        deadline: due.deadline,
+        look_count: due.look_count.saturating_add(1),
         installation: due.installation,
         repository: subject::repository(tx, due.installation, &subject)?,
         subject,

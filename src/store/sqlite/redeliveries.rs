@@ -9,7 +9,7 @@ use crate::domain::redelivery::{Decision, Facts, FailedDelivery, WINDOW, decide}
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::Store;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 
 /// Beyond the window in which a count is needed.
 const KEPT: Duration = Duration::from_hours(24);

@@ -10,7 +10,7 @@ use crate::domain::id::{
 use crate::domain::outbox::{CheckRunStatus, Effect};
 use crate::domain::release::ReleaseFacts;
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{NewRelease, dead_letters, outbox, reconciliation, row};
 
 /// Finds the release run of a commit under a tag.

@@ -10,8 +10,8 @@ use crate::domain::result::{
     Credential, Expected, Facts, NewResult, Outcome, Recorded, Refusal, RunFacts, decide,
 };
 use crate::store::error::Error;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::releases::NumberColumn;
-use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{Store, audit, endings, reconciliation, releases, row, settlement};
 
 /// The stored answer of a recorded result.

@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension as _, named_params};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::Store;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::queue::Lane;
-use crate::store::sqlite::writer::Tx;
 
 /// Rows of one kind that one sweep deletes at most.
 const SWEEP_MAX: u32 = 500;

@@ -10,8 +10,8 @@ use crate::domain::outbox::{EffectKind, Learned, OutboxStatus, SendResult, Settl
 use crate::domain::reconcile::doubt::Proof;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::releases::{NumberColumn, Target};
-use crate::store::sqlite::writer::Tx;
 use crate::store::sqlite::{dead_letters, endings, outbox, releases, row};
 
 /// A message whose effect may have happened.

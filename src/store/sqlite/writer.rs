@@ -1,15 +1,14 @@
 //! The one writer: a thread that owns the writing connection and commits in groups.
 //!
 //! It answers a verb only after the commit. What it does when something fails is the promise of this
-//! file: a verb's own error rolls back that verb; an error that made the database drop the whole
+//! file: a verb's own error rolls back that verb alone, at the price of running its group again; an error that made the database drop the whole
 //! transaction, or a failed commit, makes every verb of the group unavailable; a failing disk ends
 //! the process without an answer.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,9 +18,9 @@ use crate::clock::Clock;
 use crate::domain::time::Timestamp;
 use crate::random::Ids;
 use crate::store::error::{Error, Unavailable};
+use crate::store::sqlite::command::{self, ANSWER_WAIT_MAX, Command, Failure, Pending, Tx};
 use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::migrate;
-use crate::store::sqlite::progress::Progress;
 use crate::store::sqlite::queue::{Lane, PushError, Queue};
 use crate::thread;
 
@@ -29,100 +28,6 @@ use crate::thread;
 const GROUP_MAX: usize = 256;
 /// A group that has run for so long is committed before the rest goes on.
 const GROUP_TIME_MAX: Duration = Duration::from_millis(50);
-/// A caller gives up a verb that the writer has not taken up by then.
-const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
-
-/// What a verb sees: the open transaction, the instant it happens at, and chance.
-pub(super) struct Tx<'a> {
-    pub(super) connection: &'a Connection,
-    /// Read after the write lock was taken; the same for the whole group.
-    pub(super) now: Timestamp,
-    pub(super) ids: &'a mut Ids,
-}
-
-/// A verb on its way through the writer.
-trait Command: Send {
-    /// Runs it and keeps its result.
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure>;
-
-    /// Answers the caller: with the kept result, or with why the group did not commit.
-    fn answer(self: Box<Self>, group: Result<(), Unavailable>);
-}
-
-/// A verb failed, so its savepoint must be rolled back.
-enum Failure {
-    /// Only the verb; because the store could not do it, when that is why.
-    Verb(Option<Unavailable>),
-    /// The disk.
-    Fatal(Error),
-}
-
-struct Call<T, F> {
-    progress: Arc<Progress>,
-    verb: Option<F>,
-    result: Option<Result<T, Error>>,
-    reply: SyncSender<Result<T, Error>>,
-}
-
-impl<T, F> Command for Call<T, F>
-where
-    T: Send,
-    F: FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send,
-{
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
-        let Some(verb) = self.verb.take().filter(|_| self.progress.take()) else { return Ok(()) };
-        let result = catch_unwind(AssertUnwindSafe(|| verb(tx))).unwrap_or(Err(Error::Panicked));
-        match result {
-            Err(fatal @ Error::Fatal(_)) => Err(Failure::Fatal(fatal)),
-            other => {
-                let failure = other.as_ref().err().map(|error| match error {
-                    Error::Unavailable(reason) => Failure::Verb(Some(*reason)),
-                    _ => Failure::Verb(None),
-                });
-                self.result = Some(other);
-                failure.map_or(Ok(()), Err)
-            }
-        }
-    }
-
-    fn answer(self: Box<Self>, group: Result<(), Unavailable>) {
-        let answer = match (group, self.result) {
-            (Ok(()), Some(result)) => result,
-            (Err(reason), Some(Ok(_)) | None) => Err(Error::Unavailable(reason)),
-            (Err(_), Some(own)) => own,
-            (Ok(()), None) => Err(Error::Unavailable(Unavailable::Closed)),
-        };
-        // A caller that stopped waiting is answered by nobody; what it asked for has happened.
-        drop(self.reply.send(answer));
-    }
-}
-
-/// A verb that was handed over and not waited for yet.
-#[must_use]
-pub struct Pending<T>(Result<Waiting<T>, Unavailable>);
-
-struct Waiting<T> {
-    answer: Receiver<Result<T, Error>>,
-    progress: Arc<Progress>,
-}
-
-impl<T> Pending<T> {
-    /// Waits until the verb is on disk, or did not happen.
-    ///
-    /// # Errors
-    /// The verb's own, or [`Error::Unavailable`] when its group did not commit.
-    pub fn wait(self) -> Result<T, Error> {
-        let Waiting { answer, progress } = self.0.map_err(Error::Unavailable)?;
-        match answer.recv_timeout(ANSWER_WAIT_MAX) {
-            Ok(answer) => answer,
-            Err(RecvTimeoutError::Timeout) if progress.give_up() => {
-                Err(Error::Unavailable(Unavailable::Overloaded))
-            }
-            // It is being carried out; whether it is on disk is known only once it is answered.
-            Err(_) => answer.recv().unwrap_or(Err(Error::Unavailable(Unavailable::Closed))),
-        }
-    }
-}
 
 /// How the last write went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,13 +82,11 @@ impl Writer {
     pub(super) fn submit<T: Send + 'static>(
         &self,
         lane: Lane,
-        verb: impl FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
+        verb: impl Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Pending<T> {
-        let (reply, receiver) = sync_channel(1);
-        let progress = Arc::new(Progress::default());
-        let call = Call { progress: Arc::clone(&progress), verb: Some(verb), result: None, reply };
-        Pending(match self.shared.queue.push(lane, Box::new(call)) {
-            Ok(()) => Ok(Waiting { answer: receiver, progress }),
+        let (call, waiting) = command::call(verb);
+        Pending(match self.shared.queue.push(lane, call) {
+            Ok(()) => Ok(waiting),
             Err(PushError::Full) => Err(Unavailable::Overloaded),
             Err(PushError::Closed) => Err(Unavailable::Closed),
         })
@@ -217,6 +120,29 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         self.close(ANSWER_WAIT_MAX);
+    }
+}
+
+/// How a group runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Savepoints {
+    /// As if nothing failed, which saves a copy of every page each verb changes.
+    None,
+    /// So that a verb can be rolled back alone.
+    EachVerb,
+}
+
+/// Why a group did not commit.
+enum Undone {
+    /// One of its verbs failed and cannot be rolled back alone.
+    Verb,
+    /// Nobody's work is there.
+    Group(Error),
+}
+
+impl<E: Into<Error>> From<E> for Undone {
+    fn from(error: E) -> Self {
+        Self::Group(error.into())
     }
 }
 
@@ -293,22 +219,40 @@ impl Loop {
         waiting: &mut VecDeque<Box<dyn Command>>,
         group: &mut Vec<Box<dyn Command>>,
     ) -> Result<Committed, Error> {
-        let result = self.begin().and_then(|now| {
-            let unable = self.run_group(now, waiting, group)?;
-            self.connection.prepare_cached("COMMIT")?.execute([])?;
-            self.in_use.check()?;
-            Ok(Committed { unable })
-        });
-        match result {
-            Ok(committed) => Ok(committed),
-            Err(error) => {
-                group.extend(waiting.drain(..));
-                if !self.connection.is_autocommit() {
-                    // A rollback that fails too leaves a transaction open; the next BEGIN says so.
-                    drop(self.connection.execute_batch("ROLLBACK"));
-                }
-                Err(error)
+        let mut result = self.transact(Savepoints::None, waiting, group);
+        if matches!(result, Err(Undone::Verb)) {
+            self.roll_back();
+            group.drain(..).rev().for_each(|command| waiting.push_front(command));
+            result = self.transact(Savepoints::EachVerb, waiting, group);
+        }
+        result.map_err(|undone| {
+            group.extend(waiting.drain(..));
+            self.roll_back();
+            match undone {
+                Undone::Verb => Error::Unavailable(Unavailable::Resources),
+                Undone::Group(error) => error,
             }
+        })
+    }
+
+    fn transact(
+        &mut self,
+        savepoints: Savepoints,
+        waiting: &mut VecDeque<Box<dyn Command>>,
+        group: &mut Vec<Box<dyn Command>>,
+    ) -> Result<Committed, Undone> {
+        let now = self.begin()?;
+        let unable = self.run_group(now, savepoints, waiting, group)?;
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        self.in_use.check()?;
+        Ok(Committed { unable })
+    }
+
+    /// Ends a transaction that is still open. A rollback that fails too leaves it so; the next BEGIN says
+    /// that.
+    fn roll_back(&self) {
+        if !self.connection.is_autocommit() {
+            drop(self.connection.execute_batch("ROLLBACK"));
         }
     }
 
@@ -327,29 +271,38 @@ impl Loop {
     fn run_group(
         &mut self,
         now: Timestamp,
+        savepoints: Savepoints,
         waiting: &mut VecDeque<Box<dyn Command>>,
         group: &mut Vec<Box<dyn Command>>,
-    ) -> Result<Option<Unavailable>, Error> {
+    ) -> Result<Option<Unavailable>, Undone> {
         let began = self.clock.monotonic();
         let mut unable = None;
         while let Some(mut command) = waiting.pop_front() {
-            self.connection.prepare_cached("SAVEPOINT verb")?.execute([])?;
+            if savepoints == Savepoints::EachVerb {
+                self.connection.prepare_cached("SAVEPOINT verb")?.execute([])?;
+            }
             let mut tx = Tx { connection: &self.connection, now, ids: &mut self.ids };
             let ran = command.run(&mut tx);
             group.push(command);
             match ran {
                 Ok(()) => {}
-                Err(Failure::Fatal(fatal)) => return Err(fatal),
+                Err(Failure::Fatal(fatal)) => return Err(Undone::Group(fatal)),
                 // The database dropped the whole transaction: nobody's work is there any more.
                 Err(Failure::Verb(why)) if self.connection.is_autocommit() => {
-                    return Err(Error::Unavailable(why.unwrap_or(Unavailable::Full)));
+                    let why = why.unwrap_or(Unavailable::Full);
+                    return Err(Undone::Group(Error::Unavailable(why)));
+                }
+                Err(Failure::Verb(_)) if savepoints == Savepoints::None => {
+                    return Err(Undone::Verb);
                 }
                 Err(Failure::Verb(why)) => {
                     self.connection.prepare_cached("ROLLBACK TO verb")?.execute([])?;
                     unable = unable.or(why);
                 }
             }
-            self.connection.prepare_cached("RELEASE verb")?.execute([])?;
+            if savepoints == Savepoints::EachVerb {
+                self.connection.prepare_cached("RELEASE verb")?.execute([])?;
+            }
             if self.clock.monotonic().saturating_sub(began) > GROUP_TIME_MAX {
                 break;
             }
@@ -369,3 +322,6 @@ const fn reason(error: &Error) -> Unavailable {
         | Error::Row(_) => Unavailable::Resources,
     }
 }
+
+#[cfg(test)]
+mod tests;

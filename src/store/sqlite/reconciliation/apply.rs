@@ -14,7 +14,7 @@ use crate::domain::reconcile::{
 };
 use crate::domain::release::Ending;
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{
     Store, audit, deliveries, endings, jobs, releases, retention, settlement,
 };

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension as _, named_params};
 use crate::domain::id::InstallationId;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 
 /// What a budget is for.
 pub(super) const WINDOW: Duration = Duration::from_secs(60);

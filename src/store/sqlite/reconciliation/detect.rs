@@ -11,8 +11,8 @@ use crate::domain::reconcile::lifecycle::{Facts, decide};
 use crate::domain::reconcile::{Kind, Reason, Rules};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::row;
-use crate::store::sqlite::writer::Tx;
 
 /// Candidates that one detection opens at most.
 const DETECT_MAX: u32 = 500;

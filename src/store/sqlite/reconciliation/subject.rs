@@ -14,7 +14,7 @@ use crate::domain::reconcile::look::{CheckRun, Creation, Dispatch, Subject, Work
 use crate::domain::reconcile::{Code, Reason, Standing, check_run};
 use crate::domain::release::{Conclusion, ReleaseStatus};
 use crate::store::error::Error;
-use crate::store::sqlite::writer::Tx;
+use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{effect, row};
 
 /// Longest time from the moment a dispatch left to the moment its answer was noted.
