@@ -1,10 +1,24 @@
 //! NDJSON: a card on each line. Which lines there are, whoever reads them.
 
+use memchr::memchr;
+
 /// Returns every line that is to be a card, with its number from 1 and without its end. One that is
 /// empty, or has nothing but the carriage return of its end, is skipped.
 pub fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
-    let numbered = (1..).zip(text.split_inclusive(|byte| *byte == b'\n'));
-    numbered.map(|(number, line)| (number, without_end(line))).filter(|(_, line)| !line.is_empty())
+    (1..)
+        .zip(whole(text))
+        .map(|(number, line)| (number, without_end(line)))
+        .filter(|(_, line)| !line.is_empty())
+}
+
+/// Cuts a text behind the end of every line.
+fn whole(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let end = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let (line, behind) = rest.split_at(end);
+        rest = behind;
+        (!line.is_empty()).then_some(line)
+    })
 }
 
 fn without_end(line: &[u8]) -> &[u8] {

@@ -23,89 +23,126 @@ pub(super) enum Input {
 /// Endings of files with a card on each line.
 const LINES: [&str; 2] = ["ndjson", "jsonl"];
 
-/// Finds the files, and sends each on as soon as it is found.
-pub(super) struct Finder<'a> {
+/// What is still to be looked at.
+enum Place {
+    /// An argument.
+    Named(PathBuf),
+    /// What a pattern matches.
+    Matches(Box<glob::Paths>),
+    /// Read whatever its ending, when it is a file.
+    Path(PathBuf),
+    /// Something in a folder that is walked.
+    Entry(PathBuf),
+}
+
+/// Finds the files, one after the other.
+pub(super) struct Finder {
     all_lines: bool,
     /// Device and inode of each folder that was walked.
     walked: HashSet<(u64, u64)>,
-    send: &'a mut dyn FnMut(Input),
+    /// What comes next is last.
+    places: Vec<Place>,
 }
 
-impl<'a> Finder<'a> {
-    pub(super) fn new(all_lines: bool, send: &'a mut dyn FnMut(Input)) -> Self {
-        Self { all_lines, walked: HashSet::new(), send }
+impl Iterator for Finder {
+    type Item = Input;
+
+    fn next(&mut self) -> Option<Input> {
+        loop {
+            let found = match self.places.pop()? {
+                Place::Named(argument) => self.argument(argument),
+                Place::Matches(paths) => self.matches(paths),
+                Place::Path(path) => self.path(path),
+                Place::Entry(path) => self.entry(path),
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+}
+
+impl Finder {
+    pub(super) fn new(all_lines: bool, names: &[PathBuf]) -> Self {
+        let places = names.iter().rev().cloned().map(Place::Named).collect();
+        Self { all_lines, walked: HashSet::new(), places }
     }
 
-    /// Finds what one argument names.
-    pub(super) fn find(&mut self, argument: &Path) {
+    fn argument(&mut self, argument: PathBuf) -> Option<Input> {
         if argument.as_os_str() == super::STDIN {
-            return self.file(argument.to_owned());
+            return Some(self.file(&argument));
         }
         let text = argument.to_string_lossy();
-        let is_pattern = text.contains(['*', '?', '[']) && fs::symlink_metadata(argument).is_err();
-        match is_pattern {
-            true => self.matches(&text),
-            false => self.path(argument.to_owned()),
+        if !text.contains(['*', '?', '[']) || fs::symlink_metadata(&argument).is_ok() {
+            return self.path(argument);
         }
-    }
-
-    fn matches(&mut self, pattern: &str) {
-        let paths = match glob::glob(pattern) {
-            Ok(paths) => paths,
-            Err(error) => return self.unreadable(pattern, &error),
+        let mut paths = match glob::glob(&text) {
+            Ok(paths) => Box::new(paths),
+            Err(error) => return Some(unreadable(&text, &error)),
         };
-        let mut is_empty = true;
-        for path in paths {
-            is_empty = false;
-            match path {
-                Ok(path) => self.path(path),
-                Err(error) => self.unreadable(&error.path().display().to_string(), error.error()),
+        let Some(first) = paths.next() else {
+            return Some(unreadable(&text, &"no file has such a name"));
+        };
+        self.places.push(Place::Matches(paths));
+        self.matched(first)
+    }
+
+    fn matches(&mut self, mut paths: Box<glob::Paths>) -> Option<Input> {
+        let next = paths.next()?;
+        self.places.push(Place::Matches(paths));
+        self.matched(next)
+    }
+
+    fn matched(&mut self, path: glob::GlobResult) -> Option<Input> {
+        match path {
+            Ok(path) => {
+                self.places.push(Place::Path(path));
+                None
             }
-        }
-        if is_empty {
-            self.unreadable(pattern, &"no file has such a name");
+            Err(error) => Some(unreadable(&error.path().display().to_string(), error.error())),
         }
     }
 
-    /// Takes a file that was named, whatever its ending, and walks a folder.
-    fn path(&mut self, path: PathBuf) {
+    fn path(&mut self, path: PathBuf) -> Option<Input> {
         match fs::metadata(&path) {
-            Ok(found) if found.is_dir() => self.folder(&path, (found.dev(), found.ino())),
-            Ok(_) => self.file(path),
-            Err(error) => self.unreadable(&path.display().to_string(), &error),
+            Ok(found) if found.is_dir() => self.folder(path, &found),
+            Ok(_) => Some(self.file(&path)),
+            Err(error) => Some(unreadable(&path.display().to_string(), &error)),
         }
     }
 
-    fn folder(&mut self, folder: &Path, identity: (u64, u64)) {
-        if !self.walked.insert(identity) {
-            return (self.send)(Input::Again(folder.to_owned()));
+    fn entry(&mut self, path: PathBuf) -> Option<Input> {
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => self.folder(path, &found),
+            Ok(found) if found.is_file() && is_card(&path) => Some(self.file(&path)),
+            Err(error) if is_card(&path) => Some(unreadable(&path.display().to_string(), &error)),
+            _ => None,
         }
-        let paths = match entries(folder) {
-            Ok(paths) => paths,
-            Err(error) => return self.unreadable(&folder.display().to_string(), &error),
-        };
-        for path in paths {
-            match fs::metadata(&path) {
-                Ok(found) if found.is_dir() => self.folder(&path, (found.dev(), found.ino())),
-                Ok(found) if found.is_file() && is_card(&path) => self.file(path),
-                Err(error) if is_card(&path) => {
-                    self.unreadable(&path.display().to_string(), &error);
-                }
-                _ => {}
+    }
+
+    fn folder(&mut self, folder: PathBuf, found: &fs::Metadata) -> Option<Input> {
+        if !self.walked.insert((found.dev(), found.ino())) {
+            return Some(Input::Again(folder));
+        }
+        match entries(&folder) {
+            Ok(paths) => {
+                self.places.extend(paths.into_iter().rev().map(Place::Entry));
+                None
             }
+            Err(error) => Some(unreadable(&folder.display().to_string(), &error)),
         }
     }
 
-    /// Sends a file. Reports that are read by other tools have no use for a dot in front.
-    fn file(&mut self, path: PathBuf) {
-        let path = path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_owned);
+    /// Takes a file. Reports that are read by other tools have no use for a dot in front.
+    fn file(&self, path: &Path) -> Input {
+        let path = path.strip_prefix(".").unwrap_or(path).to_owned();
         let is_lines = self.all_lines || has_ending(&path, &LINES);
-        (self.send)(if is_lines { Input::Lines(path) } else { Input::Card(path) });
+        if is_lines { Input::Lines(path) } else { Input::Card(path) }
     }
+}
 
-    fn unreadable(&mut self, name: &str, why: &dyn std::fmt::Display) {
-        (self.send)(Input::Unreadable(name.to_owned(), why.to_string()));
-    }
+fn unreadable(name: &str, why: &dyn std::fmt::Display) -> Input {
+    Input::Unreadable(name.to_owned(), why.to_string())
 }
 
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -127,13 +164,10 @@ fn has_ending(path: &Path, endings: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    fn found(folder: &Path) -> Vec<String> {
-        let mut names = Vec::new();
-        let mut send = |input| {
-            names.push(format!("{input:?}").replace(&format!("{}/", folder.display()), ""));
-        };
-        Finder::new(false, &mut send).find(folder);
-        names
+    fn found(names: &[PathBuf], folder: &Path) -> Vec<String> {
+        Finder::new(false, names)
+            .map(|input| format!("{input:?}").replace(&format!("{}/", folder.display()), ""))
+            .collect()
     }
 
     #[test]
@@ -153,6 +187,17 @@ mod tests {
             "Card(\"c.json\")",
             "Unreadable(\"d.json\", \"No such file or directory (os error 2)\")",
         ];
-        assert_eq!(found(folder.path()), expected);
+        assert_eq!(found(&[folder.path().to_owned()], folder.path()), expected);
+        let named = [at("b/.well-known"), at("*.json*"), at("b/.well-known"), at("*.md"), at("?x")];
+        let expected = [
+            "Card(\"b/.well-known/agent-card.json\")",
+            "Lines(\"a.jsonl\")",
+            "Card(\"c.json\")",
+            "Unreadable(\"d.json\", \"No such file or directory (os error 2)\")",
+            "Again(\"b/.well-known\")",
+            "Card(\"readme.md\")",
+            "Unreadable(\"?x\", \"no file has such a name\")",
+        ];
+        assert_eq!(found(&named, folder.path()), expected);
     }
 }

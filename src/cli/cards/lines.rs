@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use memchr::{memchr, memchr_iter, memrchr};
+
 /// Bytes that are read at once.
 const PIECE: usize = 256 * 1024;
 
@@ -66,13 +68,13 @@ impl<R: Read> Pieces<R> {
     /// Cuts whole lines off what was read; only what lies behind `from` is news.
     fn cut(&mut self, from: usize) -> Option<Piece> {
         if self.skipping {
-            let end = self.rest.iter().position(|byte| *byte == b'\n');
+            let end = memchr(b'\n', &self.rest);
             self.skipping = end.is_none();
             let kept = end.map_or(self.rest.len(), |end| end + 1);
             drop(self.rest.drain(..kept));
         }
         let news = self.rest.get(from.min(self.rest.len())..).unwrap_or_default();
-        let end = news.iter().rposition(|byte| *byte == b'\n');
+        let end = memrchr(b'\n', news);
         let end = end.map(|end| from.min(self.rest.len()) + end + 1);
         if let Some(end) = end {
             let behind = self.rest.split_off(end);
@@ -91,7 +93,7 @@ impl<R: Read> Pieces<R> {
 
     fn piece(&mut self, lines: Vec<u8>) -> Piece {
         let first = self.next;
-        let ends = lines.iter().filter(|byte| **byte == b'\n').count();
+        let ends = memchr_iter(b'\n', &lines).count();
         self.next += u64::try_from(ends).unwrap_or(u64::MAX);
         Piece { first, lines: Lines::Whole(lines) }
     }

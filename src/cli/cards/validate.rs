@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::batch::{Checker, Done, Work};
 use super::inputs::{Finder, Input};
 use super::judge::Judge;
 use super::lines::Pieces;
-use super::pool::{self, Feeder};
+use super::pool;
 use super::progress::Progress;
 use super::report::{self, Style, Tally};
 use crate::cli::Global;
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let mut printer = Printer::new(output, Arc::clone(&style));
     pool::in_order(
         threads,
-        move |feeder| source.feed(feeder),
+        source,
         move |work| checker.check(work),
         |done| done.and_then(|done| Ok(printer.print(done)?)),
     )?;
@@ -91,76 +92,80 @@ fn judge(args: &Args, global: &Global) -> Result<Judge, Error> {
     Client::anonymous(global).map(Judge::Service)
 }
 
-/// What is to be checked.
+/// What is to be checked, piece by piece.
 struct Source {
-    names: Vec<PathBuf>,
-    ndjson: bool,
+    inputs: Peekable<Finder>,
     bytes_max: usize,
+    /// The stream that is being read.
+    stream: Option<(Arc<str>, Pieces<Stream>)>,
 }
+
+type Stream = Box<dyn Read + Send>;
 
 /// Files that make one piece of work.
 const FILES: usize = 16;
 
 impl Source {
     fn new(args: &Args) -> Self {
+        let inputs = Finder::new(args.ndjson, &args.names).peekable();
         let bytes_max = usize::try_from(args.max_bytes).unwrap_or(usize::MAX);
-        Self { names: args.names.clone(), ndjson: args.ndjson, bytes_max }
+        Self { inputs, bytes_max, stream: None }
     }
 
-    /// Sends everything, in order.
-    fn feed(&self, feeder: &mut Feeder<Work>) {
-        let mut cards = Vec::new();
-        let mut send = |input| {
-            if let Input::Card(path) = input {
-                cards.push(path);
-                if cards.len() == FILES {
-                    feeder.send(Work::Cards(std::mem::take(&mut cards)));
-                }
-                return;
-            }
-            if !cards.is_empty() {
-                feeder.send(Work::Cards(std::mem::take(&mut cards)));
-            }
-            self.feed_other(input, feeder);
-        };
-        let mut finder = Finder::new(self.ndjson, &mut send);
-        self.names.iter().for_each(|name| finder.find(name));
-        if !cards.is_empty() {
-            feeder.send(Work::Cards(cards));
-        }
-    }
-
-    fn feed_other(&self, input: Input, feeder: &mut Feeder<Work>) {
-        match input {
-            Input::Card(path) => feeder.send(Work::Cards(vec![path])),
-            Input::Lines(path) => self.feed_lines(&path, feeder),
-            Input::Unreadable(name, why) => feeder.send(Work::Unreadable(name, why)),
-            Input::Again(folder) => {
-                let note = format!("{} was searched already", folder.display());
-                feeder.send(Work::Note(note));
-            }
-        }
-    }
-
-    fn feed_lines(&self, path: &Path, feeder: &mut Feeder<Work>) {
+    fn open(&mut self, path: &Path) -> Option<Work> {
         let name: Arc<str> = path.to_string_lossy().into();
-        let stream: io::Result<Box<dyn Read>> = if path.as_os_str() == super::STDIN {
+        let stream: io::Result<Stream> = if path.as_os_str() == super::STDIN {
             Ok(Box::new(io::stdin()))
         } else {
-            File::open(path).map(|file| -> Box<dyn Read> { Box::new(file) })
+            File::open(path).map(|file| -> Stream { Box::new(file) })
         };
-        let fed = stream.and_then(|stream| {
-            let mut pieces = Pieces::new(stream, self.bytes_max);
-            while let Some(piece) = pieces.next()? {
-                feeder.send(Work::Lines(Arc::clone(&name), piece));
-                if feeder.is_over() {
-                    break;
+        match stream {
+            Ok(stream) => self.stream = Some((name, Pieces::new(stream, self.bytes_max))),
+            Err(error) => return Some(Work::Unreadable(name.to_string(), error.to_string())),
+        }
+        None
+    }
+
+    /// Takes the files that follow along.
+    fn with_neighbours(&mut self, path: PathBuf) -> Vec<PathBuf> {
+        let mut paths = vec![path];
+        while paths.len() < FILES
+            && let Some(Input::Card(path)) =
+                self.inputs.next_if(|input| matches!(input, Input::Card(_)))
+        {
+            paths.push(path);
+        }
+        paths
+    }
+}
+
+impl Iterator for Source {
+    type Item = Work;
+
+    fn next(&mut self) -> Option<Work> {
+        loop {
+            if let Some((name, pieces)) = &mut self.stream {
+                let name = Arc::clone(name);
+                match pieces.next() {
+                    Ok(Some(piece)) => return Some(Work::Lines(name, piece)),
+                    Ok(None) => self.stream = None,
+                    Err(error) => {
+                        self.stream = None;
+                        return Some(Work::Unreadable(name.to_string(), error.to_string()));
+                    }
                 }
             }
-            Ok(())
-        });
-        if let Err(error) = fed {
-            feeder.send(Work::Unreadable(name.to_string(), error.to_string()));
+            let work = match self.inputs.next()? {
+                Input::Card(path) => Some(Work::Cards(self.with_neighbours(path))),
+                Input::Lines(path) => self.open(&path),
+                Input::Unreadable(name, why) => Some(Work::Unreadable(name, why)),
+                Input::Again(folder) => {
+                    Some(Work::Note(format!("{} was searched already", folder.display())))
+                }
+            };
+            if work.is_some() {
+                return work;
+            }
         }
     }
 }
