@@ -40,6 +40,14 @@ impl Judge {
         }
     }
 
+    /// Says how many bytes of a stream are best judged at once: a request costs more than the reading.
+    pub(super) fn piece_bytes(&self) -> usize {
+        match self {
+            Self::BuiltIn => 256 << 10,
+            Self::Service(_) => 1 << 20,
+        }
+    }
+
     /// Judges one card.
     pub(super) fn one(&self, card: &[u8]) -> Result<CardReport, Error> {
         match self {
@@ -91,7 +99,8 @@ fn ask_many(
         tell(line, ask_one(client, line)?.moved_to(*number));
         return Ok(());
     }
-    let mut body = Vec::new();
+    let bytes = lines.iter().map(|(_, line)| line.len() + 2).sum();
+    let mut body = Vec::with_capacity(bytes);
     for (_, line) in lines {
         body.extend_from_slice(line);
         // Whole ends, because a line may end with a carriage return of its own.

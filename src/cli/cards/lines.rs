@@ -4,9 +4,6 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-/// Bytes that are read at once.
-const PIECE: usize = 256 * 1024;
-
 /// Some whole lines of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
@@ -27,6 +24,9 @@ pub(super) enum Lines {
 /// Reads a stream piece by piece.
 pub(super) struct Pieces<R> {
     stream: R,
+    /// Bytes that are read at once.
+    piece: usize,
+    /// Longest line.
     bytes_max: usize,
     next: u64,
     rest: Vec<u8>,
@@ -36,8 +36,8 @@ pub(super) struct Pieces<R> {
 }
 
 impl<R: Read> Pieces<R> {
-    pub(super) fn new(stream: R, bytes_max: usize) -> Self {
-        Self { stream, bytes_max, next: 1, rest: Vec::new(), skipping: false, ended: false }
+    pub(super) fn new(stream: R, piece: usize, bytes_max: usize) -> Self {
+        Self { stream, piece, bytes_max, next: 1, rest: Vec::new(), skipping: false, ended: false }
     }
 
     /// Returns the next lines as soon as there are any.
@@ -48,7 +48,7 @@ impl<R: Read> Pieces<R> {
                 return Ok((!rest.is_empty()).then(|| self.piece(rest)));
             }
             let before = self.rest.len();
-            self.rest.resize(before + PIECE, 0);
+            self.rest.resize(before + self.piece, 0);
             let read = self.stream.read(self.rest.get_mut(before..).unwrap_or_default());
             let read = match read {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn pieces(text: &str, bytes_max: usize) -> Vec<(u64, String)> {
-        let mut pieces = Pieces::new(Slow(text.as_bytes()), bytes_max);
+        let mut pieces = Pieces::new(Slow(text.as_bytes()), 64, bytes_max);
         let mut all = Vec::new();
         while let Some(piece) = pieces.next().unwrap() {
             all.push(match piece.lines {

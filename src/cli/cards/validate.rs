@@ -61,8 +61,8 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let style: Arc<dyn Style> = Arc::from(report::style(output));
     let judge = judge(args, global)?;
     let threads = judge.threads();
+    let source = Source::new(args, judge.piece_bytes());
     let checker = Checker { style: Arc::clone(&style), judge, bytes_max: args.max_bytes };
-    let source = Source::new(args);
     let mut printer = Printer::new(output, Arc::clone(&style));
     pool::in_order(
         threads,
@@ -95,6 +95,7 @@ fn judge(args: &Args, global: &Global) -> Result<Judge, Error> {
 /// What is to be checked, piece by piece.
 struct Source {
     inputs: Peekable<Finder>,
+    piece_bytes: usize,
     bytes_max: usize,
     /// The stream that is being read.
     stream: Option<(Arc<str>, Pieces<Stream>)>,
@@ -106,10 +107,10 @@ type Stream = Box<dyn Read + Send>;
 const FILES: usize = 16;
 
 impl Source {
-    fn new(args: &Args) -> Self {
+    fn new(args: &Args, piece_bytes: usize) -> Self {
         let inputs = Finder::new(args.ndjson, &args.names).peekable();
         let bytes_max = usize::try_from(args.max_bytes).unwrap_or(usize::MAX);
-        Self { inputs, bytes_max, stream: None }
+        Self { inputs, piece_bytes, bytes_max, stream: None }
     }
 
     fn open(&mut self, path: &Path) -> Option<Work> {
@@ -120,7 +121,9 @@ impl Source {
             File::open(path).map(|file| -> Stream { Box::new(file) })
         };
         match stream {
-            Ok(stream) => self.stream = Some((name, Pieces::new(stream, self.bytes_max))),
+            Ok(stream) => {
+                self.stream = Some((name, Pieces::new(stream, self.piece_bytes, self.bytes_max)));
+            }
             Err(error) => return Some(Work::Unreadable(name.to_string(), error.to_string())),
         }
         None

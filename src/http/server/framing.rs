@@ -94,8 +94,8 @@ fn body_len(headers: &HeaderMap) -> Option<u64> {
     if plain && values.next().is_none() { digits.parse().ok() } else { None }
 }
 
-/// Returns the one clean request that `tiny_http` is to see.
-pub(super) fn write_request(head: &Head, body: &[u8]) -> Vec<u8> {
+/// Returns the head of the one clean request that `tiny_http` is to see; its body is to follow.
+pub(super) fn write_head(head: &Head) -> Vec<u8> {
     let mut bytes = format!("{} {}", head.method, head.path).into_bytes();
     if let Some(query) = &head.query {
         bytes.extend_from_slice(b"?");
@@ -106,7 +106,6 @@ pub(super) fn write_request(head: &Head, body: &[u8]) -> Vec<u8> {
         write_header(&mut bytes, name, value);
     }
     bytes.extend_from_slice(b"\r\n");
-    bytes.extend_from_slice(body);
     bytes
 }
 

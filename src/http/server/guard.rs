@@ -147,7 +147,7 @@ impl Guard {
         let Some(seat) = self.inside.take(INSIDE_WAIT) else {
             return Err(self.refuse(Refusal::Overloaded));
         };
-        let answer = self.exchange(&framing::write_request(&request.head, &request.body));
+        let answer = self.exchange(request);
         drop(seat);
         match answer.map(framing::close_after) {
             Ok(Some(answer)) => Ok(answer),
@@ -156,10 +156,11 @@ impl Guard {
         }
     }
 
-    fn exchange(&self, request: &[u8]) -> io::Result<Vec<u8>> {
+    fn exchange(&self, request: &Request) -> io::Result<Vec<u8>> {
         let inner = UnixStream::connect(&self.inner)?;
         let mut timed = Timed::new(&inner, self.limits.handler_timeout);
-        timed.write_all(request)?;
+        timed.write_all(&framing::write_head(&request.head))?;
+        timed.write_all(&request.body)?;
         let mut answer = Vec::new();
         timed.read_to_end(&mut answer)?;
         Ok(answer)

@@ -149,10 +149,12 @@ fn read(service: &dyn Service, request: &mut tiny_http::Request) -> Result<Reque
     let refuse = |refusal| Box::new(service.refuse(refusal));
     let head = head(request).ok_or_else(|| refuse(Refusal::BadRequest))?;
     let limit = service.admit(&head)?;
-    if request.body_length().is_some_and(|length| length > limit) {
+    let length = request.body_length().unwrap_or(0);
+    if length > limit {
         return Err(refuse(Refusal::PayloadTooLarge));
     }
-    let mut body = Vec::new();
+    // The guard has sent all of it.
+    let mut body = Vec::with_capacity(length);
     match request.as_reader().read_to_end(&mut body) {
         Ok(_) => Ok(Request { head, body }),
         Err(_broken) => Err(refuse(Refusal::BadRequest)),
