@@ -62,7 +62,7 @@ impl Numbers {
 }
 
 /// Compiles the preload, once for this process.
-fn preload() -> PathBuf {
+pub(crate) fn preload() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/power/record.c");

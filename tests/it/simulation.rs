@@ -4,7 +4,8 @@
 //! While a worker waits for the forge, other replicas go on, so their steps interleave at every cut: a
 //! call may fail, hang past its lease, come back after its effect was lost or carried out, or never
 //! come back because its process died. After every step the invariants are looked at; in the end the
-//! faults stop, and everything must come to rest.
+//! faults stop, and everything must come to rest. Some seeds run once more on a disk that is full or broken
+//! now and then (`disk`).
 //!
 //! `SVC_SIMULATION_SEEDS=1000 cargo test --test it simulation -- --nocapture` runs a campaign;
 //! `SVC_SIMULATION_SEED=n` runs one seed and prints its trace. A seed that failed once goes into
@@ -12,6 +13,7 @@
 
 mod actions;
 mod chance;
+mod disk;
 mod forge;
 mod invariants;
 mod results;
@@ -25,6 +27,7 @@ use std::time::Duration;
 use svc::clock::{Clock as _, SystemClock};
 use svc::domain::reconcile::Code;
 
+use self::disk::{Disk, DiskFault};
 use self::world::World;
 
 /// Steps of one seed, the nested ones not counted.
@@ -67,6 +70,8 @@ const RESULTS: &[&str] = &[
 
 /// Threads that run seeds.
 const HANDS: usize = 2;
+/// Of so many seeds, one more is run on a disk that fails.
+const DISK_SHARE: u64 = 20;
 
 /// What a run came to.
 #[derive(Default)]
@@ -94,9 +99,11 @@ fn invariants_hold_whatever_fails() {
     let began = SystemClock::new();
     let seeds = seeds();
     // Seeds know nothing of each other: a few threads halve the wait.
-    let hands: Vec<_> = (0..HANDS)
+    let on_a_disk_that_fails = Disk::that_fails().is_some();
+    let count = if on_a_disk_that_fails { 1 } else { HANDS };
+    let hands: Vec<_> = (0..count)
         .map(|hand| {
-            let own: Vec<u64> = seeds.iter().copied().skip(hand).step_by(HANDS).collect();
+            let own: Vec<u64> = seeds.iter().copied().skip(hand).step_by(count).collect();
             let run_all = move || own.into_iter().map(run).collect::<Vec<_>>();
             svc::thread::spawn(&format!("simulation-{hand}"), run_all).unwrap()
         })
@@ -112,11 +119,23 @@ fn invariants_hold_whatever_fails() {
     }
     let with = (seeds_with_a_release, seeds_with_a_success);
     print_summary(&total, &seeds, with, began.monotonic());
-    if seeds.len() > 1 {
+    if on_a_disk_that_fails {
+        for fault in DiskFault::ALL {
+            let cell = ("disk", fault.name());
+            assert!(total.counters.contains_key(&cell), "the disk was never {}", fault.name());
+        }
+        assert!(total.counters.contains_key(&("disk", "replica ended")), "nobody noticed");
+    } else if seeds.len() > 1 {
         assert_matrix_is_full(&total.counters);
         let share = seeds_with_a_success * 5;
         assert!(share >= seeds.len().try_into().unwrap(), "too few seeds succeed");
     }
+}
+
+#[test]
+fn invariants_hold_on_a_disk_that_fails() {
+    let seeds = number("SVC_SIMULATION_SEEDS").unwrap_or(SEEDS);
+    disk::simulate("simulation::invariants_hold_whatever_fails", (seeds / DISK_SHARE).max(2));
 }
 
 #[test]
@@ -131,7 +150,11 @@ fn run(seed: u64) -> Report {
     let world = Arc::new(World::new(seed));
     let played = catch_unwind(AssertUnwindSafe(|| {
         for _ in 0..STEPS {
+            let fails = world.break_disk_now_and_then();
             actions::step(&world, 0);
+            if fails {
+                world.mend_disk();
+            }
             invariants::look(&world);
         }
         world.stop_faults();
@@ -186,7 +209,11 @@ fn assert_matrix_is_full(counters: &BTreeMap<(&'static str, &'static str), u64>)
 }
 
 fn eprintln_seed(seed: u64) {
-    say(&format!("run it again: SVC_SIMULATION_SEED={seed} cargo test --test it simulation"));
+    let test = match Disk::that_fails() {
+        Some(_) => "simulation::invariants_hold_on_a_disk_that_fails",
+        None => "simulation::invariants_hold_whatever_fails",
+    };
+    say(&format!("run it again: SVC_SIMULATION_SEED={seed} cargo test --test it {test}"));
 }
 
 #[expect(clippy::print_stderr, reason = "a summary for who runs it")]
@@ -195,8 +222,11 @@ fn say(text: &str) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "switches of a test, not settings")]
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
 fn seeds() -> Vec<u64> {
-    let number = |name| std::env::var(name).ok().and_then(|text: String| text.parse().ok());
     if let Some(seed) = number("SVC_SIMULATION_SEED") {
         return vec![seed];
     }

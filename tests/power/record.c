@@ -1,12 +1,15 @@
 /*
- * Preloaded into svcd by the tests of crashes and power loss. Stands between it and the files of its
- * database, and does what the environment says:
+ * Preloaded into svcd by the tests of crashes and power loss, and into the simulation of a failing disk.
+ * Stands between a process and the files of its database, and does what the environment says:
  *
  *   POWER_DATABASE  absolute path of the database; without it nothing happens here
  *   POWER_LOG       append every change to the database, its companions and their folder to this file
  *   POWER_FAULT     "<deed> <call> <n> <count>": the n-th call, and count - 1 after it, fails:
  *                   deed: kill-before, kill-after, EIO, ENOSPC; call: sync, write, truncate, read
  *                   (of the database, its log and its journal: the shared memory holds nothing)
+ *
+ *   POWER_SWITCH    instead of all others: a file that says which database fails now, and how. The
+ *                   process itself writes there (struct power_switch); nothing fails while it is zero
  *
  * A record is a head of four numbers and, for a write, the bytes. Its place in the log is its number.
  * One lock is held over each call and its record, so the log's order is the order of the calls; a sync
@@ -22,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -36,19 +40,38 @@ struct head {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char database[PATH_MAX], folder[PATH_MAX];
+static const char *database = "";
+static char folder[PATH_MAX];
 static int log_fd = -1;
 
 static enum deed deed = NOTHING;
 static int deed_errno, deed_call;
 static long deed_first, deed_count, seen;
 
+/* The simulation has the other end. */
+static volatile struct power_switch {
+    uint32_t error;  /* fails writes, and EIO syncs too; 0: nothing */
+    uint32_t passes; /* so many still succeed */
+    uint32_t fails;  /* so many fail then */
+    uint32_t failed; /* so many have failed */
+    char database[PATH_MAX];
+} *power_switch;
+
 __attribute__((constructor)) static void begin(void) {
     const char *path = getenv("POWER_DATABASE"), *log = getenv("POWER_LOG");
-    const char *fault = getenv("POWER_FAULT");
+    const char *fault = getenv("POWER_FAULT"), *switched = getenv("POWER_SWITCH");
     char name[32], call[32];
+    if (switched) {
+        int fd = open(switched, O_RDWR | O_CLOEXEC);
+        if (fd < 0 || ftruncate(fd, sizeof *power_switch)) abort();
+        power_switch = mmap(NULL, sizeof *power_switch, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (power_switch == MAP_FAILED) abort();
+        database = (const char *)power_switch->database;
+        close(fd);
+        return;
+    }
     if (!path) return;
-    snprintf(database, sizeof database, "%s", path);
+    database = path;
     snprintf(folder, sizeof folder, "%s", path);
     *strrchr(folder, '/') = 0;
     if (log) log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -102,6 +125,18 @@ static void die(void) {
 
 /* Before a call, with the lock held: returns what to do about it. */
 static enum deed due(int call, int file) {
+    if (power_switch) {
+        int strikes = call == WRITE || (call == SYNC && power_switch->error == EIO);
+        if (!power_switch->error || !strikes || file == SHM || file == FOLDER) return NOTHING;
+        if (power_switch->passes) {
+            power_switch->passes--;
+            return NOTHING;
+        }
+        if (power_switch->failed == power_switch->fails) return NOTHING;
+        power_switch->failed++;
+        errno = power_switch->error;
+        return FAIL;
+    }
     if (deed == NOTHING || call != deed_call || file == SHM || file == FOLDER) return NOTHING;
     seen++;
     if (seen < deed_first || seen >= deed_first + deed_count) return NOTHING;

@@ -178,6 +178,7 @@ fn outbox(world: &Arc<World>, store: &Store, depth: u32) -> Outbox {
     if world.are_faults_on() && world.chance.one_in(40) {
         wake.stop();
     }
+    world.wakes(&wake);
     Outbox {
         store: store.clone(),
         forge: Arc::new(SimulatedForge { world: Arc::clone(world), depth, wake: wake.clone() }),
@@ -217,6 +218,7 @@ fn reconciler(world: &Arc<World>, store: &Store, depth: u32) -> Reconcile {
     if world.are_faults_on() && world.chance.one_in(40) {
         wake.stop();
     }
+    world.wakes(&wake);
     Reconcile {
         store: store.clone(),
         forge: Arc::new(SimulatedForge { world: Arc::clone(world), depth, wake: wake.clone() }),
@@ -280,7 +282,7 @@ fn go_on_at_the_forge(world: &Arc<World>, depth: u32) {
 /// Somebody else's hand in the file: an inbox row loses its job, or is moved to another state. Only in
 /// some runs, and never to a job somebody holds.
 fn damage(world: &Arc<World>, depth: u32) {
-    if !world.is_damaged_now_and_then() || !world.are_faults_on() {
+    if !world.is_damaged_now_and_then() || !world.are_faults_on() || world.does_disk_fail() {
         return;
     }
     let what = if world.chance.one_in(2) {
@@ -359,6 +361,9 @@ fn move_clock(world: &Arc<World>, depth: u32) {
 }
 
 fn shut_out_or_in(world: &Arc<World>, depth: u32) {
+    if world.does_disk_fail() {
+        return;
+    }
     // Mostly in: a store that is shut makes everything else dull.
     let shut = world.are_faults_on() && world.chance.one_in(4);
     let step = if shut { NEWEST_STEP + 1 } else { NEWEST_STEP };
@@ -380,7 +385,7 @@ fn sweep(world: &Arc<World>, depth: u32) {
 }
 
 fn restart(world: &Arc<World>, depth: u32) {
-    if depth > 0 || !world.chance.one_in(4) {
+    if depth > 0 || world.does_disk_fail() || !world.chance.one_in(4) {
         return;
     }
     let (replica, _) = world.replica();

@@ -183,7 +183,7 @@ impl SimulatedForge {
         if fault == Fault::DiedBefore {
             resume_unwind(Box::new(Died));
         }
-        if world.is_shut() {
+        if world.is_shut() || world.does_disk_fail() {
             // The worker would wait for the store, in real time; its process ends instead.
             self.wake.stop();
         }

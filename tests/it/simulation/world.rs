@@ -2,7 +2,8 @@
 //! replicas go on before it returns.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,12 +15,14 @@ use svc::domain::result::NewResult;
 use svc::domain::time::Timestamp;
 use svc::metrics::Metrics;
 use svc::store::{NEWEST_STEP, Store};
+use svc::wake::Wake;
 
 use super::Report;
 use super::chance::Chance;
+use super::disk::{Disk, DiskFault};
 use super::forge::ForgeState;
 use crate::support::ManualClock;
-use crate::support::world::{open_raw, open_store};
+use crate::support::world::{open_raw, open_store_on_a_disk_that_fails};
 
 /// Processes on one file.
 pub(super) const REPLICAS: u64 = 3;
@@ -34,11 +37,37 @@ pub(super) struct World {
     pub(super) known: Mutex<Known>,
     pub(super) metrics: Arc<Metrics>,
     damaged: bool,
-    replicas: Mutex<Vec<Store>>,
+    disk: Option<Disk>,
+    disk_fails: AtomicBool,
+    wakes: Wakes,
+    replicas: Mutex<Vec<Replica>>,
     raw: Mutex<rusqlite::Connection>,
     began: Timestamp,
     log: Mutex<Log>,
     folder: tempfile::TempDir,
+}
+
+/// Of the workers of one step.
+type Wakes = Arc<Mutex<Vec<Wake>>>;
+
+/// A process.
+struct Replica {
+    store: Store,
+    /// Its disk failed: it takes nothing more.
+    ended: Arc<AtomicBool>,
+}
+
+impl Replica {
+    fn start(path: &Path, clock: &Arc<ManualClock>, seed: u64, wakes: &Wakes) -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        let (end, wakes) = (Arc::clone(&ended), Arc::clone(wakes));
+        let on_fatal = Box::new(move |_: &_| {
+            end.store(true, Ordering::SeqCst);
+            // Its worker would wait for the store, in real time.
+            wakes.lock().unwrap().iter().for_each(Wake::stop);
+        });
+        Self { store: open_store_on_a_disk_that_fails(path, clock, seed, on_fatal), ended }
+    }
 }
 
 /// What the outside knows: what it was told.
@@ -72,10 +101,16 @@ impl World {
         let folder = tempfile::tempdir_in(memory()).unwrap();
         let clock = Arc::new(ManualClock::new());
         let path = folder.path().join("svc.db");
-        let replicas = (0..REPLICAS).map(|n| open_store(&path, &clock, seed ^ (n << 32))).collect();
+        let wakes = Wakes::default();
+        let replicas = (0..REPLICAS)
+            .map(|n| Replica::start(&path, &clock, seed ^ (n << 32), &wakes))
+            .collect();
         Self {
             chance: Chance::new(seed),
             damaged: seed.is_multiple_of(4),
+            disk: Disk::that_fails(),
+            disk_fails: AtomicBool::new(false),
+            wakes,
             began: clock.now(),
             clock,
             forge: Mutex::default(),
@@ -92,14 +127,90 @@ impl World {
     /// One of the replicas' stores.
     pub(super) fn replica(&self) -> (u64, Store) {
         let place = self.chance.below(REPLICAS);
-        (place, self.replicas.lock().unwrap()[usize::try_from(place).unwrap()].clone())
+        (place, self.replicas.lock().unwrap()[usize::try_from(place).unwrap()].store.clone())
     }
 
     /// Ends a replica and starts it anew on the same file.
     pub(super) fn restart(&self, place: u64) {
         let seed = self.chance.below(u64::MAX);
-        let mut replicas = self.replicas.lock().unwrap();
-        replicas[usize::try_from(place).unwrap()] = open_store(&self.database(), &self.clock, seed);
+        let fresh = Replica::start(&self.database(), &self.clock, seed, &self.wakes);
+        self.replicas.lock().unwrap()[usize::try_from(place).unwrap()] = fresh;
+    }
+
+    /// Lets the disk fail for a step, where it can. Nothing is drawn where it cannot.
+    pub(super) fn break_disk_now_and_then(&self) -> bool {
+        let Some(disk) = &self.disk else { return false };
+        if !self.chance.one_in(8) {
+            return false;
+        }
+        let fault = *self.chance.pick(&DiskFault::ALL).unwrap();
+        let below = |bound| u32::try_from(self.chance.below(bound)).unwrap();
+        let calls = (below(16), 1 + below(3));
+        self.note(0, &format!("the disk is {}: {calls:?}", fault.name()));
+        self.disk_fails.store(true, Ordering::SeqCst);
+        self.wakes.lock().unwrap().clear();
+        disk.fail(&self.database(), fault, calls);
+        true
+    }
+
+    /// Ends a worker of this step when the disk ends its process.
+    pub(super) fn wakes(&self, wake: &Wake) {
+        if self.does_disk_fail() {
+            self.wakes.lock().unwrap().push(wake.clone());
+        }
+    }
+
+    pub(super) fn does_disk_fail(&self) -> bool {
+        self.disk_fails.load(Ordering::SeqCst)
+    }
+
+    /// The disk is well again; who ended is started anew.
+    pub(super) fn mend_disk(&self) {
+        let Some(disk) = &self.disk else { return };
+        let (fault, failed) = disk.mend();
+        self.disk_fails.store(false, Ordering::SeqCst);
+        if let Some(fault) = fault.filter(|_| failed > 0) {
+            self.count("disk", fault.name());
+        }
+        for place in 0..REPLICAS {
+            let index = usize::try_from(place).unwrap();
+            if self.replicas.lock().unwrap()[index].ended.load(Ordering::SeqCst) {
+                self.note(0, &format!("replica {place} ended, and starts anew"));
+                self.count("disk", "replica ended");
+                self.restart(place);
+                self.hear_what_is_there();
+            }
+        }
+    }
+
+    /// Whoever got no answer asks again: what was acknowledged is there, and perhaps more.
+    fn hear_what_is_there(&self) {
+        let mut known = self.known.lock().unwrap();
+        if !self.damaged {
+            let jobs = self.rows("SELECT idempotency_key FROM control_plane_jobs").concat();
+            let lost = known.acknowledged.iter().find(|key| !jobs.contains(key));
+            assert_eq!(lost, None, "an acknowledged delivery is not there");
+            known.acknowledged = jobs;
+        }
+        let replays: BTreeMap<_, _> = self
+            .rows("SELECT operation_id, audit_event_id FROM operator_operations")
+            .into_iter()
+            .map(|row| (row[0].clone(), row[1].clone()))
+            .collect();
+        let lost = known.replays.iter().find(|(key, event)| replays.get(*key) != Some(event));
+        assert_eq!(lost, None, "an acknowledged replay is not there");
+        known.replays = replays;
+        let mut credentials = BTreeSet::new();
+        for row in
+            self.rows("SELECT token_id, hex(payload_sha256), attempt_id FROM result_callbacks")
+        {
+            let byte = u8::from_str_radix(row[1].get(..2).unwrap(), 16).unwrap();
+            credentials.insert((row[0].clone(), [byte; 32]));
+            known.decided.insert(row[2].parse().unwrap());
+        }
+        let lost = known.credentials.iter().find(|known| !credentials.contains(known));
+        assert_eq!(lost, None, "an acknowledged result is not there");
+        known.credentials = credentials;
     }
 
     fn database(&self) -> PathBuf {

@@ -74,11 +74,22 @@ pub(crate) struct World {
 
 /// Opens a store as a world does.
 pub(crate) fn open_store(path: &Path, clock: &Arc<ManualClock>, seed: u64) -> Store {
+    let on_fatal = |error: &svc::store::Error| panic!("the disk failed: {error:?}");
+    open_store_on_a_disk_that_fails(path, clock, seed, Box::new(on_fatal))
+}
+
+/// Opens a store that says when its disk fails.
+pub(crate) fn open_store_on_a_disk_that_fails(
+    path: &Path,
+    clock: &Arc<ManualClock>,
+    seed: u64,
+    on_fatal: Box<dyn Fn(&svc::store::Error) + Send>,
+) -> Store {
     Store::open(Options {
         path: path.to_owned(),
         clock: Arc::<ManualClock>::clone(clock),
         ids: Ids::new(Box::new(SeededRandom(seed))),
-        on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+        on_fatal,
     })
     .unwrap()
 }
