@@ -17,10 +17,11 @@ pub(super) const HEAD_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 64;
 
 /// Headers that no request may have: each changes where the request ends, or what follows it.
-const REFUSED: [HeaderName; 3] = [TRANSFER_ENCODING, EXPECT, UPGRADE];
+const REFUSED: [HeaderName; 2] = [TRANSFER_ENCODING, UPGRADE];
 /// Headers that concern the connection and not the request.
-const HOP_BY_HOP: [HeaderName; 5] = [
+const HOP_BY_HOP: [HeaderName; 6] = [
     CONNECTION,
+    EXPECT,
     TE,
     TRAILER,
     HeaderName::from_static("keep-alive"),
@@ -40,6 +41,8 @@ pub(super) struct Opening {
     pub(super) head_len: usize,
     /// Bytes of the body, as declared; zero when nothing is.
     pub(super) body_len: u64,
+    /// The peer sends its body once it is told to go on.
+    pub(super) waits: bool,
 }
 
 /// Reads a head from the first bytes of a connection. Nothing when more bytes are needed.
@@ -58,8 +61,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<Opening>, Malformed> {
     let method = request.method.and_then(|name| Method::from_str(name).ok()).ok_or(Malformed)?;
     let headers = headers(request.headers).ok_or(Malformed)?;
     let body_len = body_len(&headers).ok_or(Malformed)?;
+    // HTTP/1.0 knows nothing of it.
+    let waits = expects_to_go_on(&headers).ok_or(Malformed)? && request.version == Some(1);
     let head = Head { surface: Surface::Control, method, path, query, headers, peer: None };
-    Ok(Some(Opening { head, head_len, body_len }))
+    Ok(Some(Opening { head, head_len, body_len, waits }))
 }
 
 /// Splits a request target in origin form into path and query; nothing for the other forms.
@@ -92,6 +97,14 @@ fn body_len(headers: &HeaderMap) -> Option<u64> {
     // `parse` would take a plus sign.
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
     if plain && values.next().is_none() { digits.parse().ok() } else { None }
+}
+
+/// Says whether the peer waits for a word before it sends its body; nothing when it expects something else.
+fn expects_to_go_on(headers: &HeaderMap) -> Option<bool> {
+    let mut values = headers.get_all(EXPECT).iter();
+    let Some(value) = values.next() else { return Some(false) };
+    let known = value.as_bytes().eq_ignore_ascii_case(b"100-continue");
+    (known && values.next().is_none()).then_some(true)
 }
 
 /// Returns the head of the one clean request that `tiny_http` is to see; its body is to follow.

@@ -24,6 +24,8 @@ use crate::wake::Wake;
 pub(super) const INSIDE_MAX: usize = 4;
 /// How long a request waits for its turn inside.
 const INSIDE_WAIT: Duration = Duration::from_secs(2);
+/// What a peer is told that waits with its body.
+const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 /// How long a peer may go on sending after our last byte.
 const LINGER: Duration = Duration::from_millis(500);
 /// How long accepting rests after an error.
@@ -124,13 +126,17 @@ impl Guard {
         mut bytes: Vec<u8>,
         opening: Opening,
     ) -> Result<Vec<u8>, Box<Response>> {
-        let Opening { head, head_len, body_len } = opening;
+        let Opening { head, head_len, body_len, waits } = opening;
         let limit = self.service.admit(&head)?;
         let length = usize::try_from(body_len).ok().filter(|length| *length <= limit);
         let length = length.ok_or_else(|| self.refuse(Refusal::PayloadTooLarge))?;
         let mut body = bytes.split_off(head_len);
         // One request a connection: what follows the body is nobody's.
         body.truncate(length);
+        if waits && body.len() < length {
+            let told = Timed::new(stream, self.limits.write_timeout).write_all(GO_ON);
+            told.or(Err(self.refuse(Refusal::Timeout)))?;
+        }
         let missing = u64::try_from(length - body.len()).unwrap_or(u64::MAX);
         let rest =
             Timed::new(stream, self.limits.body_timeout).take(missing).read_to_end(&mut body);

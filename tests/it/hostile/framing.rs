@@ -253,7 +253,7 @@ fn hidden() -> Vec<Case> {
             "a request in a body that is expected",
             post(format!("Expect: 100-continue\r\n{whole}"), hidden),
             "A",
-            "400",
+            "A|100 A",
         ),
         Case::new(
             "a request behind an upgrade",

@@ -1,6 +1,6 @@
 //! The server for operators.
 
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn refuses_doubtful_requests_and_goes_on() {
     let control = start_control(ControlLimits::default());
     let mut requests = refused();
     requests.push((post("5\r\nContent-Length: 5", "hello"), "400"));
-    requests.push((post("5\r\nExpect: 100-continue", "hello"), "400"));
+    requests.push((post("5\r\nExpect: a-miracle", "hello"), "400"));
     requests.push((post("5\r\nUpgrade: websocket", "hello"), "400"));
     requests.push((format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}", "y".repeat(20_000)), "400"));
     for (request, status) in requests {
@@ -73,6 +73,24 @@ fn passes_whole_requests_and_answers() {
     let answer = talk(connect_unix(&control.path), "HEAD * HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_status(&answer, "400");
     assert!(answer.ends_with("\r\n\r\n"), "{answer:?}");
+    control.server.stop(PATIENCE);
+}
+
+/// As curl does it with a large body.
+#[test]
+fn tells_who_waits_with_a_body_to_go_on() {
+    let control = start_control(ControlLimits::default());
+    let mut stream = connect_unix(&control.path);
+    stream.write_all(post("5\r\nExpect: 100-continue", "").as_bytes()).expect("it is taken");
+    let mut told = [0; 25];
+    stream.read_exact(&mut told).expect("a word before the body");
+    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let answer = talk(stream, "hello");
+    assert_status(&answer, "200");
+    assert!(answer.ends_with("\r\n\r\nhello"), "{answer:?}");
+    // Who would not be heard is told so at once.
+    let large = format!("{}\r\nExpect: 100-continue", BODY_MAX + 1);
+    assert_status(&talk(connect_unix(&control.path), &post(&large, "")), "413");
     control.server.stop(PATIENCE);
 }
 

@@ -40,7 +40,8 @@ fn doubtful_framing_is_refused() {
         "Host: a\r\nContent-Length:",
         "Host: a\r\nContent-Length: 18446744073709551616",
         "Host: a\r\nContent-Length : 5",
-        "Host: a\r\nExpect: 100-continue",
+        "Host: a\r\nExpect: a miracle",
+        "Host: a\r\nExpect: 100-continue\r\nExpect: 100-continue",
         "Host: a\r\nUpgrade: websocket",
         "Host: a\r\nX: folded\r\n line",
         "Host: a\r\nX: \u{e4}",
@@ -50,6 +51,14 @@ fn doubtful_framing_is_refused() {
     }
     let many = "X: y\r\n".repeat(HEADERS_MAX) + "Host: a";
     assert_eq!(read(&with(&many)).err(), Some(Malformed));
+}
+
+#[test]
+fn who_waits_for_a_word_is_known() {
+    let waits = |bytes: &[u8]| read(bytes).unwrap().unwrap().waits;
+    assert!(waits(&with("Host: a\r\nExpect: 100-Continue\r\nContent-Length: 2")));
+    assert!(!waits(&with("Host: a\r\nContent-Length: 2")));
+    assert!(!waits(b"POST / HTTP/1.0\r\nHost: a\r\nExpect: 100-continue\r\n\r\n"));
 }
 
 #[test]
