@@ -28,6 +28,9 @@ use crate::domain::time::Timestamp;
 use crate::wake::Wake;
 use state::State;
 
+/// The account that owns every simulated repository.
+pub const OWNER: i64 = 4712;
+
 pub use deliveries::FailedDelivery;
 pub use issuer::{Issuer, RunClaims};
 pub use runs::RunState;

@@ -100,6 +100,7 @@ fn stick(store: &Store, forge: &Simulator) {
         let action = Action::Release {
             git_ref: GitRef::new("refs/tags/v1.2.3").unwrap(),
             head_sha: CommitSha::new(&work::commit(number)).unwrap(),
+            owner: None,
         };
         store
             .record_delivery(NewDelivery {

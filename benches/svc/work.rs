@@ -42,6 +42,7 @@ pub(crate) fn release(number: usize) -> NewDelivery {
     let action = Action::Release {
         git_ref: GitRef::new("refs/tags/v1.2.3").unwrap(),
         head_sha: CommitSha::new(&commit(number)).unwrap(),
+        owner: None,
     };
     delivery(number, "push", action)
 }

@@ -122,6 +122,7 @@ mod tests {
         Expected {
             nonce: "0123".to_owned(),
             repository: 10.try_into().unwrap(),
+            owner: None,
             git_ref: "refs/tags/v1".to_owned(),
             head_sha: "a".repeat(40),
             workflow: None,

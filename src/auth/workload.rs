@@ -4,9 +4,8 @@
 //! What is read is what the forge really sends, in one spelling. A header that asks for anything but
 //! RS256 with a known key is refused, not obeyed; so is an object in which a name stands twice.
 //!
-//! `repository_owner_id` must be a number and is not compared: a repository's number is the forge's
-//! own and unique, and the owner's is kept nowhere. `sub` is not read: whoever owns a repository may
-//! choose its shape.
+//! `repository_owner_id` must be a number, and is compared unless the release was asked for in a version that
+//! did not note the owner. `sub` is not read: whoever owns a repository may choose its shape.
 
 pub mod key_set;
 
@@ -18,7 +17,7 @@ use std::time::Duration;
 use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq as _;
 
-use crate::domain::id::{RepositoryId, WorkflowRunId};
+use crate::domain::id::{OwnerId, RepositoryId, WorkflowRunId};
 use crate::domain::result::{CredentialId, Expected, Fault};
 use crate::domain::time::Timestamp;
 
@@ -63,6 +62,7 @@ pub(super) struct Claims {
     pub(super) not_before: Option<i64>,
     pub(super) expires_at: i64,
     pub(super) repository: RepositoryId,
+    pub(super) owner: OwnerId,
     pub(super) repository_name: String,
     pub(super) workflow_run: WorkflowRunId,
     pub(super) run_attempt: u32,
@@ -127,6 +127,7 @@ fn check_times(claims: &Claims, now: Timestamp) -> Result<(), Fault> {
 fn check_run(claims: &Claims, expected: &Expected) -> Result<(), Fault> {
     let hold = |holds: bool, fault| if holds { Ok(()) } else { Err(fault) };
     hold(claims.repository == expected.repository, Fault::Repository)?;
+    hold(expected.owner.is_none_or(|owner| owner == claims.owner), Fault::Repository)?;
     let same_run = expected.workflow_run.is_none_or(|run| run == claims.workflow_run);
     hold(same_run && claims.run_attempt == expected.run_attempt, Fault::WorkflowRun)?;
     hold(claims.event == EVENT, Fault::Event)?;

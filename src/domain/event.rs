@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::domain::delivery::RepositoryRef;
-use crate::domain::id::{AppId, CheckRunId, WorkflowRunId};
+use crate::domain::id::{AppId, CheckRunId, OwnerId, WorkflowRunId};
 
 /// Repositories taken from one delivery; further ones are learned when they first send something.
 pub const REPOSITORIES_MAX: usize = 5_000;
@@ -17,6 +17,8 @@ pub enum Action {
         git_ref: GitRef,
         /// The commit it names.
         head_sha: CommitSha,
+        /// Whose repository it is; nothing when an older version took it in.
+        owner: Option<OwnerId>,
     },
     /// Somebody asked for our check run to be run again.
     Rerequest {

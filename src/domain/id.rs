@@ -103,6 +103,8 @@ forge_id! {
     InstallationId;
     /// A repository, by number: its name may change.
     RepositoryId;
+    /// An account that owns repositories, by number: its name may change.
+    OwnerId;
     /// A workflow run.
     WorkflowRunId;
     /// A check run.

@@ -7,7 +7,7 @@ use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{
     AccountName, Action, CommitSha, GitRef, InstallationState, RepositoryState,
 };
-use crate::domain::id::{AppId, InstallationId, JobId, ReleaseRunId, WorkflowRunId};
+use crate::domain::id::{AppId, InstallationId, JobId, OwnerId, ReleaseRunId, WorkflowRunId};
 use crate::domain::release::ReleaseFacts;
 use crate::domain::retry::RetryPolicy;
 use crate::domain::time::Timestamp;
@@ -80,6 +80,8 @@ pub enum Change {
         git_ref: GitRef,
         /// Commit.
         head_sha: CommitSha,
+        /// Whose repository it is, when that is known.
+        owner: Option<OwnerId>,
     },
     /// Start the next attempt of a release run; the one before is superseded.
     StartAttempt {
@@ -185,11 +187,12 @@ fn start(job: &Job, action: &Action, facts: &Facts) -> JobOutcome {
         (Action::Release { .. }, Some(_)) if facts.same_release.is_some() => {
             JobOutcome::Nothing(NothingToDo::ReleasedBefore)
         }
-        (Action::Release { git_ref, head_sha }, Some(repository)) => {
+        (Action::Release { git_ref, head_sha, owner }, Some(repository)) => {
             JobOutcome::Apply(Change::StartRelease {
                 repository: repository.clone(),
                 git_ref: git_ref.clone(),
                 head_sha: head_sha.clone(),
+                owner: *owner,
             })
         }
         (Action::Rerequest { app, .. }, Some(_)) => match facts.clicked_release {

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::domain::event::CommitSha;
-use crate::domain::id::{AttemptId, ReleaseRunId, RepositoryId, WorkflowRunId};
+use crate::domain::id::{AttemptId, OwnerId, ReleaseRunId, RepositoryId, WorkflowRunId};
 use crate::domain::reconcile::Standing;
 use crate::domain::release::Decision;
 use crate::domain::words::words;
@@ -19,6 +19,8 @@ pub struct Expected {
     pub nonce: String,
     /// The repository the workflow was dispatched in.
     pub repository: RepositoryId,
+    /// Whose it was when the release was asked for; nothing when an older version did not note it.
+    pub owner: Option<OwnerId>,
     /// Full ref it was dispatched on.
     pub git_ref: String,
     /// The commit of the release.

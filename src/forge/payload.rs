@@ -10,7 +10,7 @@ use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{
     AccountName, Action, CommitSha, GitRef, InstallationState, REPOSITORIES_MAX, RepositoryState,
 };
-use crate::domain::id::{AppId, CheckRunId, InstallationId, WorkflowRunId};
+use crate::domain::id::{AppId, CheckRunId, InstallationId, OwnerId, WorkflowRunId};
 use fields::Field;
 
 /// Events that can ask something of us, and the one that asks for nothing by design.
@@ -98,15 +98,17 @@ pub fn normalise(event: &str, body: &[u8], rules: &Rules) -> Result<Normalised, 
 }
 
 fn release(payload: Field<'_>, rules: &Rules) -> Result<Option<Action>, Unusable> {
-    let [git_ref, deleted, after, head_commit] =
-        payload.fields(["ref", "deleted", "after", "head_commit"])?;
+    let [git_ref, deleted, after, head_commit, repository] =
+        payload.fields(["ref", "deleted", "after", "head_commit", "repository"])?;
+    let [owner] = repository.fields(["owner"])?;
+    let [owner] = owner.fields(["id"])?;
     let [head_commit] = head_commit.fields(["id"])?;
     // For an annotated tag `after` is the tag object; the commit it names is the head commit.
     let head_sha = head_commit.sha().or_else(|| after.sha());
     let git_ref = git_ref.text().as_deref().and_then(GitRef::new);
     let (Some(git_ref), Some(head_sha)) = (git_ref, head_sha) else { return Ok(None) };
     let asked = !deleted.is_true() && rules.release_tag_pattern.matches(git_ref.tag());
-    Ok(asked.then_some(Action::Release { git_ref, head_sha }))
+    Ok(asked.then_some(Action::Release { git_ref, head_sha, owner: owner.id::<OwnerId>() }))
 }
 
 fn rerequest(payload: Field<'_>) -> Result<Option<Action>, Unusable> {

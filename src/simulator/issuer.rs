@@ -12,6 +12,7 @@ use jsonwebtoken::{Algorithm, EncodingKey};
 use ring::signature::{RsaKeyPair, RsaPublicKeyComponents};
 use serde_json::{Value, json};
 
+use super::OWNER;
 use super::server::{READ_TIMEOUT, Reply, Request, read};
 use super::{BASE_PATH, WorkflowRun, key};
 use crate::clock::{Clock as _, SystemClock};
@@ -42,7 +43,7 @@ impl RunClaims {
             "repository": repository_name,
             "repository_id": run.repository.to_string(),
             "repository_owner": repository_name.split('/').next(),
-            "repository_owner_id": "4712",
+            "repository_owner_id": OWNER.to_string(),
             "run_id": run.id.to_string(),
             "run_number": "1",
             "run_attempt": "1",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ring::hmac;
 use serde_json::{Value, json};
 
-use super::APP;
+use super::{APP, OWNER};
 use crate::domain::delivery::{RepositoryName, RepositoryRef};
 use crate::domain::id::InstallationId;
 
@@ -140,7 +140,7 @@ impl Webhooks {
             "name": name,
             "full_name": self.repository.full_name.as_str(),
             "private": true,
-            "owner": {"login": owner},
+            "owner": {"login": owner, "id": OWNER},
         })
     }
 }

@@ -103,7 +103,7 @@ fn installation_action() -> Action {
 
 #[test]
 fn what_tenants_wrote_is_not_shown() {
-    let release = || Action::Release { git_ref: git_ref(), head_sha: commit() };
+    let release = || Action::Release { git_ref: git_ref(), head_sha: commit(), owner: None };
     assert_silent("CommitSha", &commit());
     assert_silent("GitRef", &git_ref());
     assert_silent("AccountName", &AccountName::new(MARK));
@@ -142,7 +142,12 @@ fn what_tenants_wrote_is_not_shown() {
         assert_silent("NewDelivery", &delivery);
     }
     for change in [
-        Change::StartRelease { repository: repository(), git_ref: git_ref(), head_sha: commit() },
+        Change::StartRelease {
+            repository: repository(),
+            git_ref: git_ref(),
+            head_sha: commit(),
+            owner: None,
+        },
         Change::RecordInstallation {
             state: None,
             account: AccountName::new(MARK),

@@ -153,7 +153,7 @@ fn jobs() {
     let rerequest = |app| Action::Rerequest { check_run, app, head_sha: head_sha.clone() };
     let actions = [
         ("unreadable", None),
-        ("release", Some(Action::Release { git_ref, head_sha: head_sha.clone() })),
+        ("release", Some(Action::Release { git_ref, head_sha: head_sha.clone(), owner: None })),
         ("rerequest of our app", Some(rerequest(own))),
         ("rerequest of another app", Some(rerequest(other))),
         ("look at a run", Some(Action::LookAtWorkflowRun { workflow_run: 5.try_into().unwrap() })),

@@ -99,7 +99,7 @@ impl Attempt {
             "repository": "org-1/app",
             "repository_id": "10",
             "repository_owner": "org-1",
-            "repository_owner_id": "1",
+            "repository_owner_id": svc::simulator::OWNER.to_string(),
             "run_id": self.run.to_string(),
             "run_attempt": "1",
             "event_name": "workflow_dispatch",

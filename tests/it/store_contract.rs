@@ -133,6 +133,7 @@ fn delivery(id: &str, tenant: i64, number: u32) -> NewDelivery {
         Action::Release {
             git_ref: GitRef::new(&format!("refs/tags/v{number}")).unwrap(),
             head_sha: CommitSha::new(&"a".repeat(40)).unwrap(),
+            owner: None,
         }
     };
     NewDelivery {

@@ -97,7 +97,6 @@ fn read_header(json: &[u8]) -> Result<String, Fault> {
 fn read_claims(json: &[u8]) -> Option<Claims> {
     let claims = Object::read(json)?;
     let text = |name| claims.text(name, CLAIM_BYTES_MAX);
-    claims.parsed::<RepositoryOwner>("repository_owner_id")?;
     let not_before = if claims.has("nbf") { Some(claims.member("nbf")?) } else { None };
     Some(Claims {
         issuer: text("iss")?,
@@ -107,6 +106,7 @@ fn read_claims(json: &[u8]) -> Option<Claims> {
         not_before,
         expires_at: claims.member("exp")?,
         repository: claims.parsed("repository_id")?,
+        owner: claims.parsed("repository_owner_id")?,
         repository_name: text("repository")?,
         workflow_run: claims.parsed("run_id")?,
         run_attempt: claims.parsed::<RunAttempt>("run_attempt")?.0,
@@ -116,9 +116,6 @@ fn read_claims(json: &[u8]) -> Option<Claims> {
         sha: text("sha")?,
     })
 }
-
-/// An owner's number has the shape of a repository's.
-type RepositoryOwner = crate::domain::id::RepositoryId;
 
 /// A counter from 1, in plain decimals.
 struct RunAttempt(u32);

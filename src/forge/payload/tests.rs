@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 
 const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
+const OWNER: i64 = 12;
 const OTHER_SHA: &str = "ffffffffffffffffffffffffffffffffffffffff";
 
 fn rules() -> Rules {
@@ -16,7 +17,8 @@ fn rules() -> Rules {
 fn of_tenant(event: &str, mut payload: Value) -> Result<Normalised, Unusable> {
     payload["installation"] =
         json!({"id": 42, "node_id": "MDIz", "account": {"login": "octo-org"}});
-    payload["repository"] = json!({"id": 7, "full_name": "octo-org/app", "private": true});
+    payload["repository"] =
+        json!({"id": 7, "full_name": "octo-org/app", "owner": {"login": "octo-org", "id": OWNER}});
     payload["sender"] = json!({"login": "someone", "id": 1});
     normalise(event, payload.to_string().as_bytes(), &rules())
 }
@@ -36,6 +38,7 @@ fn release(tag: &str, sha: &str) -> Option<Action> {
     Some(Action::Release {
         git_ref: GitRef::new(&format!("refs/tags/{tag}"))?,
         head_sha: CommitSha::new(sha)?,
+        owner: Some(OWNER.try_into().ok()?),
     })
 }
 

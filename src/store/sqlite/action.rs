@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{AccountName, Action, CommitSha, GitRef, RepositoryState};
+use crate::domain::id::OwnerId;
 use crate::store::sqlite::row;
 
 #[derive(Serialize, Deserialize)]
@@ -13,6 +14,8 @@ enum Stored {
     Release {
         git_ref: String,
         head_sha: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner_id: Option<i64>,
     },
     Rerequest {
         check_run_id: i64,
@@ -36,9 +39,10 @@ enum Stored {
 /// Writes an action.
 pub(super) fn encode(action: &Action) -> String {
     let stored = match action {
-        Action::Release { git_ref, head_sha } => Stored::Release {
+        Action::Release { git_ref, head_sha, owner } => Stored::Release {
             git_ref: git_ref.as_str().to_owned(),
             head_sha: head_sha.as_str().to_owned(),
+            owner_id: owner.map(OwnerId::get),
         },
         Action::Rerequest { check_run, app, head_sha } => Stored::Rerequest {
             check_run_id: check_run.get(),
@@ -63,9 +67,10 @@ pub(super) fn encode(action: &Action) -> String {
 pub(super) fn decode(json: &str) -> Option<Action> {
     let [stored] = serde_json::from_str::<[Stored; 1]>(json).ok()?;
     Some(match stored {
-        Stored::Release { git_ref, head_sha } => Action::Release {
+        Stored::Release { git_ref, head_sha, owner_id } => Action::Release {
             git_ref: GitRef::new(&git_ref)?,
             head_sha: CommitSha::new(&head_sha)?,
+            owner: owner_id.map(OwnerId::try_from).transpose().ok()?,
         },
         Stored::Rerequest { check_run_id, app_id, head_sha } => Action::Rerequest {
             check_run: check_run_id.try_into().ok()?,
@@ -118,6 +123,12 @@ mod tests {
             Action::Release {
                 git_ref: GitRef::new("refs/tags/v1").unwrap(),
                 head_sha: head_sha.clone(),
+                owner: None,
+            },
+            Action::Release {
+                git_ref: GitRef::new("refs/tags/v1").unwrap(),
+                head_sha: head_sha.clone(),
+                owner: Some(5.try_into().unwrap()),
             },
             Action::Rerequest {
                 check_run: 1.try_into().unwrap(),

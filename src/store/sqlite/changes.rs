@@ -12,7 +12,7 @@ use crate::store::sqlite::{NewRelease, installations, releases};
 pub(super) fn facts(tx: &Tx<'_>, job: &Job, own_app: AppId) -> Result<Facts, Error> {
     let (mut same_release, mut clicked_release) = (None, None);
     match (&job.action, &job.repository) {
-        (Some(Action::Release { git_ref, head_sha }), Some(repository)) => {
+        (Some(Action::Release { git_ref, head_sha, .. }), Some(repository)) => {
             same_release = releases::find(tx, job.installation, repository, git_ref, head_sha)?;
         }
         (Some(Action::Rerequest { check_run, head_sha, .. }), Some(repository)) => {
@@ -35,10 +35,10 @@ pub(super) fn apply(
 ) -> Result<(), Error> {
     let installation = job.installation;
     match change {
-        Change::StartRelease { repository, git_ref, head_sha } => {
+        Change::StartRelease { repository, git_ref, head_sha, owner } => {
             let active = RepositoryState::Active;
             installations::record_repository(tx, installation, repository, active, received_at)?;
-            releases::start(tx, installation, repository, (git_ref, head_sha), plan)
+            releases::start(tx, installation, (repository, *owner), (git_ref, head_sha), plan)
         }
         Change::StartAttempt { release } => releases::start_attempt(tx, release, plan),
         Change::HintWorkflowRun(run) => releases::hint(tx, installation, *run),

@@ -18,7 +18,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 30] = [
+const STEPS: [(&str, &str); 31] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -49,10 +49,11 @@ const STEPS: [(&str, &str); 30] = [
     step!("28-result-refusals"),
     step!("29-webhook-redeliveries"),
     step!("30-agent-cards"),
+    step!("31-repository-owners"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 30;
+pub const NEWEST_STEP: i64 = 31;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

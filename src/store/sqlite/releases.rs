@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension as _, ToSql, named_params};
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{CommitSha, GitRef};
 use crate::domain::id::{
-    AttemptId, CheckRunId, InstallationId, ReleaseRunId, RepositoryId, WorkflowRunId,
+    AttemptId, CheckRunId, InstallationId, OwnerId, ReleaseRunId, RepositoryId, WorkflowRunId,
 };
 use crate::domain::outbox::{CheckRunStatus, Effect};
 use crate::domain::release::ReleaseFacts;
@@ -79,7 +79,7 @@ pub(super) fn of_check_run(
 pub(super) fn start(
     tx: &mut Tx<'_>,
     installation: InstallationId,
-    repository: &RepositoryRef,
+    (repository, owner): (&RepositoryRef, Option<OwnerId>),
     (git_ref, head_sha): (&GitRef, &CommitSha),
     plan: &NewRelease,
 ) -> Result<(), Error> {
@@ -88,14 +88,16 @@ pub(super) fn start(
     tx.connection
         .prepare_cached(
             "INSERT INTO release_runs (release_run_id, forge_installation_id, repository_id, \
-                git_ref, head_sha, status, current_attempt_id, created_at, updated_at) \
-             VALUES (:release, :installation, :repository, :git_ref, :head_sha, 'queued', :attempt, \
-                :now, :now)",
+                repository_owner_id, git_ref, head_sha, status, current_attempt_id, created_at, \
+                updated_at) \
+             VALUES (:release, :installation, :repository, :owner, :git_ref, :head_sha, 'queued', \
+                :attempt, :now, :now)",
         )?
         .execute(named_params! {
             ":release": release_run.to_string(),
             ":installation": installation.get(),
             ":repository": repository.id.get(),
+            ":owner": owner.map(OwnerId::get),
             ":git_ref": git_ref.as_str(),
             ":head_sha": head_sha.as_str(),
             ":attempt": attempt.to_string(),

@@ -30,8 +30,9 @@ impl Store {
     ) -> Result<Option<Expected>, Error> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT a.nonce, a.workflow, a.workflow_run_id, r.repository_id, r.git_ref, \
-                    r.head_sha, coalesce(a.workflow_run_attempt, 1) AS run_attempt \
+                "SELECT a.nonce, a.workflow, a.workflow_run_id, r.repository_id, \
+                    r.repository_owner_id, r.git_ref, r.head_sha, \
+                    coalesce(a.workflow_run_attempt, 1) AS run_attempt \
                  FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
                  WHERE a.attempt_id = :attempt AND a.release_run_id = :release",
             )?;
@@ -57,6 +58,7 @@ fn expected(row: &Row<'_>) -> Result<Expected, Error> {
     Ok(Expected {
         nonce: row.get("nonce")?,
         repository: row::number(row, "repository_id")?,
+        owner: row::number_or_null(row, "repository_owner_id")?,
         git_ref: row.get("git_ref")?,
         head_sha: row.get("head_sha")?,
         workflow: row.get("workflow")?,

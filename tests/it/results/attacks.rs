@@ -198,7 +198,8 @@ fn identity(bench: &Bench<'_>) -> Vec<(&'static str, Value)> {
         ("repository_id", json!(10)),
         ("repository_id", json!("010")),
         ("repository_id", json!("10 ")),
-        ("repository_owner_id", json!(1)),
+        ("repository_owner_id", json!(svc::simulator::OWNER)),
+        ("repository_owner_id", json!("1")),
         ("repository_owner_id", json!("x")),
         ("run_id", json!((bench.attempt.run + 1).to_string())),
         ("run_id", json!(bench.attempt.run)),
@@ -386,6 +387,21 @@ fn times_hold_to_the_second() {
         let status = post(&world, &attempt.target(), &token, &body).status;
         assert_eq!(status == 200, holds, "{name} {offset}");
     }
+}
+
+/// A version before did not note whose repository it was: the repository's own number must do.
+#[test]
+fn a_release_of_an_older_version_has_no_owner_to_compare_with() {
+    let (world, attempt) = started();
+    let body = body("accepted");
+    let bench = Bench { world: &world, attempt: &attempt, body: &body };
+    let token = bench.claim("repository_owner_id", json!("1"));
+    let told = || post(&world, &attempt.target(), &token, &body).status.as_u16();
+    assert_eq!(told(), 401);
+    crate::support::world::open_raw(&world.database())
+        .execute("UPDATE release_runs SET repository_owner_id = NULL", [])
+        .unwrap();
+    assert_eq!(told(), 200);
 }
 
 #[test]

@@ -78,6 +78,7 @@ fn deliver_new(world: &Arc<World>, depth: u32) {
     let action = Action::Release {
         git_ref: GitRef::new(&format!("refs/tags/v{tag}")).unwrap(),
         head_sha: CommitSha::new(&format!("{:a>40}", tag % 7 + 1)).unwrap(),
+        owner: None,
     };
     deliver(world, depth, delivery(world, tenant, Some(action)));
 }
