@@ -9,7 +9,7 @@ use svc::domain::job::JobStatus;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Code, Rules, Standing, Unavailable};
 use svc::domain::reconcile::{check_run, doubt, lifecycle, workflow};
-use svc::domain::release::{Decision, Ending};
+use svc::domain::release::{Conclusion, Decision, Ending};
 use svc::domain::time::Timestamp;
 
 use super::{NOW, check};
@@ -201,6 +201,10 @@ fn endings() {
         let (status, conclusion) = (ending.status().as_str(), ending.conclusion());
         let reason = ending.failure_reason().unwrap_or("none");
         writeln!(table, "{how} -> {status}; shown as {conclusion}; reason {reason}").unwrap();
+    }
+    for conclusion in Conclusion::ALL {
+        let (title, summary) = conclusion.text();
+        writeln!(table, "{conclusion} is told as: {title} | {summary}").unwrap();
     }
     check("release_endings", &table);
 }
