@@ -184,6 +184,24 @@ fn inbox_rows() {
     check("reconcile_lifecycle", &table);
 }
 
+/// What each code means beyond its item.
+#[test]
+fn codes() {
+    let mut table = String::new();
+    for code in Code::ALL {
+        let means = [
+            (code.is_publication_failure(), "a failed publication"),
+            (code.is_dead(), "given up"),
+            (code.is_lookup_failure(), "the forge did not tell"),
+        ];
+        let means: Vec<_> =
+            means.iter().filter(|(holds, _)| *holds).map(|(_, what)| *what).collect();
+        let means = if means.is_empty() { "nothing more".to_owned() } else { means.join(", ") };
+        writeln!(table, "{code}: {means}").unwrap();
+    }
+    check("reconcile_codes", &table);
+}
+
 #[test]
 fn endings() {
     let mut endings: Vec<_> = Decision::ALL.iter().map(|it| Ending::Decided(*it)).collect();
