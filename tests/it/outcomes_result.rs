@@ -72,3 +72,12 @@ fn every_refusal_can_happen() {
         assert!(table.contains(&format!("-> {refusal},")), "{refusal}");
     }
 }
+
+#[test]
+fn every_refusal_has_its_words() {
+    let mut table = String::new();
+    for refusal in Refusal::ALL {
+        writeln!(table, "{refusal}: {}", refusal.text()).unwrap();
+    }
+    check("result_refusals", &table);
+}

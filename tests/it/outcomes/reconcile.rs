@@ -60,8 +60,8 @@ fn again(code: Code, at: Timestamp) -> String {
     format!("{verb} {code} in {after}")
 }
 
-#[test]
-fn workflow_runs() {
+/// Everything a look at a workflow run can come to.
+fn lookups() -> Vec<(String, Lookup)> {
     let mut lookups = vec![("still pending".to_owned(), Lookup::Pending)];
     for conclusion in RunConclusion::ALL {
         lookups.push((format!("completed / {conclusion}"), Lookup::Completed(*conclusion)));
@@ -70,6 +70,12 @@ fn workflow_runs() {
     for (what, why) in unavailable() {
         lookups.push((what.to_owned(), Lookup::Unavailable(why)));
     }
+    lookups
+}
+
+#[test]
+fn workflow_runs() {
+    let lookups = lookups();
     let mut table = String::new();
     for stands in Standing::ALL {
         for (what, lookup) in &lookups {
@@ -92,9 +98,9 @@ fn workflow_runs() {
     check("reconcile_workflow", &table);
 }
 
-#[test]
-fn check_runs() {
-    use check_run::{Observation, Outcome, Standing};
+/// Everything a look at a check run can come to.
+fn seen_check_runs() -> Vec<(String, check_run::Observation)> {
+    use check_run::Observation;
     let mut observations = vec![
         ("identity or binding mismatch".to_owned(), Observation::BindingMismatch),
         ("expected status and conclusion".to_owned(), Observation::Expected),
@@ -106,6 +112,13 @@ fn check_runs() {
         let what = what.replace("lookup unavailable", "something else, update not confirmed");
         observations.push((what, Observation::NotUpdated(why)));
     }
+    observations
+}
+
+#[test]
+fn check_runs() {
+    use check_run::{Outcome, Standing};
+    let observations = seen_check_runs();
     let mut table = String::new();
     for stands in Standing::ALL {
         let stood = match stands {
@@ -128,9 +141,9 @@ fn check_runs() {
     check("reconcile_check_run", &table);
 }
 
-#[test]
-fn effects_in_doubt() {
-    use doubt::{Observation, Outcome};
+/// Everything a look for an effect can come to.
+fn seen_effects() -> Vec<(String, doubt::Observation)> {
+    use doubt::Observation;
     let (run, check) = (1.try_into().unwrap(), 2.try_into().unwrap());
     let mut observations = vec![
         ("one run names the attempt".to_owned(), Observation::WorkflowRun(run)),
@@ -141,6 +154,13 @@ fn effects_in_doubt() {
     for (what, why) in unavailable() {
         observations.push((what.to_owned(), Observation::Unavailable(why)));
     }
+    observations
+}
+
+#[test]
+fn effects_in_doubt() {
+    use doubt::Outcome;
+    let observations = seen_effects();
     let mut table = String::new();
     for (what, observation) in &observations {
         for (when, deadline) in times() {
@@ -153,7 +173,7 @@ fn effects_in_doubt() {
             writeln!(table, "{what}; {when} -> {then}").unwrap();
         }
     }
-    super::check("reconcile_doubt", &table);
+    check("reconcile_doubt", &table);
 }
 
 #[test]
@@ -182,6 +202,34 @@ fn inbox_rows() {
         }
     }
     check("reconcile_lifecycle", &table);
+}
+
+/// How each look is counted, and whether it was one that told nothing.
+#[test]
+fn looks() {
+    use svc::store::Observation;
+    let mut looks = vec![("the store".to_owned(), "nothing asked".to_owned(), Observation::Inbox)];
+    let mut add = |of: &str, what, look| looks.push((of.to_owned(), what, look));
+    for (what, lookup) in lookups() {
+        add("workflow run", what, Observation::Workflow(lookup));
+    }
+    for (what, seen) in seen_check_runs() {
+        add("check run", what, Observation::CheckRun(seen));
+    }
+    for (what, seen) in seen_effects() {
+        add("effect in doubt", what, Observation::Doubt(seen));
+    }
+    let mut table = String::new();
+    for (of, what, look) in looks {
+        let told = match (look.is_unavailable(), look.is_not_found()) {
+            (true, false) => "the forge did not tell",
+            (false, true) => "the forge does not know it",
+            (false, false) => "told",
+            (true, true) => "both, which cannot be",
+        };
+        writeln!(table, "{of}; {what} -> {told}").unwrap();
+    }
+    check("reconcile_looks", &table);
 }
 
 /// What each code means beyond its item.

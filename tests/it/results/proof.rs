@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
+use svc::domain::event::CommitSha;
 use svc::domain::outbox::{EffectKind, SendResult};
+use svc::domain::release::Decision;
+use svc::domain::result::{CredentialId, NewResult, Recorded, Refusal, Report};
 use svc::store::{Error, LeasePolicy, NextMessage};
 
 use super::{Attempt, CONFLICT, RECORDED, as_str, body, current};
@@ -37,6 +40,30 @@ fn assert_ended(world: &World, attempt: &Attempt) {
     let shown = world.forge.shows(world.forge.last_check_run()).unwrap();
     assert_eq!(shown.as_str(), "completed");
     assert!(world.forge.most(EffectKind::WorkflowDispatch) <= 1);
+}
+
+/// The credential is compared with the run first; behind it stands the store.
+#[test]
+fn the_store_takes_no_result_of_another_run_than_the_attempt_s() {
+    let world = pushed(None);
+    world.settle();
+    let attempt = current(&world);
+    let result = |run: i64| NewResult {
+        release_run: attempt.release_run.parse().unwrap(),
+        attempt: attempt.id.parse().unwrap(),
+        workflow_run: run.try_into().unwrap(),
+        credential: CredentialId::of_digest(&[7; 32]),
+        report: Report {
+            decision: Decision::Accepted,
+            head_commit: CommitSha::new(&commit(1)).unwrap(),
+        },
+        body: "{}".to_owned(),
+        body_sha256: [1; 32],
+    };
+    let other = world.store.record_result(result(attempt.run + 1)).unwrap();
+    assert_eq!(other, Recorded::Refused(Refusal::OtherWorkflowRun));
+    assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running");
+    assert_eq!(world.store.record_result(result(attempt.run)).unwrap(), Recorded::Now);
 }
 
 #[test]
