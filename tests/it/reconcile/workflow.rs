@@ -108,6 +108,26 @@ fn a_forge_that_asks_to_wait_is_left_alone() {
     assert_eq!(item(&world), "open workflow_pending");
 }
 
+#[test]
+fn a_forge_that_asks_to_wait_is_asked_about_nothing_of_its_installation() {
+    use svc::clock::Clock as _;
+    let mut world = running();
+    world.deliver(&webhooks(1).push_tag("v2", &commit(2)));
+    world.settle();
+    let until = world.clock.now().plus(RULES.observation + Duration::from_secs(600));
+    world.forge.workflow_run_is(Lookup::Unavailable(Unavailable {
+        class: ErrorClass::RateLimited,
+        wait_until: Some(until),
+    }));
+    world.reconcile_after(RULES.observation);
+    assert_eq!((items(&world), world.forge.looks()), (2, 1));
+    world.reconcile_after(Duration::from_secs(599));
+    assert_eq!(world.forge.looks(), 1, "paused");
+    world.forge.workflow_run_is(Lookup::Pending);
+    world.reconcile_after(Duration::from_secs(1));
+    assert_eq!(world.forge.looks(), 1 + 2);
+}
+
 /// A release whose dispatch was accepted by a forge that does not say which run it started.
 fn running_unnamed() -> World {
     let mut world = World::new();
@@ -210,6 +230,20 @@ fn an_attempt_that_ended_while_it_was_looked_at_is_left_alone() {
     world.store.apply_look(&claimed.claim.unwrap(), seen, RULES).unwrap();
     assert_eq!(item(&world), "completed already_ended");
     assert_eq!(release(&world), "running -");
+}
+
+#[test]
+fn what_is_opened_is_told_once() {
+    let world = running();
+    world.clock.advance(RULES.observation);
+    let detect = || {
+        use svc::clock::Clock as _;
+        let now = world.clock.now();
+        let found = world.store.detect(Kind::WorkflowAttempt, RULES, now, &mut 0).unwrap();
+        (found.items.len(), found.more)
+    };
+    assert_eq!(detect(), (1, false));
+    assert_eq!(detect(), (0, false));
 }
 
 #[test]

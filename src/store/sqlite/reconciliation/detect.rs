@@ -228,5 +228,5 @@ fn open(
             ":once": once,
             ":now": tx.now.micros(),
         })?;
-    Ok((opened > 0).then_some((id, reason)))
+    Ok((opened == 1).then_some((id, reason)))
 }
