@@ -286,10 +286,25 @@ mod tests {
     }
 
     #[test]
+    fn a_slip_in_the_specification_s_names_is_told_and_other_people_s_names_are_not_ours() {
+        for slip in ["SERVICE_RECONCILIATION_POLL", "SERVICE_OPERATOR_TOKEN", "SVC_POLL"] {
+            assert_eq!(load(&[(slip, "1")]).unwrap_err().len(), 1, "{slip}");
+        }
+        assert!(load(&[("SERVICE_HOST", "somewhere"), ("SERVICE_POLL_MS", "20")]).is_ok());
+    }
+
+    #[test]
     fn bad_reconciliation_settings_start_and_are_marked() {
         let config = load(&[("SVC_RECONCILIATION_DEADLINE_SECONDS", "soon")]).unwrap();
         assert_eq!(config.reconciliation, None);
         assert!(config.warnings.iter().any(|w| w.name == "SVC_RECONCILIATION_DEADLINE_SECONDS"));
+        let twice = load(&[
+            ("SVC_RECONCILIATION_POLL_MS", "500"),
+            ("SERVICE_RECONCILIATION_POLL_MS", "600"),
+        ])
+        .unwrap();
+        assert_eq!(twice.reconciliation, None);
+        assert!(twice.warnings.iter().any(|w| w.name == "SVC_RECONCILIATION_POLL_MS"));
     }
 
     #[test]

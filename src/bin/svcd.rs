@@ -25,7 +25,8 @@ fn main() -> ExitCode {
     };
     if let Some(Command::CheckConfig) = arguments.command {
         daemon::arguments::show_checked(&config);
-        return ExitCode::SUCCESS;
+        let may_become_ready = config.reconciliation.is_some();
+        return if may_become_ready { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) };
     }
     logging::start(config.log);
     for warning in &config.warnings {

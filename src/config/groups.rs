@@ -183,8 +183,10 @@ pub(super) fn reconciliation(
     let observation = source.number("SVC_RECONCILIATION_OBSERVATION_SECONDS", 1, 604_800);
     let deadline = source.number("SVC_RECONCILIATION_DEADLINE_SECONDS", 1, 2_592_000);
     let next_check = source.number("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", 1, 86_400);
-    warnings.extend(source.take_problems_from(before));
-    Some(ReconciliationConfig {
+    let problems = source.take_problems_from(before);
+    let understood = problems.is_empty();
+    warnings.extend(problems);
+    understood.then_some(ReconciliationConfig {
         concurrency: concurrency?,
         poll: Duration::from_millis(poll?),
         detect_interval: Duration::from_millis(detect?),

@@ -41,7 +41,7 @@ impl Source {
             let Ok(name) = name.into_string() else { continue };
             match value.into_string() {
                 Ok(value) => drop(source.variables.insert(name, value)),
-                Err(_) if name.starts_with("SVC_") => source.problem(&name, "it is not UTF-8 text"),
+                Err(_) if is_ours(&name) => source.problem(&name, "it is not UTF-8 text"),
                 Err(_) => {}
             }
         }
@@ -132,20 +132,17 @@ impl Source {
         self.variables.get("CREDENTIALS_DIRECTORY").map(|folder| PathBuf::from(folder).join(name))
     }
 
-    /// Notes every variable with our prefix that nobody reads: a slip that would go unnoticed.
+    /// Notes every variable with a prefix of ours that nobody reads: a slip that would go unnoticed.
     pub(super) fn refuse_unknown(&mut self) {
         let known = |name: &str| {
+            let name = &name.replacen("SERVICE_", "SVC_", 1);
             SETTINGS.iter().any(|setting| {
                 name == setting.name
                     || (setting.secret && name.strip_suffix("_FILE") == Some(setting.name))
-            }) || OF_THE_COMMAND_LINE.contains(&name)
+            }) || OF_THE_COMMAND_LINE.contains(&name.as_str())
         };
-        let unknown: Vec<String> = self
-            .variables
-            .keys()
-            .filter(|name| name.starts_with("SVC_") && !known(name))
-            .cloned()
-            .collect();
+        let unknown: Vec<String> =
+            self.variables.keys().filter(|name| is_ours(name) && !known(name)).cloned().collect();
         for name in unknown {
             self.problem(&name, "there is no such setting; see svcd(8)");
         }
@@ -175,6 +172,14 @@ impl Source {
             (None, None) => None,
         }
     }
+}
+
+/// Says whether nobody but us gives a variable of this name its meaning: `SERVICE_` by itself is
+/// too common a beginning.
+fn is_ours(name: &str) -> bool {
+    ["SVC_", "SERVICE_OPERATOR_", "SERVICE_RECONCILIATION_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }
 
 fn default(name: &str) -> &'static str {

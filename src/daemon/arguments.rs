@@ -24,6 +24,8 @@ pub struct Arguments {
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum Command {
     /// Check the configuration and say everything that is wrong with it
+    ///
+    /// Ends with 78 also when svcd would start but never become ready.
     CheckConfig,
 }
 
@@ -42,10 +44,15 @@ pub fn show_problems(problems: &[Problem]) {
     }
 }
 
-/// Says that a configuration is valid, and what it leaves off.
+/// Says that the daemon starts with a configuration, whether it can become ready, and what is left off.
 #[expect(clippy::print_stdout, reason = "this is what was asked for")]
 pub fn show_checked(config: &Config) {
-    println!("the configuration is valid");
+    match config.reconciliation {
+        Some(_) => println!("the configuration is valid"),
+        None => {
+            println!("svcd starts with this configuration, reconciles nothing, and is never ready")
+        }
+    }
     for warning in &config.warnings {
         println!("  note: {warning}");
     }

@@ -101,6 +101,19 @@ fn a_check_finds_what_a_start_would_find() {
 }
 
 #[test]
+fn a_check_ends_well_only_when_the_daemon_may_become_ready() {
+    let mut site = Site::new();
+    let valid = site.run(&["check-config"]);
+    assert_eq!(valid.code, Some(0), "{valid:?}");
+    site.set("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "soon");
+    let never_ready = site.run(&["check-config"]);
+    assert_eq!(never_ready.code, Some(78), "{never_ready:?}");
+    for part in ["never ready", "SVC_RECONCILIATION_NEXT_CHECK_SECONDS: \"soon\""] {
+        assert!(never_ready.stdout.contains(part), "{never_ready:?}");
+    }
+}
+
+#[test]
 fn a_port_in_use_is_named() {
     let mut site = Site::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
