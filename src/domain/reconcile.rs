@@ -192,17 +192,6 @@ impl Code {
     pub const fn is_dead(self) -> bool {
         matches!(self, Self::SubjectUnreadable | Self::CrashLoop)
     }
-
-    /// Says whether the forge did not tell: the poll did not succeed.
-    #[must_use]
-    pub const fn is_lookup_failure(self) -> bool {
-        matches!(
-            self,
-            Self::ForgeLookupFailed
-                | Self::ForgeWorkflowLookupFailed
-                | Self::ForgeCheckRunLookupFailed
-        )
-    }
 }
 
 /// Intervals of reconciliation. Source: the operator.

@@ -3,6 +3,7 @@
 mod attacks;
 mod proof;
 mod properties;
+mod publication;
 
 use std::time::Duration;
 
@@ -16,14 +17,12 @@ use svc::clock::Clock as _;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::Code;
 use svc::domain::release::Conclusion;
-use svc::forge::CheckRunLook;
 use svc::http::message::{Response, Surface};
 use svc::simulator::Issuer;
 
 use crate::daemon::database::values;
 use crate::support::World;
-use crate::support::forge::Plan;
-use crate::support::world::{ISSUER, RESULT_SECRET, RULES, commit, open_raw, outcome, webhooks};
+use crate::support::world::{ISSUER, RESULT_SECRET, commit, open_raw, outcome, webhooks};
 
 const RECORDED: (u16, &str) = (200, "recorded");
 const AGAIN: (u16, &str) = (200, "already_recorded");
@@ -210,22 +209,6 @@ fn after_the_end_a_result_changes_nothing_and_is_audited_once() {
     assert_eq!(world.ask::<String>("SELECT reason_code FROM audit_events"), "already_ended");
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM result_callbacks"), 1);
     assert_eq!(world.ask::<String>("SELECT item_id FROM audit_events"), attempt.id);
-}
-
-#[test]
-fn an_end_that_cannot_be_shown_is_noted_beside_the_result() {
-    let (world, attempt) = started();
-    assert_eq!(as_str(&attempt.send(&world, &body("accepted"), "t1")), RECORDED);
-    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
-    world.settle();
-    let error = "SELECT coalesce(last_publication_error, '-') FROM release_run_results";
-    for by in [RULES.observation, RULES.next_check, RULES.deadline] {
-        assert_eq!(world.ask::<String>(error), "-");
-        world.forge.next_check_run_look(CheckRunLook::NotFound);
-        world.reconcile_after(by);
-    }
-    assert_eq!(world.ask::<String>(error), "forge_check_run_not_found");
-    assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "succeeded");
 }
 
 #[test]

@@ -131,6 +131,8 @@ struct Due {
     id: ReconciliationId,
     reason: Reason,
     subject: String,
+    /// The attempt it was opened about; nothing for an inbox row.
+    attempt: Option<String>,
     installation: InstallationId,
     deadline: Timestamp,
     look_count: u32,
@@ -173,8 +175,8 @@ fn claim(
 
 fn next_due(tx: &Tx<'_>, kind: Kind) -> Result<Option<Due>, Error> {
     let mut statement = tx.connection.prepare_cached(
-        "SELECT id, fencing_token, reconciliation_id, reason, subject_id, installation_id, deadline_at, \
-            attempt_count \
+        "SELECT id, fencing_token, reconciliation_id, reason, subject_id, attempt_id, \
+            installation_id, deadline_at, attempt_count \
          FROM reconciliation_items \
          WHERE status = 'open' AND kind = :kind AND next_check_at <= :now \
          ORDER BY next_check_at, id LIMIT 1",
@@ -189,6 +191,7 @@ fn next_due(tx: &Tx<'_>, kind: Kind) -> Result<Option<Due>, Error> {
                 id: row::id(row, "reconciliation_id")?,
                 reason: reason(row)?,
                 subject: row.get("subject_id")?,
+                attempt: row.get("attempt_id")?,
                 installation: row::number(row, "installation_id")?,
                 deadline: row::instant(row, "deadline_at")?,
                 look_count: row.get("attempt_count")?,

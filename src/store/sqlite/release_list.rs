@@ -19,11 +19,12 @@ const ATTEMPTS_MAX: u32 = 100;
 const COLUMNS: &str = "r.release_run_id, p.full_name, r.git_ref, r.head_sha, r.status, r.decision, \
     r.conclusion, r.failure_reason, r.current_attempt_id, a.attempt_number, r.workflow_run_id, \
     r.check_run_id, r.forge_check_published_at, r.created_at, r.updated_at, r.finished_at, \
-    coalesce(s.last_publication_error, (SELECT i.outcome_code FROM reconciliation_items i \
-        WHERE i.subject_id = r.release_run_id AND i.reason = 'reporting_stale' \
-            AND i.attempt_id = r.current_attempt_id AND i.status = 'completed' \
-            AND i.outcome_code LIKE 'forge\\_check\\_run\\_%' ESCAPE '\\' \
-            AND r.forge_check_published_at IS NULL)) AS last_publication_error";
+    iif(r.forge_check_published_at IS NULL, \
+        coalesce(s.last_publication_error, (SELECT i.outcome_code FROM reconciliation_items i \
+            WHERE i.subject_id = r.release_run_id AND i.reason = 'reporting_stale' \
+                AND i.attempt_id = r.current_attempt_id AND i.status = 'completed' \
+                AND i.outcome_code LIKE 'forge\\_check\\_run\\_%' ESCAPE '\\')), \
+        NULL) AS last_publication_error";
 /// The name only while the repository is the installation's; the result only of the current attempt.
 const JOINS: &str = "LEFT JOIN release_run_attempts a ON a.attempt_id = r.current_attempt_id \
     LEFT JOIN release_run_results s ON s.release_run_id = r.release_run_id \
@@ -62,7 +63,7 @@ pub struct ReleaseRun {
     pub check_run: Option<CheckRunId>,
     /// When the forge confirmed the final check run.
     pub published_at: Option<Timestamp>,
-    /// Stable code: why it could not be published.
+    /// Stable code: why it could not be published; nothing once it is.
     pub last_publication_error: Option<String>,
     /// When it was recorded.
     pub created_at: Timestamp,

@@ -50,7 +50,7 @@ fn standing(standing: Standing) -> &'static str {
 }
 
 fn again(code: Code, at: Timestamp) -> String {
-    let verb = if code.is_lookup_failure() { "retry" } else { "recheck" };
+    let verb = if code.as_str().ends_with("lookup_failed") { "retry" } else { "recheck" };
     let micros = at.since(NOW).as_micros();
     let after = if micros.is_multiple_of(1_000_000) {
         format!("{} s", micros / 1_000_000)
@@ -237,11 +237,8 @@ fn looks() {
 fn codes() {
     let mut table = String::new();
     for code in Code::ALL {
-        let means = [
-            (code.is_publication_failure(), "a failed publication"),
-            (code.is_dead(), "given up"),
-            (code.is_lookup_failure(), "the forge did not tell"),
-        ];
+        let means =
+            [(code.is_publication_failure(), "a failed publication"), (code.is_dead(), "given up")];
         let means: Vec<_> =
             means.iter().filter(|(holds, _)| *holds).map(|(_, what)| *what).collect();
         let means = if means.is_empty() { "nothing more".to_owned() } else { means.join(", ") };

@@ -200,3 +200,30 @@ fn an_open_update_whose_holder_vanished_is_not_sent_after_the_end_was_told() {
     let shown = world.forge.shows(world.forge.last_check_run());
     assert!(matches!(shown, Some(CheckRunStatus::Completed { .. })), "{shown:?}");
 }
+
+#[test]
+fn a_later_attempt_is_not_judged_by_the_item_of_an_earlier_one() {
+    let mut world = unpublished();
+    world.forge.next_check_run_look(UNAVAILABLE);
+    world.reconcile_after(RULES.observation);
+    assert_eq!(item(&world), "open forge_check_run_lookup_failed");
+    let check_run = world.forge.last_check_run().get();
+    world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
+    world.settle();
+    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
+    world.tamper(
+        "UPDATE release_runs SET status = 'failed', finished_at = updated_at, conclusion = 'failure', \
+            forge_conclusion = 'failure'; \
+         UPDATE release_run_attempts SET status = 'failed'",
+    );
+    let looks = world.forge.looks();
+    world.reconcile_after(PAST_DEADLINE);
+    let first = "SELECT status || ' ' || outcome_code FROM reconciliation_items \
+        WHERE reason = 'reporting_stale' ORDER BY id LIMIT 1";
+    assert_eq!(world.ask::<String>(first), "completed attempt_superseded");
+    assert_eq!(
+        (failures_audited(&world), world.forge.looks()),
+        (0, looks),
+        "its own window begins"
+    );
+}

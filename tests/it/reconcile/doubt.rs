@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::doubt::Observation;
+use svc::domain::reconcile::{Code, Kind, Unavailable};
+use svc::workers::driver::Worker as _;
 
 use super::PAST_DEADLINE;
 use crate::support::World;
@@ -125,4 +128,19 @@ fn asking_for_another_attempt_ends_the_doubt() {
     world.settle();
     world.reconcile_after(Duration::from_secs(60));
     assert_eq!(item(&world), "completed already_repaired");
+}
+
+#[test]
+fn a_look_the_forge_did_not_answer_is_no_success_even_when_it_ends_the_item() {
+    let world = dispatch_in_doubt(Plan::LostBefore);
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    world.clock.advance(PAST_DEADLINE);
+    let kind = Kind::WorkflowAttempt;
+    let claim = world.store.claim_look(kind, "it", Duration::from_secs(60)).unwrap().claim.unwrap();
+    let why = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
+    let seen = svc::store::Observation::Doubt(Observation::Unavailable(why));
+    let settled = world.store.apply_look(&claim, seen, RULES).unwrap();
+    assert_eq!((settled.code, settled.next_check_at), (Code::EffectUnproved, None));
+    assert_eq!(world.store.ticks(kind.worker()).unwrap().last_success_at, None);
 }

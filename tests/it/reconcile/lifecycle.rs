@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use svc::clock::Clock as _;
 use svc::domain::reconcile::{Kind, Reason};
 use svc::store::Observation;
 use svc::workers::driver::Worker as _;
@@ -117,4 +118,23 @@ fn a_long_inbox_is_read_a_stretch_at_a_time() {
     detect.step();
     assert_eq!(items(&world), 1, "the last row");
     assert_eq!(detect.inbox_after, 0, "and from the beginning again");
+}
+
+#[test]
+fn an_inbox_full_of_drift_is_opened_a_bounded_number_at_a_time_and_what_is_open_is_not_hurried() {
+    let mut world = World::new();
+    for number in 0..600 {
+        world.deliver(&webhooks(1).push_tag(&format!("v{number}"), &commit(1)));
+    }
+    world.tamper("UPDATE webhook_inbox SET state = 'processing'");
+    let mut after = 0;
+    let mut detect = || {
+        let now = world.clock.now();
+        let found = world.store.detect(Kind::WebhookInbox, RULES, now, &mut after).unwrap();
+        (found.items.len(), found.more)
+    };
+    assert_eq!(detect(), (500, true));
+    assert_eq!(detect(), (100, false));
+    assert_eq!(detect(), (0, false), "from the beginning, and none of it is new");
+    assert_eq!(items(&world), 600);
 }

@@ -91,8 +91,8 @@ impl Store {
                 (Subject::Inbox(inbox), Observation::Inbox) => lifecycle(tx, &item, *inbox)?,
                 _ => return Err(Error::Row("subject_id")),
             };
-            let failed = settled.code.is_lookup_failure();
-            retention::tick(tx, look.reason.kind().worker(), !failed, super::TICK_EVERY)?;
+            let succeeded = !observation.is_unavailable();
+            retention::tick(tx, look.reason.kind().worker(), succeeded, super::TICK_EVERY)?;
             Ok(settled)
         })
     }
@@ -216,22 +216,22 @@ fn check_run(
             complete(tx, item.fence, Code::PublicationReconciled)
         }
         check_run::Outcome::Fail(code) => {
-            note_publication_error(tx, release_run, code)?;
+            note_publication_error(tx, attempt, code)?;
             audit::check_run_reconciliation_failed(tx, item.look.installation, release_run, code)?;
             complete(tx, item.fence, code)
         }
     }
 }
 
-/// Notes the failure beside the result, when the release run has one.
-fn note_publication_error(tx: &Tx<'_>, release_run: ReleaseRunId, code: Code) -> Result<(), Error> {
+/// Notes the failure beside the result of the attempt, when it has one.
+fn note_publication_error(tx: &Tx<'_>, attempt: AttemptId, code: Code) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
             "UPDATE release_run_results SET last_publication_error = :code, updated_at = :now \
-             WHERE release_run_id = :release",
+             WHERE attempt_id = :attempt",
         )?
         .execute(named_params! {
-            ":release": release_run.to_string(),
+            ":attempt": attempt.to_string(),
             ":code": code.as_str(),
             ":now": tx.now.micros(),
         })?;

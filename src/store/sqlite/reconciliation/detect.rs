@@ -14,8 +14,8 @@ use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::row;
 
-/// Candidates that one detection opens at most.
-const DETECT_MAX: u32 = 500;
+/// Candidates of one query.
+const DETECT_MAX: u16 = 500;
 /// Inbox rows that one detection reads.
 const INBOX_ROWS_MAX: u32 = 20_000;
 
@@ -64,10 +64,12 @@ impl Store {
         if candidates.is_empty() {
             return Ok(Detected::default());
         }
-        let more = candidates.len() >= usize::try_from(DETECT_MAX).unwrap_or(usize::MAX);
-        let items = self.write(move |tx| {
+        let full = candidates.len() >= usize::from(DETECT_MAX);
+        let items: Vec<_> = self.write(move |tx| {
             candidates.iter().filter_map(|it| open(tx, it, &rules).transpose()).collect()
         })?;
+        // Where all of them have an item already, there is no hurry.
+        let more = full && !items.is_empty();
         Ok(Detected { items, more })
     }
 
@@ -102,7 +104,7 @@ impl Store {
         })
     }
 
-    /// Reads a stretch of the inbox, and begins anew at its end.
+    /// Reads a stretch of the inbox, no longer than what one detection opens, and begins anew at its end.
     fn drifted(
         &self,
         now: Timestamp,
@@ -125,6 +127,9 @@ impl Store {
                 if let Some(reason) = decide(&inbox_facts(row, rules)?, now).reason() {
                     let subject = inbox_after.to_string();
                     candidates.push(Candidate { reason, subject, attempt: None, installation });
+                    if candidates.len() == usize::from(DETECT_MAX) {
+                        return Ok(candidates);
+                    }
                 }
             }
             if count < INBOX_ROWS_MAX {

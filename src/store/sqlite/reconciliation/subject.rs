@@ -28,7 +28,7 @@ pub(super) fn load(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Erro
         Reason::RunUnknown => unknown_run(tx, id),
         Reason::DispatchUncertain => in_doubt(tx, id, EffectKind::WorkflowDispatch),
         Reason::CheckRunCreateUncertain => in_doubt(tx, id, EffectKind::CheckRunCreate),
-        Reason::ReportingStale => check_run(tx, id),
+        Reason::ReportingStale => check_run(tx, id, due.attempt.as_deref()),
         Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => {
             Ok(Ok(Subject::Inbox(id.parse().or(Err(Error::Row("subject_id")))?)))
         }
@@ -136,7 +136,12 @@ fn in_doubt(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subje
     })
 }
 
-fn check_run(tx: &Tx<'_>, release_run: &str) -> Result<Result<Subject, Code>, Error> {
+/// The check run of the attempt the item was opened about: a later one has its own window and deadline.
+fn check_run(
+    tx: &Tx<'_>,
+    release_run: &str,
+    attempt: Option<&str>,
+) -> Result<Result<Subject, Code>, Error> {
     let mut statement = tx.connection.prepare_cached(
         "SELECT r.release_run_id, r.current_attempt_id, r.check_run_id, a.check_run_name, \
             r.head_sha, r.forge_conclusion, r.finished_at, r.forge_check_published_at \
@@ -145,6 +150,10 @@ fn check_run(tx: &Tx<'_>, release_run: &str) -> Result<Result<Subject, Code>, Er
     )?;
     let mut rows = statement.query(named_params! { ":release": release_run })?;
     let row = rows.next()?.ok_or(Error::Row("subject_id"))?;
+    let current: String = row.get("current_attempt_id")?;
+    if attempt.is_some_and(|attempt| attempt != current) {
+        return Ok(Err(Code::AttemptSuperseded));
+    }
     match publication_standing(row)? {
         check_run::Standing::Unpublished => {}
         check_run::Standing::Published => return Ok(Err(Code::AlreadyRepaired)),
