@@ -29,7 +29,6 @@ use crate::domain::id::{AttemptId, CheckRunId, HookDeliveryId, InstallationId, R
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
 use crate::domain::redelivery::FailedDelivery;
-use crate::domain::time::Timestamp;
 
 /// What a session may do: the least permission that does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +91,14 @@ pub trait Session {
     /// Starts at most one workflow run.
     fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult;
 
-    /// Looks for the check run of an attempt by its external id.
-    fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found;
+    /// Looks for the check run of an attempt by its external id; nothing when there is none.
+    ///
+    /// # Errors
+    /// The forge did not tell.
+    fn find_check_run(
+        &mut self,
+        wanted: &NewCheckRun<'_>,
+    ) -> Result<Option<CheckRunId>, Unavailable>;
 
     /// Creates the check run of an attempt, queued; at most one.
     fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult;
@@ -160,15 +165,4 @@ pub enum CheckRunLook {
     NotFound,
     /// The forge did not tell.
     Unavailable(Unavailable),
-}
-
-/// What looking for a check run came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// It exists.
-    Yes(CheckRunId),
-    /// The forge answered, and it does not exist.
-    No,
-    /// The forge did not tell. When it asked to wait, until then.
-    Unknown(ErrorClass, Option<Timestamp>),
 }

@@ -136,13 +136,12 @@ fn read<T: serde::de::DeserializeOwned>(
     name: &str,
     path: &str,
 ) -> Result<Read<T>, Unavailable> {
-    let now = session.client.clock.now();
     let (status, failure) = match session.call(Method::GET, path, None) {
         Err(result) => (None, super::unavailable(result)),
         Ok(answer) => match (answer.status, answer.object()) {
             (StatusCode::OK, Some(object)) => return Ok(Read::Found(object)),
             (StatusCode::NOT_FOUND, _) => return Ok(Read::NotFound),
-            (status, _) => (Some(status), answer.unavailable(now)),
+            (status, _) => (Some(status), answer.unavailable(session.client.clock.now())),
         },
     };
     log_failure(name, status, Some(failure.class));

@@ -10,12 +10,12 @@ use super::answer::{Answer, Repeat, class_of, log_failure};
 use super::client::{ApiVersion, Client};
 use super::token::Token;
 use super::wire::{Request, Silence};
-use super::{CheckRunLook, Dispatch, Found, NewCheckRun, Session, looks};
+use super::{CheckRunLook, Dispatch, NewCheckRun, Session, looks};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
-use crate::domain::reconcile::{doubt, look, workflow};
+use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
 
 /// The field of a dispatch that asks for the number of the run. A server that does not know it
 /// refuses the whole dispatch.
@@ -124,26 +124,25 @@ impl<'a> RepositorySession<'a> {
         (is_ours && number == id.to_string()).then_some(id)
     }
 
-    fn found(&self, wanted: &NewCheckRun<'_>, answer: &Answer) -> Found {
-        let now = self.client.clock.now();
-        if answer.status != StatusCode::OK {
-            return Found::Unknown(answer.class(now), answer.limited_until(now));
-        }
-        let Some(page) = answer.object::<CheckRunPage>() else {
-            return Found::Unknown(ErrorClass::Protocol, None);
+    fn found(
+        &self,
+        wanted: &NewCheckRun<'_>,
+        answer: &Answer,
+    ) -> Result<Option<CheckRunId>, Unavailable> {
+        let unclear = Unavailable { class: ErrorClass::Protocol, wait_until: None };
+        let body = answer.object::<CheckRunPage>();
+        let Some(page) = body.filter(|_| answer.status == StatusCode::OK) else {
+            return Err(answer.unavailable(self.client.clock.now()));
         };
         let ours = |run: &&CheckRun| {
             run.is(wanted) && run.app.as_ref().is_some_and(|app| app.id == self.client.app.get())
         };
         let lowest = page.check_runs.iter().filter(ours).map(|run| run.id).min();
         match lowest.map(CheckRunId::try_from) {
-            Some(Ok(id)) => Found::Yes(id),
+            Some(id) => id.map(Some).or(Err(unclear)),
             // It may stand on a page that was not read.
-            None if page.total_count > page.check_runs.len() => {
-                Found::Unknown(ErrorClass::Protocol, None)
-            }
-            None => Found::No,
-            Some(Err(_)) => Found::Unknown(ErrorClass::Protocol, None),
+            None if page.total_count > page.check_runs.len() => Err(unclear),
+            None => Ok(None),
         }
     }
 }
@@ -176,7 +175,10 @@ impl Session for RepositorySession<'_> {
         })
     }
 
-    fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found {
+    fn find_check_run(
+        &mut self,
+        wanted: &NewCheckRun<'_>,
+    ) -> Result<Option<CheckRunId>, Unavailable> {
         let rest = format!(
             "/commits/{}/check-runs?check_name={}&filter=all&app_id={}&per_page={PAGE}",
             percent_encode(wanted.head_sha),
@@ -185,13 +187,10 @@ impl Session for RepositorySession<'_> {
         );
         let (status, found) = match self.call(Method::GET, &rest, None) {
             Ok(answer) => (Some(answer.status), self.found(wanted, &answer)),
-            Err(result) => {
-                let class = class_of(result).unwrap_or(ErrorClass::Unavailable);
-                (None, Found::Unknown(class, None))
-            }
+            Err(result) => (None, Err(super::unavailable(result))),
         };
-        if let Found::Unknown(class, _) = found {
-            log_failure("find_check_run", status, Some(class));
+        if let Err(why) = found {
+            log_failure("find_check_run", status, Some(why.class));
         }
         found
     }

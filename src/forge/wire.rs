@@ -1,5 +1,4 @@
-//! One HTTP exchange with the forge: the only user of the HTTP client, and the keeper of its
-//! settings. It sends a request once, follows a moved repository once by hand, and says of a
+//! One HTTP exchange with the forge's API, and the settings of the HTTP client for it. It sends a request once, follows a moved repository once by hand, and says of a
 //! request without an answer whether it can have arrived.
 
 use std::time::Duration;

@@ -11,7 +11,7 @@ use crate::domain::dead_letter::{ErrorClass, Reason};
 use crate::domain::lease::Claim;
 use crate::domain::outbox::{Effect, EffectKind, Message, SendResult, Settlement};
 use crate::domain::retry::RetryPolicy;
-use crate::forge::{Dispatch, Forge, Found, NewCheckRun, Permission, Session};
+use crate::forge::{Dispatch, Forge, NewCheckRun, Permission, Session};
 use crate::metrics::{EFFECTS, Metrics, STORE_FAILURES};
 use crate::store::{self, LeasePolicy, NextMessage, Store};
 use crate::wake::Wake;
@@ -130,10 +130,14 @@ impl Outbox {
     ) -> Result<Sent, store::Error> {
         if claim.item.sent_before {
             match session.find_check_run(wanted) {
-                Found::Yes(id) => return Ok(Sent::of(SendResult::CheckRunExists(id))),
-                Found::No => {}
-                Found::Unknown(class, pause) => {
-                    return Ok(Sent::of(SendResult::Uncertain(class, pause)));
+                Ok(Some(id)) => return Ok(Sent::of(SendResult::CheckRunExists(id))),
+                Ok(None) => {}
+                // A look that was cut short because we stop tells nothing, and costs no try.
+                Err(_) if self.wake.is_stopped() => {
+                    return Ok(Sent { result: SendResult::Postponed, in_doubt: true });
+                }
+                Err(why) => {
+                    return Ok(Sent::of(SendResult::Uncertain(why.class, why.wait_until)));
                 }
             }
         }

@@ -18,9 +18,10 @@ use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId};
 use svc::domain::outbox::{CheckRunStatus, Effect, SendResult};
+use svc::domain::reconcile::Unavailable;
 use svc::domain::time::Timestamp;
 use svc::forge::client::{ApiVersion, Client, ClientError, Settings};
-use svc::forge::{Dispatch, Forge as _, Found, NewCheckRun, Permission, Session};
+use svc::forge::{Dispatch, Forge as _, NewCheckRun, Permission, Session};
 use svc::simulator::{Call, Fault, Simulator};
 use svc::wake::Wake;
 
@@ -137,17 +138,17 @@ fn a_dispatch_starts_one_run_and_learns_its_number_where_the_forge_tells_it() {
 fn a_check_run_is_created_found_and_moved() {
     let (simulator, client) = start();
     let mut session = open(&client, Permission::ChecksWrite);
-    assert_eq!(session.find_check_run(&check_run()), Found::No);
+    assert_eq!(session.find_check_run(&check_run()), Ok(None));
     let SendResult::CheckRunExists(id) = session.create_check_run(&check_run()) else {
         panic!("the check run was created")
     };
-    assert_eq!(session.find_check_run(&check_run()), Found::Yes(id));
+    assert_eq!(session.find_check_run(&check_run()), Ok(Some(id)));
     // A second one, as a lost answer leaves it: the first made is the one.
     assert_ne!(session.create_check_run(&check_run()), SendResult::CheckRunExists(id));
-    assert_eq!(session.find_check_run(&check_run()), Found::Yes(id));
+    assert_eq!(session.find_check_run(&check_run()), Ok(Some(id)));
     let other = "0199f3a0-0000-7000-8000-00000000000b".parse().expect("the id is canonical");
     let unknown = NewCheckRun { attempt: other, ..check_run() };
-    assert_eq!(session.find_check_run(&unknown), Found::No);
+    assert_eq!(session.find_check_run(&unknown), Ok(None));
     let moved = session.update_check_run(id, CheckRunStatus::InProgress);
     assert_eq!(moved, SendResult::CheckRunUpdated);
     assert_eq!(simulator.check_runs()[0].status, "in_progress");
@@ -188,7 +189,7 @@ fn check_runs_fail_by_what_repeating_them_would_do() {
     let doubt = SendResult::Uncertain(ErrorClass::Unavailable, None);
     simulator.plan(Call::CheckRunCreate, Fault::CutAfterEffect);
     assert_eq!(session.create_check_run(&check_run()), doubt);
-    let Found::Yes(id) = session.find_check_run(&check_run()) else { panic!("it was created") };
+    let Ok(Some(id)) = session.find_check_run(&check_run()) else { panic!("it was created") };
     for (fault, wanted) in [
         (Fault::CutAfterEffect, doubt),
         (Fault::Status(503), doubt),
@@ -208,7 +209,7 @@ fn check_runs_fail_by_what_repeating_them_would_do() {
     ] {
         simulator.plan(Call::CheckRunFind, fault);
         let found = session.find_check_run(&check_run());
-        assert_eq!(found, Found::Unknown(class, None), "{fault:?}");
+        assert_eq!(found, Err(Unavailable { class, wait_until: None }), "{fault:?}");
     }
     let nobody = CheckRunId::try_from(1).expect("the id is positive");
     let result = session.update_check_run(nobody, CheckRunStatus::InProgress);
@@ -233,7 +234,8 @@ fn a_limit_names_the_instant_to_wait_for() {
     let mut session = open(&client, Permission::ChecksWrite);
     simulator.plan(Call::CheckRunFind, fault);
     let found = session.find_check_run(&check_run());
-    assert!(matches!(found, Found::Unknown(ErrorClass::RateLimited, Some(_))), "{found:?}");
+    let why = found.unwrap_err();
+    assert!(why.class == ErrorClass::RateLimited && why.wait_until.is_some(), "{why:?}");
     simulator.plan(Call::CheckRunCreate, Fault::Status(429));
     let result = session.create_check_run(&check_run());
     assert!(
@@ -314,7 +316,7 @@ fn a_renamed_repository_is_followed_once_to_its_number() {
     let SendResult::CheckRunExists(id) = session.create_check_run(&check_run()) else {
         panic!("the check run was created")
     };
-    assert_eq!(session.find_check_run(&check_run()), Found::Yes(id));
+    assert_eq!(session.find_check_run(&check_run()), Ok(Some(id)));
     let moved = session.update_check_run(id, CheckRunStatus::InProgress);
     assert_eq!(moved, SendResult::CheckRunUpdated);
     assert_eq!(simulator.ledger().len(), 3);

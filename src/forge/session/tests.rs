@@ -55,8 +55,8 @@ fn with_session(test: impl Fn(&RepositorySession<'_>, &NewCheckRun<'_>)) {
 
 #[test]
 fn a_check_run_is_ours_by_attempt_commit_and_app() {
-    let yes = |id: i64| Found::Yes(id.try_into().expect("the id is positive"));
-    let unknown = Found::Unknown(ErrorClass::Protocol, None);
+    let yes = |id: i64| Ok(Some(id.try_into().expect("the id is positive")));
+    let unknown = Err(Unavailable { class: ErrorClass::Protocol, wait_until: None });
     with_session(|session, wanted| {
         let app = session.client.app.get();
         let run = |id: i64, external_id: &str, sha: &str, app: i64| {
@@ -65,14 +65,14 @@ fn a_check_run_is_ours_by_attempt_commit_and_app() {
         };
         let (ours, other) = (run(9, ATTEMPT, SHA, app), run(1, "other", SHA, app));
         for (total, runs, expected) in [
-            (0, vec![], Found::No),
+            (0, vec![], Ok(None)),
             (2, vec![other.clone(), ours.clone()], yes(9)),
             (2, vec![ours.clone(), run(8, ATTEMPT, SHA, app)], yes(8)),
             (101, vec![ours], yes(9)),
-            (1, vec![run(1, ATTEMPT, "else", app)], Found::No),
-            (1, vec![run(1, ATTEMPT, SHA, app + 1)], Found::No),
+            (1, vec![run(1, ATTEMPT, "else", app)], Ok(None)),
+            (1, vec![run(1, ATTEMPT, SHA, app + 1)], Ok(None)),
             (1, vec![run(-1, ATTEMPT, SHA, app)], unknown),
-            (1, vec![json!({"id": 1, "external_id": null, "app": null})], Found::No),
+            (1, vec![json!({"id": 1, "external_id": null, "app": null})], Ok(None)),
             (1, vec![json!({"id": "1"})], unknown),
             (101, vec![other], unknown),
         ] {
@@ -122,7 +122,7 @@ fn no_body_makes_it_panic_or_believe() {
                 let started = session.started(&answer).is_some();
                 prop_assert!(!started || answer.mentions("/octo-org/app/actions/runs/1"));
                 let found = session.found(wanted, &answer);
-                prop_assert!(!matches!(found, Found::Yes(_)) || answer.mentions(ATTEMPT));
+                prop_assert!(!matches!(found, Ok(Some(_))) || answer.mentions(ATTEMPT));
             }
         });
     });

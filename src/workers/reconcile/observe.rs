@@ -8,7 +8,7 @@ use crate::domain::lease::Claim;
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::look::{self, Look, Subject};
 use crate::domain::reconcile::{Unavailable, check_run, doubt, workflow};
-use crate::forge::{CheckRunLook, Found, NewCheckRun, Permission, Session, unavailable};
+use crate::forge::{CheckRunLook, NewCheckRun, Permission, Session, unavailable};
 use crate::store::Observation;
 
 /// What must be left of the lease when an update leaves: one call with its redirect and freshness waits.
@@ -69,11 +69,9 @@ fn creation_seen(session: &mut dyn Session, creation: &look::Creation) -> doubt:
         attempt: creation.attempt,
     };
     match session.find_check_run(&wanted) {
-        Found::Yes(run) => doubt::Observation::CheckRun(run),
-        Found::No => doubt::Observation::NoCheckRun,
-        Found::Unknown(class, wait_until) => {
-            doubt::Observation::Unavailable(Unavailable { class, wait_until })
-        }
+        Ok(Some(run)) => doubt::Observation::CheckRun(run),
+        Ok(None) => doubt::Observation::NoCheckRun,
+        Err(why) => doubt::Observation::Unavailable(why),
     }
 }
 

@@ -12,13 +12,13 @@ use svc::domain::dead_letter::ErrorClass::{
     Validation,
 };
 use svc::domain::event::CommitSha;
-use svc::domain::reconcile::doubt;
-use svc::domain::reconcile::look;
+use svc::domain::id::CheckRunId;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
+use svc::domain::reconcile::{self, doubt, look};
 use svc::domain::release::Conclusion;
 use svc::domain::time::Timestamp;
 use svc::forge::client::Settings;
-use svc::forge::{CheckRunLook, Found, Permission};
+use svc::forge::{CheckRunLook, Permission};
 
 use super::double::{Double, Script, http, minted_for};
 use super::{SHA, TIMEOUT, attempt, check_run, client, open, repository, settings};
@@ -110,11 +110,11 @@ fn of_check_run(look: CheckRunLook) -> Told {
     }
 }
 
-fn of_check_runs(found: Found) -> Told {
+fn of_check_runs(found: Result<Option<CheckRunId>, reconcile::Unavailable>) -> Told {
     match found {
-        Found::Yes(run) => Told::Found(run.get()),
-        Found::No => Told::NotFound,
-        Found::Unknown(class, until) => Told::Nothing(class, until.is_some()),
+        Ok(Some(run)) => Told::Found(run.get()),
+        Ok(None) => Told::NotFound,
+        Err(why) => Told::Nothing(why.class, why.wait_until.is_some()),
     }
 }
 

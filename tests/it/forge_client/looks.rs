@@ -1,18 +1,22 @@
 //! Looks at what stands at the simulated forge: what each tells, and how many calls it takes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use svc::clock::{Clock, SystemClock};
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::event::CommitSha;
 use svc::domain::id::{CheckRunId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{doubt, look};
+use svc::domain::reconcile::{Unavailable, doubt, look};
 use svc::domain::release::Conclusion;
 use svc::domain::time::Timestamp;
 use svc::forge::client::Client;
 use svc::forge::{CheckRunLook, Dispatch, Permission};
-use svc::simulator::{Call, RunState, Simulator};
+use svc::simulator::{Call, Fault, RunState, Simulator};
+use svc::wake::Wake;
 
 use super::{SHA, attempt, check_run, open, repository, start};
 
@@ -170,4 +174,36 @@ fn a_renamed_repository_is_followed_when_it_is_looked_at() {
     assert_eq!(session.workflow_run(&wanted_run(run)), Lookup::Pending);
     let found = session.find_workflow_run(&wanted_dispatch(created_at));
     assert_eq!(found, doubt::Observation::WorkflowRun(run));
+}
+
+/// Ten seconds later each time it is read.
+struct SteppingClock(Timestamp, AtomicU32);
+
+const STEP: Duration = Duration::from_secs(10);
+
+impl Clock for SteppingClock {
+    fn now(&self) -> Timestamp {
+        self.0.plus(STEP * self.1.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+#[test]
+fn a_limit_counts_from_the_answer_and_not_from_before_the_call() {
+    let simulator = Simulator::start().unwrap();
+    simulator.add_repository(&repository());
+    let clock = Arc::new(SteppingClock(SystemClock::new().now(), AtomicU32::new(0)));
+    let settings = super::settings(simulator.base_url());
+    let client = Client::new(settings, Arc::<SteppingClock>::clone(&clock), Wake::new()).unwrap();
+    let mut session = open(&client, Permission::ActionsRead);
+    simulator.plan(Call::WorkflowRunRead, Fault::RateLimited { retry_after: 90 });
+    let told = session.workflow_run(&wanted_run(7.try_into().unwrap()));
+    let Lookup::Unavailable(Unavailable { wait_until: Some(until), .. }) = told else {
+        panic!("{told:?}")
+    };
+    let answered_at = clock.now().minus(STEP);
+    assert_eq!(until, answered_at.plus(Duration::from_secs(90)));
 }

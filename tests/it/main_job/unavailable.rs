@@ -14,8 +14,8 @@ use svc::wake::Wake;
 use svc::workers::driver::Worker as _;
 
 use crate::support::World;
-use crate::support::forge::FakeForge;
-use crate::support::world::{commit, open_raw, webhooks};
+use crate::support::forge::{FakeForge, Plan};
+use crate::support::world::{RETRY, commit, open_raw, webhooks};
 
 /// A forge that takes the store away for a moment whenever it is asked for a session.
 struct Disturber {
@@ -63,4 +63,23 @@ fn an_effect_the_store_could_not_note_does_not_leave_and_waits_for_no_lease() {
     assert_eq!(world.ask::<String>(waiting), "available 0");
     world.settle();
     assert_eq!(world.forge.count(EffectKind::WorkflowDispatch, None), 1);
+}
+
+#[test]
+fn a_look_that_our_own_stop_cuts_short_costs_no_try() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.forge.plan(EffectKind::CheckRunCreate, Plan::LostAfter);
+    world.settle();
+    let message =
+        "SELECT status || ' ' || attempt_count FROM outbox WHERE kind = 'check_run_create'";
+    assert_eq!(world.ask::<String>(message), "available 1");
+    world.clock.advance(RETRY.delay_max);
+    let mut worker = world.outbox();
+    world.forge.next_find_is_cut_short(worker.wake.clone());
+    worker.step();
+    assert_eq!(world.ask::<String>(message), "available 1", "in doubt as before");
+    world.settle();
+    assert_eq!(world.ask::<String>(message), "completed 2");
+    assert_eq!(world.forge.count(EffectKind::CheckRunCreate, None), 1);
 }

@@ -12,7 +12,7 @@ use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Unavailable, doubt, look};
-use svc::forge::{CheckRunLook, Dispatch, Forge, Found, NewCheckRun, Permission, Session};
+use svc::forge::{CheckRunLook, Dispatch, Forge, NewCheckRun, Permission, Session};
 use svc::wake::Wake;
 
 use super::actions;
@@ -275,19 +275,27 @@ impl Session for SimulatedSession<'_> {
         })
     }
 
-    fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found {
+    fn find_check_run(
+        &mut self,
+        wanted: &NewCheckRun<'_>,
+    ) -> Result<Option<CheckRunId>, Unavailable> {
         let now = self.0.world.clock.now();
         match self.0.meet("find") {
             Fault::RateLimited => {
                 let until = now.plus(Duration::from_secs(45));
-                return Found::Unknown(ErrorClass::RateLimited, Some(until));
+                return Err(Unavailable {
+                    class: ErrorClass::RateLimited,
+                    wait_until: Some(until),
+                });
             }
-            Fault::LostBefore => return Found::Unknown(ErrorClass::Unavailable, None),
+            Fault::LostBefore => {
+                return Err(Unavailable { class: ErrorClass::Unavailable, wait_until: None });
+            }
             _ => {}
         }
         let state = self.0.world.forge.lock().unwrap();
         let found = state.check_runs.iter().find(|(attempt, _)| *attempt == wanted.attempt);
-        found.map_or(Found::No, |(_, id)| Found::Yes(*id))
+        Ok(found.map(|(_, id)| *id))
     }
 
     fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult {

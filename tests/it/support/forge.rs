@@ -8,9 +8,10 @@ use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
-use svc::domain::reconcile::{doubt, look, workflow};
+use svc::domain::reconcile::{Unavailable, doubt, look, workflow};
 use svc::domain::time::Timestamp;
-use svc::forge::{CheckRunLook, Dispatch, Forge, Found, NewCheckRun, Permission, Session};
+use svc::forge::{CheckRunLook, Dispatch, Forge, NewCheckRun, Permission, Session};
+use svc::wake::Wake;
 
 /// What happens to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ struct State {
     shown: Vec<(CheckRunId, CheckRunStatus)>,
     /// Looks so far.
     looks: usize,
+    /// Stopped by the next look for a check run, which then tells nothing.
+    stopped_by_find: Option<Wake>,
     plans: VecDeque<(EffectKind, Plan)>,
     next_number: i64,
     ledger: Vec<(EffectKind, AttemptId)>,
@@ -94,6 +97,11 @@ impl FakeForge {
     pub(crate) fn shows(&self, check_run: CheckRunId) -> Option<CheckRunStatus> {
         let state = self.0.lock().unwrap();
         state.shown.iter().rfind(|(id, _)| *id == check_run).map(|(_, status)| *status)
+    }
+
+    /// The next look for a check run is cut short by the end of its worker.
+    pub(crate) fn next_find_is_cut_short(&self, worker: Wake) {
+        self.0.lock().unwrap().stopped_by_find = Some(worker);
     }
 
     /// How often anything was looked at.
@@ -177,11 +185,18 @@ impl Session for FakeSession<'_> {
         })
     }
 
-    fn find_check_run(&mut self, wanted: &NewCheckRun<'_>) -> Found {
+    fn find_check_run(
+        &mut self,
+        wanted: &NewCheckRun<'_>,
+    ) -> Result<Option<CheckRunId>, Unavailable> {
         let mut state = self.0.0.lock().unwrap();
         state.looks += 1;
+        if let Some(worker) = state.stopped_by_find.take() {
+            worker.stop();
+            return Err(Unavailable { class: ErrorClass::Unavailable, wait_until: None });
+        }
         let found = state.check_runs.iter().find(|(attempt, _)| *attempt == wanted.attempt);
-        found.map_or(Found::No, |(_, id)| Found::Yes(*id))
+        Ok(found.map(|(_, id)| *id))
     }
 
     fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult {
