@@ -1,11 +1,9 @@
 //! Intentions: one function for each thing a caller may want, its access check first.
 //!
-//! HTTP, MCP and the command line translate to and from these functions and add nothing, so the
-//! surfaces cannot drift. Whoever operates must hold a [`Principal`], which only the check gives out.
+//! Surfaces translate to and from these functions and add nothing, so they cannot drift. Whoever operates must hold a [`Principal`], which only the check gives out.
 
 mod callback;
 mod cards;
-mod checks;
 mod dead_letters;
 mod error;
 mod listings;
@@ -24,12 +22,13 @@ use crate::forge::{payload, signature};
 use crate::keys::Keys;
 use crate::latest::Latest;
 use crate::metrics::Metrics;
+use crate::seats::Seats;
+use crate::seldom::Seldom;
 use crate::store::Store;
 use crate::wake::Wake;
 
 pub use callback::{Callback, ResultTaken};
 pub use cards::Put;
-pub use checks::Checks;
 pub use error::Error;
 pub use receive::{Intake, Webhook};
 
@@ -60,6 +59,16 @@ pub struct Wakes {
     pub outbox: Wake,
 }
 
+/// Cards are checked without a token, so checking must not take the threads operators need.
+pub const CARD_CHECKS_MAX: usize = 2;
+
+/// Lines that whoever reaches the public address can cause.
+#[derive(Debug, Default)]
+pub struct Refused {
+    webhook: Seldom,
+    result: Seldom,
+}
+
 /// Everything intentions need.
 pub struct App {
     /// The store.
@@ -78,8 +87,10 @@ pub struct App {
     pub wakes: Wakes,
     /// Counters.
     pub metrics: Arc<Metrics>,
-    /// Who may check cards now.
-    pub checks: Checks,
+    /// Of those who check cards: [`CARD_CHECKS_MAX`].
+    pub card_checks: Seats,
+    /// Lines about webhooks and results of strangers.
+    pub refused: Refused,
     /// How the signals stood when they were last evaluated.
     pub slo: Latest<Report>,
     /// The service is stopping.
@@ -90,7 +101,7 @@ impl App {
     /// Returns who asks, or why nobody may.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the operator API is off, [`Error::Unauthenticated`] when the
+    /// [`Error::OperatorApiOff`], [`Error::Unauthenticated`] when the
     /// header does not hold the token.
     pub fn operator(&self, authorization: Option<&str>) -> Result<Principal, Error> {
         let operators = self.operators.as_ref().ok_or(Error::OperatorApiOff)?;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::app::{App, Checks, IntakeRules, ResultRules, Wakes};
+use crate::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes};
 use crate::auth::operator::Operators;
 use crate::auth::shared_secret;
 use crate::clock::{Clock, SystemClock};
@@ -38,6 +38,7 @@ use crate::keys::{Fetch, Keys};
 use crate::latest::Latest;
 use crate::metrics::Metrics;
 use crate::random::{Ids, SystemEntropy};
+use crate::seats::Seats;
 use crate::store::{self, OpenError, Options, Store};
 use crate::thread;
 use crate::wake::Wake;
@@ -48,9 +49,9 @@ use crate::workers::sweep::Sweep;
 const SWEEP_POLL: Duration = Duration::from_secs(60);
 /// How often the self-check runs, unless the supervisor's watchdog wants it oftener.
 const SELF_CHECK_POLL: Duration = Duration::from_secs(5);
-/// Most threads at once beside the reconcilers: those at rest, the most senders, and one for each
-/// connection of operators.
-const THREADS_MAX: usize = 80;
+/// Most threads at once beside the reconcilers: those at rest, with both TCP addresses open, the most
+/// senders, and one for each connection of operators.
+const THREADS_MAX: usize = 96;
 /// Exit status when the disk fails: the supervisor should start us again.
 const EXIT_DISK_FAILED: i32 = 74;
 
@@ -176,7 +177,8 @@ impl Running {
             reconciliation_configuration_valid: config.reconciliation.is_some(),
             wakes: wakes.clone(),
             metrics: Arc::clone(&metrics),
-            checks: Checks::default(),
+            card_checks: Seats::new(CARD_CHECKS_MAX),
+            refused: Refused::default(),
             slo: Latest::default(),
             draining: AtomicBool::new(false),
         });

@@ -42,7 +42,9 @@ pub mod latest;
 pub mod logging;
 pub mod metrics;
 pub mod random;
+pub mod seats;
 pub mod secret;
+pub mod seldom;
 pub mod thread;
 pub mod wake;
 

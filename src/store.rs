@@ -5,7 +5,7 @@
 //! because nothing can be known about what was written.
 //!
 //! All writes go through one thread that owns the one writing connection. It runs whatever has
-//! queued up inside one transaction, each verb in its own savepoint, and answers only after the
+//! queued up inside one transaction, one after the other, and answers only after the
 //! commit has reached the disk: many verbs share one sync (group commit), and a lone caller waits for
 //! nothing. Reads have a small pool of read-only connections. A verb never calls the outside, so no
 //! transaction is ever open while the network is waited for; between two verbs a worker holds a

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use svc::app::{App, Checks, IntakeRules, Wakes};
+use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Wakes};
 use svc::clock::SystemClock;
 use svc::forge::{payload, signature};
 use svc::http::message::Surface;
@@ -13,6 +13,7 @@ use svc::http::routes::Router;
 use svc::http::server::tcp::{self, TcpLimits, TcpServer};
 use svc::latest::Latest;
 use svc::metrics::Metrics;
+use svc::seats::Seats;
 use svc::simulator::sign;
 use svc::store::Store;
 
@@ -86,7 +87,8 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
         reconciliation_configuration_valid: true,
         wakes: Wakes::default(),
         metrics: Arc::new(Metrics::default()),
-        checks: Checks::default(),
+        card_checks: Seats::new(CARD_CHECKS_MAX),
+        refused: Refused::default(),
         slo: Latest::default(),
         draining: AtomicBool::new(false),
     };

@@ -92,12 +92,17 @@ impl App {
             Err(Unknown::Later(error)) => Err(error),
             Err(Unknown::Fault(fault)) => {
                 self.metrics.count(RESULTS, &[("outcome", fault.as_str())]);
-                log::warn!(event = "result.unauthenticated", fault = fault.as_str(); "a result was refused: its credential does not hold");
+                self.say_unauthenticated(fault);
                 return Err(Error::Unauthenticated);
             }
         };
         self.metrics.count(RESULTS, &[("outcome", outcome(&taken))]);
         taken
+    }
+
+    fn say_unauthenticated(&self, fault: Fault) {
+        let Some(unsaid) = self.refused.result.due(self.clock.monotonic()) else { return };
+        log::warn!(event = "result.unauthenticated", fault = fault.as_str(), unsaid = unsaid; "a result was refused: its credential does not hold");
     }
 
     /// Finds out who sent a result.

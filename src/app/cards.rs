@@ -1,6 +1,8 @@
 //! Agent cards: are they valid, and which are registered? Whoever reaches the surface may ask; a write
 //! asks for the principal. No line of the log has a word of a card, or its name.
 
+use std::time::Duration;
+
 use ring::digest::{SHA256, digest};
 
 use crate::app::{App, Error};
@@ -10,6 +12,9 @@ use crate::domain::agent_card::{
     AgentCard, CardName, Condition, Digest, NewAgentCard, Removal, Write,
 };
 use crate::domain::page::Page;
+
+/// How long one more check waits for its turn, holding its thread.
+const CHECK_WAIT: Duration = Duration::from_millis(100);
 
 /// What became of a card that is registered now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +43,7 @@ impl App {
     /// # Errors
     /// [`Error::Busy`].
     pub fn check_card(&self, card: &[u8]) -> Result<Report, Error> {
-        let _turn = self.checks.take().ok_or(Error::Busy)?;
+        let _turn = self.card_checks.take(CHECK_WAIT).ok_or(Error::Busy)?;
         Ok(card::check(card))
     }
 
@@ -54,7 +59,7 @@ impl App {
         if card::lines(lines).nth(BATCH_MAX).is_some() {
             return Err(Error::TooManyCards);
         }
-        let _turn = self.checks.take().ok_or(Error::Busy)?;
+        let _turn = self.card_checks.take(CHECK_WAIT).ok_or(Error::Busy)?;
         card::lines(lines).try_for_each(|(number, line)| tell(number, card::check(line)))
     }
 

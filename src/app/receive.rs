@@ -62,9 +62,14 @@ impl App {
         };
         self.metrics.count(DELIVERIES, &[("outcome", outcome)]);
         if matches!(taken, Err(Error::BadSignature)) {
-            log::warn!(event = "webhook.bad_signature"; "a webhook was refused: its signature does not hold");
+            self.say_bad_signature();
         }
         taken.map(|(intake, _)| intake)
+    }
+
+    fn say_bad_signature(&self) {
+        let Some(unsaid) = self.refused.webhook.due(self.clock.monotonic()) else { return };
+        log::warn!(event = "webhook.bad_signature", unsaid = unsaid; "a webhook was refused: its signature does not hold");
     }
 
     fn take_in(&self, webhook: &Webhook<'_>) -> Result<(Intake, &'static str), Error> {

@@ -50,7 +50,7 @@ pub fn show_checked(config: &Config) {
     match config.reconciliation {
         Some(_) => println!("the configuration is valid"),
         None => {
-            println!("svcd starts with this configuration, reconciles nothing, and is never ready")
+            println!("svcd starts with this configuration, reconciles nothing, and is never ready");
         }
     }
     for warning in &config.warnings {

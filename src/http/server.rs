@@ -6,6 +6,7 @@
 //! the async runtime, so that they get through while the public side is drowning. Because
 //! `tiny_http` trusts its peers, a guard stands before it and passes nothing but clean requests.
 
+mod bodies;
 pub mod control;
 mod deadline;
 mod exchange;
@@ -15,7 +16,6 @@ mod inner;
 mod newcomers;
 mod peers;
 mod pool;
-mod seats;
 mod stall;
 pub mod tcp;
 

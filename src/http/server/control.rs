@@ -18,8 +18,8 @@ use std::time::Duration;
 use super::deadline::Deadline;
 use super::guard::{Guard, INSIDE_MAX};
 use super::inner::Inner;
-use super::seats::Seats;
 use crate::http::message::Service;
+use crate::seats::Seats;
 use crate::thread;
 use crate::wake::Wake;
 

@@ -6,43 +6,64 @@ use std::time::Duration;
 
 use http::header::{CONNECTION, HOST, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
+use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::bodies::{Bodies, Share};
 use super::peers::{Peers, Place};
 use super::pool::Pool;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
 
-/// Answers requests, one after another on each connection.
+/// An answer up to this size is sent whatever else is held; sockets take as much.
+const SMALL: usize = 64 << 10;
+
+/// Answers the requests of a door, one after another on each connection. Each door has its own, so that
+/// strangers at one take neither threads nor memory from another.
 pub(super) struct Exchange {
+    pub(super) surface: Surface,
     pub(super) service: Arc<dyn Service>,
     pub(super) pool: Pool,
     pub(super) peers: Arc<Peers>,
     pub(super) body_timeout: Duration,
     pub(super) handler_timeout: Duration,
-    /// A permit for each byte of body that all connections together may hold.
-    pub(super) body_bytes: Arc<Semaphore>,
+    pub(super) bodies: Arc<Bodies>,
 }
 
 /// A whole request, and what it holds until it is answered: its bytes, and its client's place.
 struct Held {
     request: Request,
-    _bytes: Option<OwnedSemaphorePermit>,
+    client: Option<IpAddr>,
+    bytes: Share,
     _place: Option<Place>,
 }
 
+/// The body of an answer, and its share of what the door holds until the peer has taken it.
+struct Charged {
+    body: Vec<u8>,
+    _bytes: Share,
+}
+
+impl AsRef<[u8]> for Charged {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
 impl Exchange {
-    /// Returns the answer to a request that came from `peer` through the door `surface`.
+    /// Returns the answer to a request that came from `peer`.
     pub(super) async fn answer(
         &self,
-        surface: Surface,
         peer: IpAddr,
         request: http::Request<Incoming>,
     ) -> http::Response<Full<Bytes>> {
-        match self.read(surface, peer, request).await {
-            Ok(held) => into_hyper(self.handle(held.request).await),
+        match self.read(peer, request).await {
+            Ok(held) => {
+                let response = self.handle(held.request).await;
+                drop(held.bytes);
+                self.send(response, held.client)
+            }
             Err(refusal) => {
                 let mut response = into_hyper(*refusal);
                 // The body was not read to its end, so nothing after it can be trusted.
@@ -54,13 +75,13 @@ impl Exchange {
 
     async fn read(
         &self,
-        surface: Surface,
         peer: IpAddr,
         request: http::Request<Incoming>,
     ) -> Result<Held, Box<Response>> {
         let (parts, body) = request.into_parts();
         let client = self.peers.client(peer, &parts.headers);
-        let head = head(surface, client, parts).ok_or_else(|| self.refuse(Refusal::BadRequest))?;
+        let head =
+            head(self.surface, client, parts).ok_or_else(|| self.refuse(Refusal::BadRequest))?;
         // A direct peer is counted by its connections.
         let place = if client == peer {
             None
@@ -68,36 +89,34 @@ impl Exchange {
             let place = self.peers.take(client);
             Some(place.ok_or_else(|| self.refuse(Refusal::Overloaded))?)
         };
+        let client = (!self.peers.trusts(client)).then_some(client);
         let limit = self.service.admit(&head)?;
         // Without a transfer encoding the length is declared, and hyper reads no more than that.
         let length = usize::try_from(body.size_hint().lower());
         if !length.is_ok_and(|length| length <= limit) {
             return Err(self.refuse(Refusal::PayloadTooLarge));
         }
-        match timeout(self.body_timeout, self.collect(body)).await {
+        match timeout(self.body_timeout, self.collect(body, client)).await {
             Ok(Ok((body, bytes))) => {
-                Ok(Held { request: Request { head, body }, _bytes: bytes, _place: place })
+                Ok(Held { request: Request { head, body }, client, bytes, _place: place })
             }
             Ok(Err(refusal)) => Err(self.refuse(refusal)),
             Err(_elapsed) => Err(self.refuse(Refusal::Timeout)),
         }
     }
 
-    /// Reads a body as it comes. What counts against all bodies together is what has arrived, not
-    /// what was declared, so that a peer pays for what it holds.
+    /// Reads a body as it comes. What counts is what has arrived, not what was declared, so that a peer
+    /// pays for what it holds.
     async fn collect(
         &self,
         mut body: Incoming,
-    ) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), Refusal> {
-        let (mut whole, mut held) = (Vec::new(), None::<OwnedSemaphorePermit>);
+        client: Option<IpAddr>,
+    ) -> Result<(Vec<u8>, Share), Refusal> {
+        let (mut whole, mut held) = (Vec::new(), self.bodies.share(client));
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.or(Err(Refusal::BadRequest))?.into_data() else { continue };
-            let count = u32::try_from(data.len()).or(Err(Refusal::PayloadTooLarge))?;
-            let bytes = Arc::clone(&self.body_bytes).try_acquire_many_owned(count);
-            let bytes = bytes.or(Err(Refusal::Overloaded))?;
-            match &mut held {
-                Some(held) => held.merge(bytes),
-                None => held = Some(bytes),
+            if !held.grow(data.len()) {
+                return Err(Refusal::Overloaded);
             }
             whole.extend_from_slice(&data);
         }
@@ -113,6 +132,20 @@ impl Exchange {
             Ok(Err(_)) => self.service.refuse(Refusal::Internal),
             Err(_elapsed) => self.service.refuse(Refusal::Overloaded),
         }
+    }
+
+    /// Returns the answer for hyper. A large one is held until the peer has taken it, however slowly, and
+    /// is refused when there is no room for it.
+    fn send(&self, response: Response, client: Option<IpAddr>) -> http::Response<Full<Bytes>> {
+        if response.body.len() <= SMALL {
+            return into_hyper(response);
+        }
+        let mut bytes = self.bodies.share(client);
+        if !bytes.grow(response.body.len()) {
+            return into_hyper(self.service.refuse(Refusal::Overloaded));
+        }
+        let body = Charged { body: response.body, _bytes: bytes };
+        with_body(response.status, response.headers, Bytes::from_owner(body))
     }
 
     fn refuse(&self, refusal: Refusal) -> Box<Response> {
@@ -138,8 +171,12 @@ fn head(surface: Surface, peer: IpAddr, parts: Parts) -> Option<Head> {
 }
 
 fn into_hyper(response: Response) -> http::Response<Full<Bytes>> {
-    let mut answer = http::Response::new(Full::from(response.body));
-    *answer.status_mut() = response.status;
-    *answer.headers_mut() = response.headers;
+    with_body(response.status, response.headers, response.body.into())
+}
+
+fn with_body(status: StatusCode, headers: HeaderMap, body: Bytes) -> http::Response<Full<Bytes>> {
+    let mut answer = http::Response::new(Full::new(body));
+    *answer.status_mut() = status;
+    *answer.headers_mut() = headers;
     answer
 }

@@ -14,8 +14,8 @@ use http::Method;
 use super::control::ControlLimits;
 use super::deadline::Timed;
 use super::framing::{self, HEAD_BYTES_MAX, Malformed, Opening};
-use super::seats::Seats;
 use crate::http::message::{Refusal, Request, Response, Service};
+use crate::seats::Seats;
 use crate::thread;
 use crate::wake::Wake;
 

@@ -11,9 +11,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tiny_http::{Header, Server};
 
 use super::guard::INSIDE_MAX;
-use super::seats::{Seat, Seats};
 use super::{framing, handle};
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
+use crate::seats::{Seat, Seats};
 use crate::thread;
 use crate::wake::Wake;
 

@@ -37,11 +37,12 @@ impl Peers {
         if !self.trusts(peer) {
             return peer;
         }
-        let values: Vec<&str> =
-            headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok()).collect();
+        let values = headers.get_all(FORWARDED_FOR).iter().rev();
         let mut client = peer;
-        for hop in values.iter().rev().flat_map(|value| value.rsplit(',')) {
-            let Ok(hop) = hop.trim().parse::<IpAddr>() else { break };
+        // Bytes, because what a client wrote in front of the list need not be text.
+        for hop in values.flat_map(|value| value.as_bytes().rsplit(|byte| *byte == b',')) {
+            let hop = str::from_utf8(hop).ok().and_then(|hop| hop.trim().parse::<IpAddr>().ok());
+            let Some(hop) = hop else { break };
             client = hop.to_canonical();
             if !self.trusts(client) {
                 break;
@@ -50,7 +51,8 @@ impl Peers {
         client
     }
 
-    fn trusts(&self, peer: IpAddr) -> bool {
+    /// Says whether this is a trusted proxy, behind which are many.
+    pub(super) fn trusts(&self, peer: IpAddr) -> bool {
         self.trusted.iter().any(|network| network.contains(&peer))
     }
 
@@ -85,6 +87,8 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -108,7 +112,7 @@ mod tests {
         let client = |peer: &str, values: &[&str]| {
             let mut headers = HeaderMap::new();
             for value in values {
-                headers.append(FORWARDED_FOR, value.parse().unwrap());
+                headers.append(FORWARDED_FOR, HeaderValue::from_bytes(value.as_bytes()).unwrap());
             }
             peers.client(peer.parse().unwrap(), &headers).to_string()
         };
@@ -119,5 +123,10 @@ mod tests {
         assert_eq!(client("10.0.0.1", &["1.1.1.1", "192.0.2.9,10.0.0.2"]), "192.0.2.9");
         assert_eq!(client("10.0.0.1", &["1.1.1.1, nonsense, 10.0.0.2"]), "10.0.0.2");
         assert_eq!(client("10.0.0.1", &["::ffff:192.0.2.9"]), "192.0.2.9");
+        assert_eq!(
+            client("10.0.0.1", &["\u{e9}, 192.0.2.9"]),
+            "192.0.2.9",
+            "whatever stands before"
+        );
     }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::handle;
-use super::seats::Seats;
 use crate::http::message::{Request, Response, Service};
+use crate::seats::Seats;
 use crate::thread;
 
 /// The way to the threads. They end when it is dropped and the queue is empty.

@@ -18,14 +18,15 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
+use super::bodies::Bodies;
 use super::deadline::Deadline;
 use super::exchange::Exchange;
 use super::newcomers::{Newcomer, Newcomers};
 use super::peers::Peers;
 use super::pool::Pool;
-use super::seats::Seats;
 use super::stall::{Stall, Turns};
 use crate::http::message::{Service, Surface};
+use crate::seats::Seats;
 use crate::thread;
 
 /// How long accepting rests after an error. Most of them (no more descriptors) last a while.
@@ -44,8 +45,10 @@ pub struct TcpLimits {
     pub head_timeout: Duration,
     /// Time for a whole body.
     pub body_timeout: Duration,
-    /// Most bytes of bodies that all connections together hold at once.
+    /// Most bytes of bodies, of requests and of large answers, that each door holds at once.
     pub body_bytes_max: usize,
+    /// Most of them for one client that is no trusted proxy; more than the largest body there is.
+    pub body_bytes_per_client_max: usize,
     /// Longest time without the peer taking a byte of its answer.
     pub write_stall: Duration,
     /// Longest time a connection is kept without a request under way.
@@ -54,9 +57,9 @@ pub struct TcpLimits {
     pub head_bytes_max: usize,
     /// Most headers of a request.
     pub headers_max: usize,
-    /// Threads that run handlers.
+    /// Threads that run the handlers of each door.
     pub handler_threads: usize,
-    /// Most requests that wait for a handler.
+    /// Most requests that wait for a handler of their door.
     pub queue_max: usize,
     /// Time for a handler, its wait in the queue included.
     pub handler_timeout: Duration,
@@ -74,6 +77,7 @@ impl Default for TcpLimits {
             head_timeout: Duration::from_secs(5),
             body_timeout: Duration::from_secs(15),
             body_bytes_max: 128 << 20,
+            body_bytes_per_client_max: 32 << 20,
             write_stall: Duration::from_secs(10),
             idle: Duration::from_secs(30),
             head_bytes_max: 16 << 10,
@@ -92,7 +96,7 @@ impl Default for TcpLimits {
 pub struct TcpServer {
     stop: watch::Sender<Option<Duration>>,
     thread: JoinHandle<()>,
-    handlers: Seats,
+    handlers: Vec<Seats>,
 }
 
 /// Starts one server for several listeners, each a door of its own.
@@ -105,29 +109,26 @@ pub fn start(
     limits: TcpLimits,
 ) -> io::Result<TcpServer> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-    let (pool, handlers) = Pool::start(limits.handler_threads, limits.queue_max, &service)?;
-    let doors = {
-        let _entered = runtime.enter();
-        let places = limits.connections_max;
-        let open = |listener| Door::open(listener, places);
-        listeners.into_iter().map(open).collect::<io::Result<Vec<_>>>()?
-    };
     let (stop, stopping) = watch::channel(None);
     let peers =
         Arc::new(Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone()));
-    let hall = Arc::new(Hall {
-        peers: Arc::clone(&peers),
-        exchange: Exchange {
-            service,
+    let (mut doors, mut handlers) = (Vec::new(), Vec::new());
+    for (surface, listener) in listeners {
+        let (pool, seats) = Pool::start(limits.handler_threads, limits.queue_max, &service)?;
+        handlers.push(seats);
+        let exchange = Exchange {
+            surface,
+            service: Arc::clone(&service),
             pool,
-            peers,
+            peers: Arc::clone(&peers),
             body_timeout: limits.body_timeout,
             handler_timeout: limits.handler_timeout,
-            body_bytes: Arc::new(Semaphore::new(limits.body_bytes_max)),
-        },
-        stopping,
-        limits,
-    });
+            bodies: Arc::new(Bodies::new(limits.body_bytes_max, limits.body_bytes_per_client_max)),
+        };
+        let _entered = runtime.enter();
+        doors.push(Door::open(listener, exchange, limits.connections_max)?);
+    }
+    let hall = Arc::new(Hall { peers, stopping, limits });
     let thread = thread::spawn("http", move || runtime.block_on(run(hall, doors)))?;
     Ok(TcpServer { stop, thread, handlers })
 }
@@ -141,34 +142,33 @@ impl TcpServer {
         if self.thread.join().is_err() {
             log::error!(event = "http.server_panicked"; "the HTTP server panicked");
         }
-        if !self.handlers.wait_free(deadline.left()) {
+        if !self.handlers.iter().all(|handlers| handlers.wait_free(deadline.left())) {
             log::warn!(event = "http.handlers_left"; "leaving handlers behind that do not end");
         }
     }
 }
 
-/// A listener, and what faces it.
+/// A listener, and what faces it: whatever strangers at one door take, they take from nobody at another.
 struct Door {
-    surface: Surface,
     listener: tokio::net::TcpListener,
-    /// A permit for each connection, so that strangers at one door take no place at another.
+    exchange: Arc<Exchange>,
+    /// A permit for each connection.
     places: Arc<Semaphore>,
     newcomers: Newcomers,
 }
 
 impl Door {
-    fn open((surface, listener): (Surface, TcpListener), places: u16) -> io::Result<Self> {
+    fn open(listener: TcpListener, exchange: Exchange, places: u16) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let places = Arc::new(Semaphore::new(places.into()));
-        Ok(Self { surface, listener, places, newcomers: Newcomers::default() })
+        let (exchange, places) = (Arc::new(exchange), Arc::new(Semaphore::new(places.into())));
+        Ok(Self { listener, exchange, places, newcomers: Newcomers::default() })
     }
 }
 
 /// What all connections share.
 struct Hall {
     peers: Arc<Peers>,
-    exchange: Exchange,
     stopping: watch::Receiver<Option<Duration>>,
     limits: TcpLimits,
 }
@@ -215,7 +215,7 @@ async fn accept(hall: Arc<Hall>, door: Door) {
                 yield_now().await;
             }
             Err(error) => {
-                let (surface, error) = (door.surface.as_str(), error.to_string());
+                let (surface, error) = (door.exchange.surface.as_str(), error.to_string());
                 log::warn!(
                     event = "http.accept_failed", surface, error = error.as_str();
                     "accepting a connection failed"
@@ -237,8 +237,8 @@ fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
     if stream.set_nodelay(true).is_err() {
         return; // The peer has already gone.
     }
-    let surface = door.surface;
-    let (hall, places) = (Arc::clone(hall), Arc::clone(&door.places));
+    let (hall, exchange) = (Arc::clone(hall), Arc::clone(&door.exchange));
+    let places = Arc::clone(&door.places);
     let (newcomer, notice) = door.newcomers.enter();
     tokio::spawn(async move {
         let conversation = async {
@@ -247,7 +247,7 @@ fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
                 // The one that makes room closes first.
                 None => places.acquire_owned().await,
             };
-            converse(&hall, surface, stream, peer, &newcomer).await;
+            converse(&hall, &exchange, stream, peer, &newcomer).await;
             drop(permit);
         };
         tokio::select! {
@@ -260,7 +260,7 @@ fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
 
 async fn converse(
     hall: &Hall,
-    surface: Surface,
+    exchange: &Exchange,
     stream: TcpStream,
     peer: IpAddr,
     newcomer: &Newcomer,
@@ -268,12 +268,12 @@ async fn converse(
     let limits = &hall.limits;
     let turns = Turns::default();
     let stall = Stall::new(stream, turns.clone(), limits.head_timeout, limits.write_stall);
-    let exchange = service_fn(|request| {
+    let service = service_fn(|request| {
         newcomer.settle();
         turns.pass();
         let turns = &turns;
         async move {
-            let answer = hall.exchange.answer(surface, peer, request).await;
+            let answer = exchange.answer(peer, request).await;
             turns.pass();
             Ok::<_, Infallible>(answer)
         }
@@ -283,7 +283,7 @@ async fn converse(
         .header_read_timeout(limits.idle)
         .max_headers(limits.headers_max)
         .max_buf_size(limits.head_bytes_max)
-        .serve_connection(TokioIo::new(stall), exchange);
+        .serve_connection(TokioIo::new(stall), service);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -114,6 +114,8 @@ fn nothing_is_read_of_what_is_not_signed() {
         assert_refused(&daemon, &ask, 401, "unauthenticated", what);
     }
     assert_eq!(daemon.metric(r#"svc_deliveries_total{outcome="bad_signature"}"#), 25);
+    let said = daemon.log().matches("webhook.bad_signature").count();
+    assert!((1..5).contains(&said), "{said} lines: strangers must not fill the log");
     assert_eq!(accepted(&daemon), 0);
     let rotated = with(&sign("the secret before", &webhook.body));
     assert_eq!(daemon.public.ask(&rotated).status, 202);

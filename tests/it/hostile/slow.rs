@@ -173,7 +173,7 @@ fn who_does_not_read_its_answers_is_cut() {
     let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
     let [_, operator, _] = doors(&daemon);
     let Door::Tcp(address) = operator else { panic!("no TCP") };
-    // The largest answer there is, asked for again and again.
+    // An answer of some size, asked for again and again.
     let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(500);
     let mut sockets: Vec<_> = (0..8)
         .map(|number| {

@@ -20,11 +20,19 @@ fn tcp_limits() -> TcpLimits {
 }
 
 fn start_tcp(limits: TcpLimits) -> (TcpServer, SocketAddr, Held) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("a bound address");
+    let (server, [address], held) = start_doors([Surface::Public], limits);
+    (server, address, held)
+}
+
+fn start_doors<const N: usize>(
+    surfaces: [Surface; N],
+    limits: TcpLimits,
+) -> (TcpServer, [SocketAddr; N], Held) {
+    let listeners = surfaces.map(|_| TcpListener::bind("127.0.0.1:0").expect("a free port"));
+    let addresses = listeners.each_ref().map(|it| it.local_addr().expect("a bound address"));
     let (service, held) = echo();
-    let server = tcp::start(vec![(Surface::Public, listener)], service, limits);
-    (server.expect("the server starts"), address, held)
+    let server = tcp::start(surfaces.into_iter().zip(listeners).collect(), service, limits);
+    (server.expect("the server starts"), addresses, held)
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
@@ -265,5 +273,72 @@ fn bodies_share_a_bound_and_count_what_has_arrived() {
     assert!(read_until(&mut first, "waited").ends_with("waited"));
     let small = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nmore";
     assert!(talk(connect(address), small).ends_with("more"));
+    server.stop(PATIENCE);
+}
+
+/// Limits under which every request says whose it is.
+fn behind_a_proxy() -> TcpLimits {
+    let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    TcpLimits { trusted_proxies, ..tcp_limits() }
+}
+
+fn forwarded(method: &str, path: &str, client: &str, body: &str) -> String {
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: {client}\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[test]
+fn a_client_that_holds_its_part_of_the_bodies_leaves_the_others_theirs() {
+    let limits = TcpLimits { body_bytes_max: 8, body_bytes_per_client_max: 4, ..behind_a_proxy() };
+    let (server, address, held) = start_tcp(limits);
+    let mut first = connect(address);
+    first.write_all(forwarded("POST", "/wait", "192.0.2.1", "four").as_bytes()).unwrap();
+    held.entered.recv_timeout(PATIENCE).unwrap();
+    assert_status(&talk(connect(address), &forwarded("POST", "/", "192.0.2.1", "x")), "503");
+    let other = talk(connect(address), &forwarded("POST", "/", "192.0.2.2", "more"));
+    assert!(other.ends_with("more"), "{other:?}");
+    held.gate.stop();
+    assert!(read_until(&mut first, "waited").ends_with("waited"));
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn large_answers_are_held_within_the_same_bounds_until_they_are_read() {
+    let limits =
+        TcpLimits { body_bytes_max: 2 * BIG, body_bytes_per_client_max: BIG, ..behind_a_proxy() };
+    let (server, address, _held) = start_tcp(limits);
+    let mut slow = connect(address);
+    slow.write_all(forwarded("GET", "/big", "192.0.2.1", "").as_bytes()).unwrap();
+    assert!(read_until(&mut slow, "\r\n\r\n").starts_with("HTTP/1.1 200 OK"));
+    let again = talk(connect(address), &forwarded("GET", "/big", "192.0.2.1", ""));
+    assert_status(&again, "503");
+    assert_status(&talk(connect(address), &forwarded("GET", "/", "192.0.2.1", "")), "200");
+    let other = talk(connect(address), &forwarded("GET", "/big", "192.0.2.2", ""));
+    assert!(other.starts_with("HTTP/1.1 200 OK") && other.len() > BIG);
+    assert_eq!(talk(slow, "").len(), BIG);
+    let at_last = talk(connect(address), &forwarded("GET", "/big", "192.0.2.1", ""));
+    assert!(at_last.starts_with("HTTP/1.1 200 OK") && at_last.len() > BIG);
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn a_door_whose_handlers_are_all_busy_takes_none_from_another() {
+    let limits = TcpLimits { handler_threads: 1, queue_max: 1, ..tcp_limits() };
+    let doors = [Surface::Operator, Surface::Public];
+    let (server, [operator, public], held) = start_doors(doors, limits);
+    let [mut busy, mut waiting] = [0; 2].map(|_| connect(operator));
+    busy.write_all(closing("/wait").as_bytes()).unwrap();
+    held.entered.recv_timeout(PATIENCE).unwrap();
+    waiting.write_all(closing("/").as_bytes()).unwrap();
+    for _ in 0..3 {
+        assert_status(&talk(connect(public), &closing("/")), "200");
+    }
+    held.gate.stop();
+    for stream in [busy, waiting] {
+        assert_status(&talk(stream, ""), "200");
+    }
     server.stop(PATIENCE);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
-use svc::app::{App, Checks, IntakeRules, ResultRules, Wakes};
+use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes};
 use svc::auth::operator::Operators;
 use svc::auth::shared_secret;
 use svc::config::OperatorConfig;
@@ -21,6 +21,7 @@ use svc::keys::Keys;
 use svc::latest::Latest;
 use svc::metrics::Metrics;
 use svc::random::Ids;
+use svc::seats::Seats;
 use svc::simulator::{Issuer, Webhook, Webhooks, sign};
 use svc::store::{NewRelease, Options, Store};
 use svc::wake::Wake;
@@ -156,7 +157,8 @@ impl World {
             reconciliation_configuration_valid: true,
             wakes: Wakes::default(),
             metrics: Arc::new(Metrics::default()),
-            checks: Checks::default(),
+            card_checks: Seats::new(CARD_CHECKS_MAX),
+            refused: Refused::default(),
             slo: Latest::default(),
             draining: AtomicBool::new(false),
         });

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Seats to take. Clones share them.
 #[derive(Clone, Debug)]
-pub(super) struct Seats {
+pub struct Seats {
     max: usize,
     room: Arc<Room>,
 }
@@ -18,16 +18,17 @@ struct Room {
 
 /// One taken seat; free again when dropped.
 #[derive(Debug)]
-pub(super) struct Seat(Arc<Room>);
+pub struct Seat(Arc<Room>);
 
 impl Seats {
     /// Returns `max` free seats.
-    pub(super) fn new(max: usize) -> Self {
+    #[must_use]
+    pub fn new(max: usize) -> Self {
         Self { max, room: Arc::default() }
     }
 
     /// Takes a seat, waiting at most `wait` for one.
-    pub(super) fn take(&self, wait: Duration) -> Option<Seat> {
+    pub fn take(&self, wait: Duration) -> Option<Seat> {
         let mut taken = self.room.wait_while(wait, |taken| *taken >= self.max);
         if *taken >= self.max {
             return None;
@@ -38,7 +39,7 @@ impl Seats {
     }
 
     /// Waits until all seats are free, or `wait` is over. Returns whether they are.
-    pub(super) fn wait_free(&self, wait: Duration) -> bool {
+    pub fn wait_free(&self, wait: Duration) -> bool {
         *self.room.wait_while(wait, |taken| *taken > 0) == 0
     }
 }

@@ -1,0 +1,101 @@
+//! How many bytes of bodies a door holds: those that arrive, and those that wait for their peers to
+//! take them. There is a bound on all of them and one on each client's, so that none can take
+//! everything.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The bounds, and what is held.
+#[derive(Debug)]
+pub(super) struct Bodies {
+    max: usize,
+    per_client_max: usize,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    all: usize,
+    of: HashMap<IpAddr, usize>,
+}
+
+/// What one exchange holds; given back when dropped.
+#[derive(Debug)]
+pub(super) struct Share {
+    bodies: Arc<Bodies>,
+    /// Nobody when the client is a trusted proxy, behind which are many.
+    client: Option<IpAddr>,
+    bytes: usize,
+}
+
+impl Bodies {
+    /// Returns a bound of `max` bytes, `per_client_max` of them for each client.
+    pub(super) fn new(max: usize, per_client_max: usize) -> Self {
+        Self { max, per_client_max, held: Mutex::default() }
+    }
+
+    /// Returns the share of an exchange with a client, which holds nothing yet.
+    pub(super) fn share(self: &Arc<Self>, client: Option<IpAddr>) -> Share {
+        Share { bodies: Arc::clone(self), client, bytes: 0 }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Share {
+    /// Holds so many bytes more; false, and as many as before, when there is no room for them.
+    #[must_use]
+    pub(super) fn grow(&mut self, bytes: usize) -> bool {
+        let mut held = self.bodies.held();
+        let fits = |held: usize, max: usize| held.checked_add(bytes).is_some_and(|sum| sum <= max);
+        let of_client = |client: IpAddr| held.of.get(&client).copied().unwrap_or_default();
+        if !fits(held.all, self.bodies.max)
+            || !self.client.is_none_or(|it| fits(of_client(it), self.bodies.per_client_max))
+        {
+            return false;
+        }
+        held.all += bytes;
+        if let Some(client) = self.client {
+            *held.of.entry(client).or_default() += bytes;
+        }
+        self.bytes += bytes;
+        true
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut held = self.bodies.held();
+        held.all -= self.bytes;
+        let Some(client) = self.client else { return };
+        if let Some(of_client) = held.of.get_mut(&client) {
+            *of_client -= self.bytes;
+            if *of_client == 0 {
+                held.of.remove(&client);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_has_its_part_and_leaves_the_others_theirs() {
+        let bodies = Arc::new(Bodies::new(10, 4));
+        let [one, other] = [1, 2].map(|last| Some(IpAddr::from([192, 0, 2, last])));
+        let (mut first, mut second) = (bodies.share(one), bodies.share(one));
+        assert!(first.grow(3) && !second.grow(2) && second.grow(1) && !second.grow(usize::MAX));
+        let (mut third, mut proxy) = (bodies.share(other), bodies.share(None));
+        assert!(third.grow(4) && proxy.grow(2) && !proxy.grow(1), "ten are all");
+        drop((second, third));
+        assert!(proxy.grow(5) && !first.grow(1));
+        drop((first, proxy));
+        let held = bodies.held();
+        assert!(held.all == 0 && held.of.is_empty(), "{held:?}");
+    }
+}
