@@ -15,8 +15,8 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// It cannot be read.
-    #[error("cannot read the file")]
-    Read(#[source] io::Error),
+    #[error("cannot read the file: {0}")]
+    Read(io::Error),
     /// It is not a plain file.
     #[error("it is not a plain file")]
     NotAFile,

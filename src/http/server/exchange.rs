@@ -89,7 +89,7 @@ impl Exchange {
             let place = self.peers.take(client);
             Some(place.ok_or_else(|| self.refuse(Refusal::Overloaded))?)
         };
-        let client = (!self.peers.trusts(client)).then_some(client);
+        let client = self.peers.charged(client);
         let limit = self.service.admit(&head)?;
         // Without a transfer encoding the length is declared, and hyper reads no more than that.
         let length = usize::try_from(body.size_hint().lower());

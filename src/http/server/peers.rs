@@ -51,16 +51,27 @@ impl Peers {
         client
     }
 
-    /// Says whether this is a trusted proxy, behind which are many.
-    pub(super) fn trusts(&self, peer: IpAddr) -> bool {
+    fn trusts(&self, peer: IpAddr) -> bool {
         self.trusted.iter().any(|network| network.contains(&peer))
+    }
+
+    /// Returns whom to charge for what a client holds: its address, or the /64 of an IPv6 address, all of
+    /// which are usually one subscriber's; nobody when it is a trusted proxy, behind which are many.
+    pub(super) fn charged(&self, client: IpAddr) -> Option<IpAddr> {
+        if self.trusts(client) {
+            return None;
+        }
+        Some(match client {
+            IpAddr::V4(_) => client,
+            IpAddr::V6(address) => {
+                IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes())
+            }
+        })
     }
 
     /// Counts one more connection or request, unless the peer has as many as it may.
     pub(super) fn take(&self, peer: IpAddr) -> Option<Place> {
-        if self.trusts(peer) {
-            return Some(Place(None));
-        }
+        let Some(peer) = self.charged(peer) else { return Some(Place(None)) };
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(peer).or_default();
         if *count >= self.max {
@@ -104,6 +115,10 @@ mod tests {
         drop(place);
         assert!(peers.counts.lock().unwrap().is_empty());
         assert!(peers.take(stranger).is_some());
+        let [one, same, other] = ["2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"];
+        let _place = peers.take(one.parse().unwrap()).unwrap();
+        assert!(peers.take(same.parse().unwrap()).is_none(), "one subscriber has many of these");
+        assert!(peers.take(other.parse().unwrap()).is_some());
     }
 
     #[test]

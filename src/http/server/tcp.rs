@@ -47,7 +47,7 @@ pub struct TcpLimits {
     pub body_timeout: Duration,
     /// Most bytes of bodies, of requests and of large answers, that each door holds at once.
     pub body_bytes_max: usize,
-    /// Most of them for one client that is no trusted proxy; more than the largest body there is.
+    /// Most of them for one client that is no trusted proxy; no less than the largest body there is.
     pub body_bytes_per_client_max: usize,
     /// Longest time without the peer taking a byte of its answer.
     pub write_stall: Duration,
@@ -77,7 +77,7 @@ impl Default for TcpLimits {
             head_timeout: Duration::from_secs(5),
             body_timeout: Duration::from_secs(15),
             body_bytes_max: 128 << 20,
-            body_bytes_per_client_max: 32 << 20,
+            body_bytes_per_client_max: 64 << 20,
             write_stall: Duration::from_secs(10),
             idle: Duration::from_secs(30),
             head_bytes_max: 16 << 10,
