@@ -184,7 +184,7 @@ impl Config {
         );
         let work = work(source);
         let log = log_config(source);
-        let stop = source.number("SVC_STOP_SECONDS", 1, 120);
+        let stop = source.number("SVC_STOP_SECONDS");
         let database = path(source, "SVC_DATABASE");
         let control_socket = path(source, "SVC_CONTROL_SOCKET");
         let operator_hosts = source.text("SVC_OPERATOR_HOSTS").to_ascii_lowercase();

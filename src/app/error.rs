@@ -18,10 +18,14 @@ pub enum Error {
     #[error("the bearer token is missing or not valid")]
     Unauthenticated,
     /// The operator API is not configured.
-    #[error("the operator API is off until SVC_OPERATOR_API_TOKEN and SVC_OPERATOR_ACTOR_ID are set")]
+    #[error(
+        "the operator API is off until SVC_OPERATOR_API_TOKEN and SVC_OPERATOR_ACTOR_ID are set"
+    )]
     OperatorApiOff,
     /// The forge is not configured.
-    #[error("the forge is off until SVC_WEBHOOK_SECRET, SVC_FORGE_APP_ID and SVC_FORGE_PRIVATE_KEY are set")]
+    #[error(
+        "the forge is off until SVC_WEBHOOK_SECRET, SVC_FORGE_APP_ID and SVC_FORGE_PRIVATE_KEY are set"
+    )]
     ForgeOff,
     /// Nobody's results are believed.
     #[error("results are off until SVC_RESULT_ISSUERS or SVC_RESULT_SECRET is set")]

@@ -93,7 +93,7 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
     let previous = source.secret("SVC_WEBHOOK_SECRET_PREVIOUS");
     let private_key = source.secret("SVC_FORGE_PRIVATE_KEY");
     let app_text = source.text("SVC_FORGE_APP_ID");
-    let body_bytes = source.number("SVC_WEBHOOK_BODY_BYTES", 1_024, 64 * 1_024 * 1_024);
+    let body_bytes = source.number("SVC_WEBHOOK_BODY_BYTES");
     let redelivery =
         source.parsed("SVC_WEBHOOK_REDELIVERY", "true or false", |text| text.parse::<bool>().ok());
     let api_version =
@@ -177,12 +177,12 @@ pub(super) fn reconciliation(
     warnings: &mut Vec<Problem>,
 ) -> Option<ReconciliationConfig> {
     let before = source.problem_count();
-    let concurrency = source.number("SVC_RECONCILIATION_CONCURRENCY", 1, 64);
-    let poll = source.number("SVC_RECONCILIATION_POLL_MS", 100, 3_600_000);
-    let detect = source.number("SVC_RECONCILIATION_DETECT_INTERVAL_MS", 100, 3_600_000);
-    let observation = source.number("SVC_RECONCILIATION_OBSERVATION_SECONDS", 1, 604_800);
-    let deadline = source.number("SVC_RECONCILIATION_DEADLINE_SECONDS", 1, 2_592_000);
-    let next_check = source.number("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", 1, 86_400);
+    let concurrency = source.number("SVC_RECONCILIATION_CONCURRENCY");
+    let poll = source.number("SVC_RECONCILIATION_POLL_MS");
+    let detect = source.number("SVC_RECONCILIATION_DETECT_INTERVAL_MS");
+    let observation = source.number("SVC_RECONCILIATION_OBSERVATION_SECONDS");
+    let deadline = source.number("SVC_RECONCILIATION_DEADLINE_SECONDS");
+    let next_check = source.number("SVC_RECONCILIATION_NEXT_CHECK_SECONDS");
     let problems = source.take_problems_from(before);
     let understood = problems.is_empty();
     warnings.extend(problems);
@@ -199,16 +199,16 @@ pub(super) fn reconciliation(
 }
 
 pub(super) fn work(source: &mut Source) -> Option<WorkConfig> {
-    let outbox_concurrency = source.number("SVC_OUTBOX_CONCURRENCY", 1, 16);
-    let attempts = source.number("SVC_RETRY_ATTEMPTS", 1, 50);
-    let base = source.number("SVC_RETRY_BASE_MS", 1, 3_600_000);
-    let max = source.number("SVC_RETRY_MAX_MS", 1, 86_400_000);
-    let poll = source.number("SVC_POLL_MS", 10, 60_000);
-    let slo_poll = source.number("SVC_SLO_POLL_MS", 20, 60_000);
+    let outbox_concurrency = source.number("SVC_OUTBOX_CONCURRENCY");
+    let attempts = source.number("SVC_RETRY_ATTEMPTS");
+    let base = source.number("SVC_RETRY_BASE_MS");
+    let max = source.number("SVC_RETRY_MAX_MS");
+    let poll = source.number("SVC_POLL_MS");
+    let slo_poll = source.number("SVC_SLO_POLL_MS");
     if base > max {
         source.problem("SVC_RETRY_BASE_MS", "it is greater than SVC_RETRY_MAX_MS");
     }
-    let days = source.number("SVC_RETENTION_DAYS", 8, 3_650);
+    let days = source.number("SVC_RETENTION_DAYS");
     Some(WorkConfig {
         outbox_concurrency: outbox_concurrency?,
         retry: RetryPolicy {

@@ -8,6 +8,8 @@ pub struct Setting {
     pub name: &'static str,
     /// Value when unset; empty means there is none.
     pub default: &'static str,
+    /// Least and most, when it is a whole number.
+    pub bounds: Option<(u64, u64)>,
     /// It may also be given as a file (`…_FILE`) or a systemd credential, and is never shown.
     pub secret: bool,
     /// What it does, in one or two sentences; units included.
@@ -15,11 +17,20 @@ pub struct Setting {
 }
 
 const fn plain(name: &'static str, default: &'static str, meaning: &'static str) -> Setting {
-    Setting { name, default, secret: false, meaning }
+    Setting { name, default, bounds: None, secret: false, meaning }
+}
+
+const fn number(
+    name: &'static str,
+    default: &'static str,
+    bounds: (u64, u64),
+    meaning: &'static str,
+) -> Setting {
+    Setting { name, default, bounds: Some(bounds), secret: false, meaning }
 }
 
 const fn secret(name: &'static str, meaning: &'static str) -> Setting {
-    Setting { name, default: "", secret: true, meaning }
+    Setting { name, default: "", bounds: None, secret: true, meaning }
 }
 
 /// Every setting, grouped by what it is about.
@@ -72,7 +83,12 @@ pub const SETTINGS: &[Setting] = &[
         "SVC_WEBHOOK_SECRET_PREVIOUS",
         "The secret before, accepted too while a rotation is under way.",
     ),
-    plain("SVC_WEBHOOK_BODY_BYTES", "26214400", "Largest webhook body, in bytes."),
+    number(
+        "SVC_WEBHOOK_BODY_BYTES",
+        "26214400",
+        (1_024, 67_108_864),
+        "Largest webhook body, in bytes.",
+    ),
     plain(
         "SVC_WEBHOOK_REDELIVERY",
         "false",
@@ -115,57 +131,81 @@ pub const SETTINGS: &[Setting] = &[
         "SVC_RESULT_SECRET_PREVIOUS",
         "The secret before, accepted too while a rotation is under way.",
     ),
-    plain("SVC_OUTBOX_CONCURRENCY", "2", "Side effects sent at once, 1 to 16."),
-    plain(
+    number("SVC_OUTBOX_CONCURRENCY", "2", (1, 16), "Side effects sent at once."),
+    number(
         "SVC_RETRY_ATTEMPTS",
         "8",
-        "Tries before a job or side effect becomes a dead letter, 1 to 50.",
+        (1, 50),
+        "Tries before a job or side effect becomes a dead letter.",
     ),
-    plain(
+    number(
         "SVC_RETRY_BASE_MS",
         "5000",
+        (1, 3_600_000),
         "Delay after the first failure, in milliseconds; it doubles.",
     ),
-    plain("SVC_RETRY_MAX_MS", "600000", "Longest delay between tries, in milliseconds."),
-    plain(
+    number(
+        "SVC_RETRY_MAX_MS",
+        "600000",
+        (1, 86_400_000),
+        "Longest delay between tries, in milliseconds.",
+    ),
+    number(
         "SVC_POLL_MS",
         "1000",
+        (10, 60_000),
         "How long workers wait for news before they look by themselves, in milliseconds.",
     ),
-    plain(
+    number(
         "SVC_SLO_POLL_MS",
         "15000",
-        "How often the signals are evaluated, in milliseconds, 20 to 60000. Gates that count snapshots count these.",
+        (20, 60_000),
+        "How often the signals are evaluated, in milliseconds. Gates that count snapshots count these.",
     ),
-    plain(
+    number(
         "SVC_RETENTION_DAYS",
         "30",
-        "Days finished jobs, deliveries and side effects are kept, at least 8. Dead letters and audit events are kept for ever.",
+        (8, 3_650),
+        "Days finished jobs, deliveries and side effects are kept. Dead letters and audit events are kept for ever.",
     ),
-    plain("SVC_RECONCILIATION_CONCURRENCY", "2", "Reconciliations at once."),
-    plain("SVC_RECONCILIATION_POLL_MS", "5000", "Poll interval of reconcilers, in milliseconds."),
-    plain(
+    number("SVC_RECONCILIATION_CONCURRENCY", "2", (1, 64), "Reconciliations at once."),
+    number(
+        "SVC_RECONCILIATION_POLL_MS",
+        "5000",
+        (100, 3_600_000),
+        "Poll interval of reconcilers, in milliseconds.",
+    ),
+    number(
         "SVC_RECONCILIATION_DETECT_INTERVAL_MS",
         "30000",
+        (100, 3_600_000),
         "Detection interval of reconcilers, in milliseconds.",
     ),
-    plain(
+    number(
         "SVC_RECONCILIATION_OBSERVATION_SECONDS",
         "300",
+        (1, 604_800),
         "Wait before an attempt becomes a candidate, in seconds.",
     ),
-    plain(
+    number(
         "SVC_RECONCILIATION_DEADLINE_SECONDS",
         "1800",
+        (1, 2_592_000),
         "Longest time a detected attempt may stay ambiguous, in seconds.",
     ),
-    plain("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "60", "Recheck interval, in seconds."),
+    number(
+        "SVC_RECONCILIATION_NEXT_CHECK_SECONDS",
+        "60",
+        (1, 86_400),
+        "Recheck interval, in seconds.",
+    ),
     plain("SVC_LOG_FORMAT", "text", "text or json, one event a line on standard error."),
     plain("SVC_LOG_LEVEL", "info", "error, warn, info, debug or trace."),
-    plain(
+    number(
         "SVC_STOP_SECONDS",
         "20",
-        "Longest time a stop takes, in seconds, 1 to 120. A call to the forge takes up to 15; one that is cut off is in doubt.",
+        (1, 120),
+        "Longest time a stop takes, in seconds. A call to the forge takes up to 15; one that is cut off is in doubt.",
     ),
 ];
 

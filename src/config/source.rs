@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use secrecy::SecretString;
 
-use crate::config::settings::{OF_THE_COMMAND_LINE, SETTINGS};
+use crate::config::settings::{OF_THE_COMMAND_LINE, SETTINGS, Setting};
 use crate::secret;
 
 /// What is wrong with one variable, and what is allowed.
@@ -96,8 +96,9 @@ impl Source {
         value
     }
 
-    /// Returns a number within bounds; otherwise notes a problem and returns nothing.
-    pub(super) fn number(&mut self, name: &'static str, min: u64, max: u64) -> Option<u64> {
+    /// Returns a number within the bounds of its setting; otherwise notes a problem and returns nothing.
+    pub(super) fn number(&mut self, name: &'static str) -> Option<u64> {
+        let (min, max) = setting(name).and_then(|it| it.bounds).expect("a number has bounds");
         self.parsed(name, &format!("a whole number from {min} to {max}"), |text| {
             text.parse().ok().filter(|number| (min..=max).contains(number))
         })
@@ -183,5 +184,9 @@ fn is_ours(name: &str) -> bool {
 }
 
 fn default(name: &str) -> &'static str {
-    SETTINGS.iter().find(|setting| setting.name == name).map_or("", |setting| setting.default)
+    setting(name).map_or("", |setting| setting.default)
+}
+
+fn setting(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
 }

@@ -116,7 +116,10 @@ fn rest() -> Roff {
         let note = match (setting.secret, setting.default) {
             (true, _) => " (secret)".to_owned(),
             (false, "") => String::new(),
-            (false, default) => format!(" [default: {default}]"),
+            (false, default) => {
+                let bounds = setting.bounds.map(|(min, max)| format!(" ({min} to {max})"));
+                format!("{} [default: {default}]", bounds.unwrap_or_default())
+            }
         };
         entry(&mut roff, setting.name, &note, setting.meaning);
     }
@@ -152,9 +155,10 @@ pub(super) fn sample() -> String {
     paragraph(&mut text, head);
     text.push('\n');
     paragraph(&mut text, SECRETS);
-    for Setting { name, default, secret, meaning } in SETTINGS {
+    for Setting { name, default, bounds, secret, meaning } in SETTINGS {
         text.push('\n');
-        paragraph(&mut text, meaning);
+        let bounds = bounds.map_or_else(String::new, |(min, max)| format!(" From {min} to {max}."));
+        paragraph(&mut text, &format!("{meaning}{bounds}"));
         let line = match (secret, *default) {
             (true, _) => format!("#{name}_FILE={}\n", secret_file(name)),
             (false, default) => format!("#{name}={default}\n"),
