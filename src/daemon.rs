@@ -23,7 +23,7 @@ use crate::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes}
 use crate::auth::operator::Operators;
 use crate::auth::shared_secret;
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, ForgeConfig};
+use crate::config::{Config, ForgeConfig, ResultConfig};
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::self_check::SelfCheck;
 use crate::forge::Forge;
@@ -172,8 +172,8 @@ impl Running {
             store: store.clone(),
             clock: Arc::clone(&clock),
             operators: config.operator.map(Operators::new),
-            intake: config.forge.as_ref().map(intake).transpose()?,
-            results: config.forge.as_ref().map(|forge| results(forge, &clock)).transpose()?,
+            intake: config.forge.as_ref().map(intake),
+            results: config.forge.as_ref().map_or(Ok(None), |forge| results(forge, &clock))?,
             reconciliation_configuration_valid: config.reconciliation.is_some(),
             wakes: wakes.clone(),
             metrics: Arc::clone(&metrics),
@@ -273,23 +273,28 @@ fn client(
     Ok(Arc::new(client.map_err(Error::Forge)?))
 }
 
-fn intake(config: &ForgeConfig) -> Result<IntakeRules, Error> {
+fn intake(config: &ForgeConfig) -> IntakeRules {
     let secrets = signature::Secrets::new(config.webhook_secrets.clone())
         .expect("the configuration refuses empty secrets");
-    Ok(IntakeRules {
+    IntakeRules {
         secrets,
         payload: payload::Rules { release_tag_pattern: config.release_tag_pattern.clone() },
         body_bytes_max: config.webhook_body_bytes,
-    })
+    }
 }
 
-fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<ResultRules, Error> {
+/// Returns whom results are believed from; nothing when that is nobody.
+fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Option<ResultRules>, Error> {
+    let ResultConfig { issuers, secrets } = &config.results;
+    if issuers.is_empty() && secrets.is_empty() {
+        return Ok(None);
+    }
     let client = IssuerClient::new(config.root_certificate.as_deref()).map_err(Error::Forge)?;
     let fetch: Fetch = Box::new(move |issuer| client.key_document(issuer));
-    Ok(ResultRules {
-        keys: Keys::new(config.results.issuers.clone(), fetch, Arc::clone(clock)),
-        secrets: shared_secret::Secrets::new(config.results.secrets.clone()),
-    })
+    Ok(Some(ResultRules {
+        keys: Keys::new(issuers.clone(), fetch, Arc::clone(clock)),
+        secrets: shared_secret::Secrets::new(secrets.clone()),
+    }))
 }
 
 fn listen(

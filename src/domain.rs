@@ -14,6 +14,7 @@ mod words;
 
 pub mod time;
 
+pub mod digest;
 pub mod id;
 
 pub mod delivery;

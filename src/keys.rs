@@ -67,12 +67,6 @@ impl Keys {
         Self { issuers, fetch, clock }
     }
 
-    /// Says whether there is no issuer at all.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.issuers.is_empty()
-    }
-
     /// Returns the keys of an issuer, this one among them. May ask the issuer, and wait for it.
     ///
     /// # Errors

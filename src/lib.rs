@@ -45,6 +45,7 @@ pub mod random;
 pub mod seats;
 pub mod secret;
 pub mod seldom;
+pub mod sha256;
 pub mod thread;
 pub mod wake;
 

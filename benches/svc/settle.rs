@@ -108,7 +108,7 @@ fn stick(store: &Store, forge: &Simulator) {
                 event: "push",
                 installation: Some(installation.try_into().unwrap()),
                 repository: Some(repository(number_of)),
-                body_sha256: [7; 32],
+                body_sha256: [7; 32].into(),
                 action: Some(action),
             })
             .unwrap();

@@ -59,7 +59,7 @@ fn delivery(number: usize, event: &'static str, action: Action) -> NewDelivery {
         event,
         installation: Some(INSTALLATION.try_into().unwrap()),
         repository: Some(repository()),
-        body_sha256: [7; 32],
+        body_sha256: [7; 32].into(),
         action: Some(action),
     }
 }

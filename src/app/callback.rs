@@ -3,16 +3,16 @@
 //! Whoever is not the workflow run of the attempt hears one answer for every reason, one for an attempt
 //! that does not exist too. The reason goes to a counter and a line, as a word of a closed set.
 
-use ring::digest::{SHA256, digest};
-
 use crate::app::{App, Error, ResultRules};
 use crate::auth::shared_secret::SignedHeaders;
 use crate::auth::workload::{RunIdentity, Token};
+use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::result::{Expected, Fault, NewResult, Recorded};
 use crate::forge::result;
 use crate::keys::NoKey;
 use crate::metrics::RESULTS;
+use crate::sha256;
 
 /// A result as it arrived. Nothing of it is trusted yet.
 #[derive(Clone, Copy, Debug)]
@@ -82,11 +82,7 @@ impl App {
     /// again later.
     pub fn take_result(&self, callback: &Callback<'_>) -> Result<ResultTaken, Error> {
         let rules = self.results.as_ref().ok_or(Error::ResultsOff)?;
-        if rules.keys.is_empty() && rules.secrets.is_empty() {
-            return Err(Error::ResultsOff);
-        }
-        let mut body_sha256 = [0; 32];
-        body_sha256.copy_from_slice(digest(&SHA256, callback.body).as_ref());
+        let body_sha256 = sha256::of(callback.body);
         let taken = match self.sender(rules, callback, &body_sha256) {
             Ok(sender) => self.record(callback, sender, body_sha256),
             Err(Unknown::Later(error)) => Err(error),
@@ -110,7 +106,7 @@ impl App {
         &self,
         rules: &ResultRules,
         callback: &Callback<'_>,
-        body_sha256: &[u8; 32],
+        body_sha256: &Digest,
     ) -> Result<Sender, Unknown> {
         match (callback.authorization, callback.signed) {
             (Some(authorization), _) => {
@@ -147,7 +143,7 @@ impl App {
         &self,
         callback: &Callback<'_>,
         sender: Sender,
-        body_sha256: [u8; 32],
+        body_sha256: Digest,
     ) -> Result<ResultTaken, Error> {
         if !callback.is_json {
             return Err(Error::UnsupportedMediaType);
@@ -160,7 +156,7 @@ impl App {
             release_run: sender.release_run,
             attempt: sender.attempt,
             workflow_run: sender.run.workflow_run(),
-            credential: sender.run.credential().clone(),
+            credential: sender.run.credential(),
             report,
             body: body.to_owned(),
             body_sha256,

@@ -3,15 +3,13 @@
 
 use std::time::Duration;
 
-use ring::digest::{SHA256, digest};
-
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::card::{self, BATCH_MAX, Report};
-use crate::domain::agent_card::{
-    AgentCard, CardName, Condition, Digest, NewAgentCard, Removal, Write,
-};
+use crate::domain::agent_card::{AgentCard, CardName, Condition, NewAgentCard, Removal, Write};
+use crate::domain::digest::Digest;
 use crate::domain::page::Page;
+use crate::sha256;
 
 /// How long one more check waits for its turn, holding its thread.
 const CHECK_WAIT: Duration = Duration::from_millis(100);
@@ -86,7 +84,7 @@ impl App {
         let card = NewAgentCard {
             name,
             bytes: bytes.to_owned(),
-            digest: digest_of(bytes),
+            digest: sha256::of(bytes),
             variant: variant.as_str(),
             protocol_version,
             actor,
@@ -142,10 +140,4 @@ impl App {
     ) -> Result<Page<AgentCard, CardName>, Error> {
         Ok(self.store.agent_cards(after, limit)?)
     }
-}
-
-fn digest_of(bytes: &[u8]) -> Digest {
-    let mut sha256 = [0; 32];
-    sha256.copy_from_slice(digest(&SHA256, bytes).as_ref());
-    sha256.into()
 }

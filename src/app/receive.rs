@@ -1,11 +1,10 @@
 //! Taking in a webhook: signature first, then meaning, then the disk, then the answer.
 
-use ring::digest::{SHA256, digest};
-
 use crate::app::{App, Error};
 use crate::domain::delivery::{DeliveryId, NewDelivery, Recorded};
 use crate::forge::payload;
 use crate::metrics::DELIVERIES;
+use crate::sha256;
 
 /// A webhook as it arrived. Nothing of it is trusted yet.
 #[derive(Clone, Copy, Debug)]
@@ -87,14 +86,12 @@ impl App {
         let normalised = payload::normalise(event, webhook.body, &rules.payload).or(Err(
             Error::InvalidRequest("the body must be one JSON object without repeated keys".into()),
         ))?;
-        let mut body_sha256 = [0; 32];
-        body_sha256.copy_from_slice(digest(&SHA256, webhook.body).as_ref());
         let recorded = self.store.record_delivery(NewDelivery {
             id: id.clone(),
             event: normalised.event,
             installation: normalised.installation,
             repository: normalised.repository,
-            body_sha256,
+            body_sha256: sha256::of(webhook.body),
             action: normalised.action,
         })?;
         let delivery_id = id.to_string();

@@ -6,15 +6,15 @@
 
 use std::time::Duration;
 
-use ring::digest::{SHA256, digest};
 use ring::hmac;
 use secrecy::{ExposeSecret as _, SecretString};
-use subtle::ConstantTimeEq as _;
 
 use crate::auth::workload::RunIdentity;
+use crate::domain::digest::Digest;
 use crate::domain::id::WorkflowRunId;
-use crate::domain::result::{CredentialId, Expected, Fault};
+use crate::domain::result::{Expected, Fault};
 use crate::domain::time::Timestamp;
+use crate::sha256;
 
 /// How far the clock of the run may be from ours, either way.
 const WINDOW: Duration = Duration::from_mins(5);
@@ -38,8 +38,8 @@ pub struct SignedHeaders<'a> {
 }
 
 /// What stands in the headers, in its one spelling.
-struct Signed<'a> {
-    mac: &'a str,
+struct Signed {
+    mac: Digest,
     at: Timestamp,
     workflow_run: WorkflowRunId,
 }
@@ -51,12 +51,6 @@ impl Secrets {
         Self(secrets)
     }
 
-    /// Says whether there is none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Checks the headers of a body that is sent for the expected attempt.
     ///
     /// # Errors
@@ -64,19 +58,18 @@ impl Secrets {
     pub fn verify(
         &self,
         headers: &SignedHeaders<'_>,
-        body_sha256: &[u8; 32],
+        body_sha256: &Digest,
         expected: &Expected,
         now: Timestamp,
     ) -> Result<RunIdentity, Fault> {
         let signed = read(headers).ok_or(Fault::Malformed)?;
         let message = message(headers, &expected.nonce, body_sha256);
         // Every secret is tried, so that the time taken does not tell which one held.
-        let holds = self.0.iter().fold(false, |holds, secret| {
+        let holds = |secret: &&SecretString| {
             let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
-            let tag = CredentialId::of_digest(hmac::sign(&key, message.as_bytes()).as_ref());
-            holds | bool::from(tag.to_string().as_bytes().ct_eq(signed.mac.as_bytes()))
-        });
-        if !holds {
+            hmac::verify(&key, message.as_bytes(), signed.mac.as_bytes()).is_ok()
+        };
+        if self.0.iter().filter(holds).count() == 0 {
             return Err(Fault::Signature);
         }
         if signed.at > now.plus(WINDOW) {
@@ -91,23 +84,23 @@ impl Secrets {
         }
         Ok(RunIdentity {
             workflow_run: signed.workflow_run,
-            credential: CredentialId::of_digest(digest(&SHA256, signed.mac.as_bytes()).as_ref()),
+            credential: sha256::of(headers.mac.as_bytes()),
         })
     }
 }
 
-fn read<'a>(headers: &SignedHeaders<'a>) -> Option<Signed<'a>> {
+fn read(headers: &SignedHeaders<'_>) -> Option<Signed> {
+    let mac = headers.mac.parse().ok()?;
     let seconds: i64 = headers.timestamp.parse().ok()?;
     let plain = seconds >= 0 && seconds.to_string() == headers.timestamp;
     let at = Timestamp::from_micros(seconds.saturating_mul(1_000_000));
     let workflow_run = headers.workflow_run.parse().ok()?;
-    plain.then_some(Signed { mac: headers.mac, at, workflow_run })
+    plain.then_some(Signed { mac, at, workflow_run })
 }
 
-fn message(headers: &SignedHeaders<'_>, nonce: &str, body_sha256: &[u8; 32]) -> String {
+fn message(headers: &SignedHeaders<'_>, nonce: &str, body_sha256: &Digest) -> String {
     let SignedHeaders { workflow_run, run_attempt, timestamp, .. } = headers;
-    let body = CredentialId::of_digest(body_sha256);
-    format!("v1\n{nonce}\n{workflow_run}\n{run_attempt}\n{timestamp}\n{body}")
+    format!("v1\n{nonce}\n{workflow_run}\n{run_attempt}\n{timestamp}\n{body_sha256}")
 }
 
 #[cfg(test)]
@@ -116,7 +109,9 @@ mod tests {
 
     const SECRET: &str = "a shared secret of the tests, long enough";
     const NOW: Timestamp = Timestamp::from_micros(1_795_251_600_000_000);
-    const BODY: [u8; 32] = [7; 32];
+    fn digest(byte: u8) -> Digest {
+        [byte; 32].into()
+    }
 
     fn expected() -> Expected {
         Expected {
@@ -133,7 +128,11 @@ mod tests {
 
     fn mac(secret: &str, message: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-        CredentialId::of_digest(hmac::sign(&key, message.as_bytes()).as_ref()).to_string()
+        {
+            let tag = hmac::sign(&key, message.as_bytes());
+            let bytes: [u8; 32] = tag.as_ref().try_into().unwrap();
+            Digest::from(bytes).to_string()
+        }
     }
 
     fn signed(secret: &str, [run, attempt, timestamp]: [&str; 3]) -> Result<RunIdentity, Fault> {
@@ -142,7 +141,7 @@ mod tests {
         let headers =
             SignedHeaders { mac: &mac, timestamp, workflow_run: run, run_attempt: attempt };
         let secrets = Secrets::new(vec!["another secret".into(), SECRET.into()]);
-        secrets.verify(&headers, &BODY, &expected(), NOW)
+        secrets.verify(&headers, &digest(7), &expected(), NOW)
     }
 
     #[test]
@@ -180,12 +179,15 @@ mod tests {
         };
         let secrets = Secrets::new(vec![SECRET.into()]);
         let other = Expected { nonce: "4567".to_owned(), ..expected() };
-        assert!(secrets.verify(&headers, &BODY, &expected(), NOW).is_ok());
-        for (body, expected) in [([8; 32], expected()), (BODY, other)] {
+        assert!(secrets.verify(&headers, &digest(7), &expected(), NOW).is_ok());
+        for (body, expected) in [(digest(8), expected()), (digest(7), other)] {
             let fault = secrets.verify(&headers, &body, &expected, NOW).err();
             assert_eq!(fault, Some(Fault::Signature));
         }
         let none = Secrets::new(Vec::new());
-        assert_eq!(none.verify(&headers, &BODY, &expected(), NOW).err(), Some(Fault::Signature));
+        assert_eq!(
+            none.verify(&headers, &digest(7), &expected(), NOW).err(),
+            Some(Fault::Signature)
+        );
     }
 }

@@ -14,12 +14,13 @@ mod token;
 
 use std::time::Duration;
 
-use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq as _;
 
+use crate::domain::digest::Digest;
 use crate::domain::id::{OwnerId, RepositoryId, WorkflowRunId};
-use crate::domain::result::{CredentialId, Expected, Fault};
+use crate::domain::result::{Expected, Fault};
 use crate::domain::time::Timestamp;
+use crate::sha256;
 
 pub use token::Token;
 
@@ -34,7 +35,7 @@ const EVENT: &str = "workflow_dispatch";
 #[derive(Clone, Debug)]
 pub struct RunIdentity {
     pub(super) workflow_run: WorkflowRunId,
-    pub(super) credential: CredentialId,
+    pub(super) credential: Digest,
 }
 
 impl RunIdentity {
@@ -46,8 +47,8 @@ impl RunIdentity {
 
     /// Returns what names the credential.
     #[must_use]
-    pub const fn credential(&self) -> &CredentialId {
-        &self.credential
+    pub const fn credential(&self) -> Digest {
+        self.credential
     }
 }
 
@@ -84,7 +85,7 @@ impl Verified {
     pub fn check(
         &self,
         expected: &Expected,
-        body_sha256: &[u8; 32],
+        body_sha256: &Digest,
         now: Timestamp,
     ) -> Result<RunIdentity, Fault> {
         let claims = &self.0;
@@ -97,15 +98,15 @@ impl Verified {
         let name = format!("{}\n{}", claims.issuer, claims.token_id);
         Ok(RunIdentity {
             workflow_run: claims.workflow_run,
-            credential: CredentialId::of_digest(digest(&SHA256, name.as_bytes()).as_ref()),
+            credential: sha256::of(name.as_bytes()),
         })
     }
 }
 
 /// Returns the audience of a result's token: it puts the attempt and the body under the signature.
 #[must_use]
-pub fn audience(nonce: &str, body_sha256: &[u8; 32]) -> String {
-    format!("svcd:v1:{nonce}:{}", CredentialId::of_digest(body_sha256))
+pub fn audience(nonce: &str, body_sha256: &Digest) -> String {
+    format!("svcd:v1:{nonce}:{body_sha256}")
 }
 
 fn check_times(claims: &Claims, now: Timestamp) -> Result<(), Fault> {

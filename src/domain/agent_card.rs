@@ -1,9 +1,10 @@
-//! Registered agent cards: their names and digests, and what a conditional write comes to. What is in
+//! Registered agent cards: their names, and what a conditional write comes to. What is in
 //! a card is not known here.
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::domain::digest::Digest;
 use crate::domain::time::Timestamp;
 
 /// Most bytes of a registered card.
@@ -15,10 +16,13 @@ const NAME_MAX: usize = 100;
 /// What a name must not be: the API has that word.
 const RESERVED: &str = "validate";
 
-/// The text is no name or no digest.
+/// The text is no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Malformed(&'static str);
+#[error(
+    "the name must be 1 to {NAME_MAX} of a-z, 0-9, '.', '_' and '-', begin with a letter or a digit, and not \
+     be the word {RESERVED}"
+)]
+pub struct NotAName;
 
 /// Name of a registered card.
 /// Shape: 1 to 100 of `a-z 0-9 . _ -`, the first a letter or a digit; not `validate`. Source: operators.
@@ -34,59 +38,20 @@ impl CardName {
 }
 
 impl FromStr for CardName {
-    type Err = Malformed;
+    type Err = NotAName;
 
-    fn from_str(text: &str) -> Result<Self, Malformed> {
+    fn from_str(text: &str) -> Result<Self, NotAName> {
         let begins = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let is_shaped = text.len() <= NAME_MAX
             && text.bytes().next().is_some_and(begins)
             && text.bytes().all(|byte| begins(byte) || b"._-".contains(&byte));
-        if is_shaped && text != RESERVED {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Malformed(
-                "the name must be 1 to 100 of a-z, 0-9, '.', '_' and '-', begin with a letter or a \
-                 digit, and not be the word validate",
-            ))
-        }
+        if is_shaped && text != RESERVED { Ok(Self(text.to_owned())) } else { Err(NotAName) }
     }
 }
 
 impl fmt::Display for CardName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-/// SHA-256 of a card's bytes. Shape: 64 lower-case hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Digest([u8; 32]);
-
-impl From<[u8; 32]> for Digest {
-    fn from(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl FromStr for Digest {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        let malformed = Malformed("a digest is 64 lower-case hexadecimal digits");
-        let mut bytes = [0; 32];
-        for (place, byte) in bytes.iter_mut().enumerate() {
-            let digits = text.get(2 * place..2 * place + 2).ok_or(malformed)?;
-            *byte = u8::from_str_radix(digits, 16).or(Err(malformed))?;
-        }
-        let digest = Self(bytes);
-        // One spelling: no upper case, no sign, nothing behind.
-        if digest.to_string() == text { Ok(digest) } else { Err(malformed) }
     }
 }
 
@@ -224,15 +189,6 @@ mod tests {
         for text in ["", "A", "a b", "a/b", "..", ".a", "-a", "_", "ä", "a%20", "validate", &long]
         {
             assert!(text.parse::<CardName>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn digests_have_one_spelling() {
-        let text = "00ff".repeat(16);
-        assert_eq!(text.parse::<Digest>().unwrap().to_string(), text);
-        for text in ["", "00", &text.to_uppercase(), &format!("{text}0"), &"+f".repeat(32)] {
-            assert!(text.parse::<Digest>().is_err(), "{text}");
         }
     }
 }

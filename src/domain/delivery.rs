@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::domain::digest::Digest;
 use crate::domain::event::Action;
 use crate::domain::id::{InstallationId, InvalidId, JobId, RepositoryId};
 use crate::domain::job::JobStatus;
@@ -106,7 +107,7 @@ pub struct NewDelivery {
     /// The repository, when the payload names one.
     pub repository: Option<RepositoryRef>,
     /// SHA-256 of the raw body.
-    pub body_sha256: [u8; 32],
+    pub body_sha256: Digest,
     /// What it asks of us; nothing means it is recorded and ignored.
     pub action: Option<Action>,
 }

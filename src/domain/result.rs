@@ -4,8 +4,7 @@
 //! A result counts once, for the attempt it was made for, while that attempt is the release run's
 //! current one and has not ended. The same credential with the same body gets the same answer again.
 
-use std::fmt;
-
+use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{AttemptId, OwnerId, ReleaseRunId, RepositoryId, WorkflowRunId};
 use crate::domain::reconcile::Standing;
@@ -34,24 +33,6 @@ pub struct Expected {
     pub run_attempt: u32,
 }
 
-/// What names one use of a credential. Shape: 64 lower-case hex digits, a digest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CredentialId(String);
-
-impl CredentialId {
-    /// Returns the name with this digest.
-    #[must_use]
-    pub fn of_digest(digest: &[u8]) -> Self {
-        Self(digest.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
-    }
-}
-
-impl fmt::Display for CredentialId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// What the body of a result says, as far as anything is decided by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -70,14 +51,14 @@ pub struct NewResult {
     pub attempt: AttemptId,
     /// The workflow run that sent it.
     pub workflow_run: WorkflowRunId,
-    /// The credential.
-    pub credential: CredentialId,
+    /// Names the one use of the credential.
+    pub credential: Digest,
     /// What it says.
     pub report: Report,
     /// The exact body. Source: the tenant.
     pub body: String,
     /// Digest of the exact body.
-    pub body_sha256: [u8; 32],
+    pub body_sha256: Digest,
 }
 
 words! {

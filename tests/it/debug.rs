@@ -136,7 +136,7 @@ fn what_tenants_wrote_is_not_shown() {
             event: "push",
             installation: None,
             repository,
-            body_sha256: [7; 32],
+            body_sha256: [7; 32].into(),
             action,
         };
         assert_silent("NewDelivery", &delivery);

@@ -144,7 +144,7 @@ fn delivery(id: &str, tenant: i64, number: u32) -> NewDelivery {
             id: tenant.try_into().unwrap(),
             full_name: "o/r".parse().unwrap(),
         }),
-        body_sha256: [7; 32],
+        body_sha256: [7; 32].into(),
         action: Some(action),
     }
 }
@@ -171,7 +171,7 @@ fn records_a_delivery_once(open: Open) {
     let first = bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
     assert!(matches!(first, Recorded::Accepted(_)));
     assert_eq!(bench.store.record_delivery(delivery("a", 1, 1)).unwrap(), Recorded::Duplicate);
-    let other = NewDelivery { body_sha256: [8; 32], ..delivery("a", 1, 2) };
+    let other = NewDelivery { body_sha256: [8; 32].into(), ..delivery("a", 1, 2) };
     assert_eq!(bench.store.record_delivery(other).unwrap(), Recorded::Conflict);
     let nothing = NewDelivery { action: None, ..delivery("b", 1, 1) };
     assert_eq!(bench.store.record_delivery(nothing).unwrap(), Recorded::Ignored);

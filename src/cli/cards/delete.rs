@@ -9,7 +9,8 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
-use crate::domain::agent_card::{CardName, Digest};
+use crate::domain::agent_card::CardName;
+use crate::domain::digest::Digest;
 
 /// Remove a registered agent card
 #[derive(clap::Args, Debug)]

@@ -13,7 +13,8 @@ use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
-use crate::domain::agent_card::{CardName, Digest};
+use crate::domain::agent_card::CardName;
+use crate::domain::digest::Digest;
 
 /// Register an agent card, or replace the one of that name
 ///

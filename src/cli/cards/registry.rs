@@ -10,7 +10,8 @@ use crate::api::AgentCard;
 use crate::cli::client::Failure;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::domain::agent_card::{CardName, Digest};
+use crate::domain::agent_card::CardName;
+use crate::domain::digest::Digest;
 
 /// Where the service keeps them.
 pub(super) const PATH: &str = "/api/v1/agent-cards";

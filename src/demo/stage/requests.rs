@@ -3,13 +3,13 @@
 
 use std::io;
 
-use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
 use crate::clock::Clock as _;
 use crate::demo::Error;
 use crate::demo::stage::{PATIENCE, Stage, WEBHOOK_SECRET};
 use crate::domain::delivery::DeliveryId;
+use crate::sha256;
 use crate::simulator::{RunClaims, Webhook, WorkflowRun, sign};
 
 /// Names and values.
@@ -57,7 +57,7 @@ impl Stage {
             "artifact": {"digest": format!("sha256:{}", "ab".repeat(32))},
         })
         .to_string();
-        let audience = format!("svcd:v1:{}:{}", run.nonce, sha256(body.as_bytes()));
+        let audience = format!("svcd:v1:{}:{}", run.nonce, sha256::of(body.as_bytes()));
         let name = self.webhooks.repository.full_name.as_str();
         let token = self.issuer.mint(&RunClaims::of(signer, name, &signer.head_sha), &audience);
         let headers = [("Authorization", format!("Bearer {token}"))];
@@ -85,11 +85,4 @@ impl Stage {
 /// Returns where the result of a workflow run is sent.
 pub(in crate::demo) fn result_path(run: &WorkflowRun) -> String {
     format!("/api/v1/release-runs/{}/attempts/{}/result", run.release_run, run.attempt)
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    digest(&SHA256, bytes)
-        .as_ref()
-        .iter()
-        .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

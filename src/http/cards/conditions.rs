@@ -7,7 +7,8 @@ use http::HeaderName;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 
 use crate::app::Error;
-use crate::domain::agent_card::{Condition, Digest};
+use crate::domain::agent_card::Condition;
+use crate::domain::digest::Digest;
 use crate::http::message::Head;
 
 /// What a header of entity tags says.

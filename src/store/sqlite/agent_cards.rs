@@ -4,9 +4,10 @@
 use rusqlite::{OptionalExtension as _, Row, named_params};
 
 use crate::domain::agent_card::{
-    AgentCard, CARDS_MAX, CardName, Condition, Digest, NewAgentCard, Removal, Write,
-    decide_removal, decide_write,
+    AgentCard, CARDS_MAX, CardName, Condition, NewAgentCard, Removal, Write, decide_removal,
+    decide_write,
 };
+use crate::domain::digest::Digest;
 use crate::domain::page::Page;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension as _, named_params};
 
 use crate::domain::delivery::{InboxState, NewDelivery, Recorded};
+use crate::domain::digest::Digest;
 use crate::domain::id::{InstallationId, JobId};
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
@@ -47,13 +48,13 @@ fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
             ":installation": delivery.installation.map(|id| id.get()),
             ":repository_id": repository.map(|repository| repository.id.get()),
             ":repository": repository.map(|repository| repository.full_name.as_str()),
-            ":digest": delivery.body_sha256,
+            ":digest": delivery.body_sha256.as_bytes(),
             ":actions": delivery.action.as_ref().map(action::encode),
             ":state": state.as_str(),
             ":now": tx.now.micros(),
         })?;
     if added == 0 {
-        return again(tx, &key, &delivery.body_sha256);
+        return again(tx, &key, delivery.body_sha256);
     }
     // A delivery that asks for something names its tenant; without one there is nobody to do it for.
     let (Some(_), Some(installation)) = (&delivery.action, delivery.installation) else {
@@ -107,7 +108,7 @@ pub(super) fn recreate_job(tx: &mut Tx<'_>, inbox_id: i64) -> Result<(), Error> 
 }
 
 /// The id is known: the first delivery stands, this one is counted.
-fn again(tx: &Tx<'_>, key: &str, digest: &[u8; 32]) -> Result<Recorded, Error> {
+fn again(tx: &Tx<'_>, key: &str, digest: Digest) -> Result<Recorded, Error> {
     let same: bool = tx
         .connection
         .prepare_cached(
@@ -116,7 +117,7 @@ fn again(tx: &Tx<'_>, key: &str, digest: &[u8; 32]) -> Result<Recorded, Error> {
                 conflict_count = conflict_count + (body_sha256 <> :digest) \
              WHERE idempotency_key = :key RETURNING body_sha256 = :digest",
         )?
-        .query_row(named_params! { ":key": key, ":digest": digest }, |row| row.get(0))
+        .query_row(named_params! { ":key": key, ":digest": digest.as_bytes() }, |row| row.get(0))
         .optional()?
         .ok_or(Error::Row("idempotency_key"))?;
     Ok(if same { Recorded::Duplicate } else { Recorded::Conflict })

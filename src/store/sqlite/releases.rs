@@ -1,6 +1,7 @@
 //! Release runs and their attempts: started by jobs, moved by what the outbox learned.
 
 use rusqlite::{OptionalExtension as _, ToSql, named_params};
+use uuid::Uuid;
 
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{CommitSha, GitRef};
@@ -174,7 +175,7 @@ fn add_attempt(
     (tag, head_sha): (&str, &str),
     plan: &NewRelease,
 ) -> Result<(), Error> {
-    let nonce = hex(&tx.ids.bytes::<16>());
+    let nonce = Uuid::from_bytes(tx.ids.bytes()).simple().to_string();
     tx.connection
         .prepare_cached(
             "INSERT INTO release_run_attempts (attempt_id, release_run_id, attempt_number, nonce, \
@@ -330,8 +331,4 @@ pub(super) fn hint(
         )
         .optional()?;
     attempt.map_or(Ok(()), |attempt| reconciliation::look_soon(tx, &attempt))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

@@ -131,7 +131,7 @@ fn credential(tx: &Tx<'_>, result: &NewResult) -> Result<Credential, Error> {
             named_params! {
                 ":credential": result.credential.to_string(),
                 ":attempt": result.attempt.to_string(),
-                ":digest": result.body_sha256,
+                ":digest": result.body_sha256.as_bytes(),
             },
             |row| row.get(0),
         )
@@ -154,7 +154,7 @@ fn keep(tx: &Tx<'_>, result: &NewResult) -> Result<(), Error> {
         .execute(named_params! {
             ":credential": result.credential.to_string(),
             ":attempt": result.attempt.to_string(),
-            ":digest": result.body_sha256,
+            ":digest": result.body_sha256.as_bytes(),
             ":outcome": RECORDED,
             ":now": tx.now.micros(),
         })?;
@@ -172,7 +172,7 @@ fn keep(tx: &Tx<'_>, result: &NewResult) -> Result<(), Error> {
             ":release": result.release_run.to_string(),
             ":attempt": result.attempt.to_string(),
             ":decision": result.report.decision.as_str(),
-            ":digest": result.body_sha256,
+            ":digest": result.body_sha256.as_bytes(),
             ":body": result.body,
             ":now": tx.now.micros(),
         })?;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use svc::domain::agent_card::{Condition, Digest, Removal, Write, decide_removal, decide_write};
+use svc::domain::agent_card::{Condition, Removal, Write, decide_removal, decide_write};
+use svc::domain::digest::Digest;
 
 #[test]
 fn agent_card_writes() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use svc::domain::event::CommitSha;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::release::Decision;
-use svc::domain::result::{CredentialId, NewResult, Recorded, Refusal, Report};
+use svc::domain::result::{NewResult, Recorded, Refusal, Report};
 use svc::store::{Error, LeasePolicy, NextMessage};
 
 use super::{Attempt, CONFLICT, RECORDED, as_str, body, current};
@@ -52,13 +52,13 @@ fn the_store_takes_no_result_of_another_run_than_the_attempt_s() {
         release_run: attempt.release_run.parse().unwrap(),
         attempt: attempt.id.parse().unwrap(),
         workflow_run: run.try_into().unwrap(),
-        credential: CredentialId::of_digest(&[7; 32]),
+        credential: [7; 32].into(),
         report: Report {
             decision: Decision::Accepted,
             head_commit: CommitSha::new(&commit(1)).unwrap(),
         },
         body: "{}".to_owned(),
-        body_sha256: [1; 32],
+        body_sha256: [1; 32].into(),
     };
     let other = world.store.record_result(result(attempt.run + 1)).unwrap();
     assert_eq!(other, Recorded::Refused(Refusal::OtherWorkflowRun));

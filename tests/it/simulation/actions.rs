@@ -91,7 +91,7 @@ fn deliver_again(world: &Arc<World>, depth: u32) {
     match world.chance.below(3) {
         0 => {}
         1 => again.id = fresh_id(world),
-        _ => again.body_sha256 = [9; 32],
+        _ => again.body_sha256 = [9; 32].into(),
     }
     deliver(world, depth, again);
 }
@@ -142,7 +142,7 @@ fn delivery(world: &World, tenant: InstallationId, action: Option<Action>) -> Ne
             id: (tenant.get() * 10).try_into().unwrap(),
             full_name: format!("org-{tenant}/app").parse().unwrap(),
         }),
-        body_sha256: [7; 32],
+        body_sha256: [7; 32].into(),
         action,
     }
 }

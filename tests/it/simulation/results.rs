@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use svc::domain::event::CommitSha;
-use svc::domain::result::{CredentialId, NewResult, Recorded, Report};
+use svc::domain::result::{NewResult, Recorded, Report};
 
 use super::forge::Run;
 use super::world::World;
@@ -57,13 +57,13 @@ fn new(world: &World) -> Option<NewResult> {
         release_run: release_run.parse().unwrap(),
         attempt: run.attempt,
         workflow_run,
-        credential: CredentialId::of_digest(&world.chance.below(u64::MAX).to_le_bytes()),
+        credential: svc::sha256::of(&world.chance.below(u64::MAX).to_le_bytes()),
         report: Report {
             decision: *world.chance.pick(Decision::ALL).unwrap(),
             head_commit: CommitSha::new(&commit).unwrap(),
         },
         body: "{}".to_owned(),
-        body_sha256: [1; 32],
+        body_sha256: [1; 32].into(),
     })
 }
 
@@ -71,7 +71,7 @@ fn new(world: &World) -> Option<NewResult> {
 fn again(world: &World, old: &NewResult) -> NewResult {
     let mut again = old.clone();
     if world.chance.one_in(3) {
-        again.body_sha256 = [2; 32];
+        again.body_sha256 = [2; 32].into();
     }
     again
 }

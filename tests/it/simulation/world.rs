@@ -82,7 +82,7 @@ pub(super) struct Known {
     /// Attempts whose result was answered as recorded.
     pub(super) decided: BTreeSet<AttemptId>,
     /// Credentials and bodies that were answered as recorded.
-    pub(super) credentials: BTreeSet<(String, [u8; 32])>,
+    pub(super) credentials: BTreeSet<(String, svc::domain::digest::Digest)>,
     /// Replay keys that were answered, and with which audit event.
     pub(super) replays: BTreeMap<String, String>,
 }
@@ -205,7 +205,7 @@ impl World {
             self.rows("SELECT token_id, hex(payload_sha256), attempt_id FROM result_callbacks")
         {
             let byte = u8::from_str_radix(row[1].get(..2).unwrap(), 16).unwrap();
-            credentials.insert((row[0].clone(), [byte; 32]));
+            credentials.insert((row[0].clone(), [byte; 32].into()));
             known.decided.insert(row[2].parse().unwrap());
         }
         let lost = known.credentials.iter().find(|known| !credentials.contains(known));
