@@ -13,21 +13,11 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 pub use audit::AuditEvent;
-pub use cards::{AgentCard, AgentCardPage, CardFinding, CardReport};
-pub use page::Page;
+pub use cards::{AgentCard, CardFinding, CardReport};
+pub use page::{Page, PageAfter};
 pub use reconciliation::ReconciliationItem;
 pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};
 pub use slo::{Slo, SloGate, SloSignal};
-
-/// A page of dead letters, newest failure first.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeadLetterPage {
-    /// At most `limit` items.
-    pub items: Vec<DeadLetter>,
-    /// Value for `before` of the next page; null on the last page.
-    pub next_before: Option<String>,
-}
 
 /// One dead letter: metadata only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,16 +60,6 @@ pub struct Replayed {
     pub outcome: Cow<'static, str>,
     /// UUID of the one audit event of this operation.
     pub audit_event_id: String,
-}
-
-/// The installations this service knows.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct InstallationPage {
-    /// By rising number, at most 100.
-    pub items: Vec<Installation>,
-    /// Value for `after` of the next page; null on the last page.
-    pub next_after: Option<String>,
 }
 
 /// One installation.

@@ -37,7 +37,6 @@ pub use place::Place;
 pub use schema::schema;
 pub use shape::Variant;
 pub use signed::{Declared, Valid};
-pub use syntax::DEPTH_MAX;
 
 /// Most findings one report holds; what comes after the first of them is rarely news.
 pub const FINDINGS_MAX: usize = 100;
@@ -83,7 +82,7 @@ impl Report {
 
     /// Sorts findings by their places, and keeps the first of them.
     fn new(variant: Option<Variant>, text: &str, mut drafts: Vec<finding::Draft>) -> Self {
-        drafts.sort_by_key(finding::Draft::order);
+        drafts.sort_by_key(finding::Draft::offset);
         let truncated = drafts.len() > FINDINGS_MAX;
         drafts.truncate(FINDINGS_MAX);
         let mut reader = place::Reader::new(text);

@@ -25,6 +25,7 @@ mod retry;
 mod slo;
 mod status;
 mod token;
+mod word;
 
 use std::path::PathBuf;
 

@@ -6,20 +6,20 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 /// Every family: name, type, help.
-const FAMILIES: &[(&str, &str, &str)] = &[
-    (DELIVERIES, "counter", "Webhook deliveries by outcome."),
-    (REQUESTS, "counter", "HTTP requests by surface and status class."),
-    (JOBS, "counter", "Lifecycle jobs that ran, by outcome."),
-    (EFFECTS, "counter", "Side effects at the forge, by kind and outcome."),
-    (RESULTS, "counter", "Signed results of releases, by outcome."),
-    (REPLAYS, "counter", "Replay requests by outcome."),
-    (STORE_FAILURES, "counter", "Store verbs that did not happen, by class."),
-    (RECONCILIATIONS, "counter", "Reconciliation items put off or finished, by kind and outcome."),
-    (LOOKUPS, "counter", "Looks at the forge by reconcilers, by kind and outcome."),
-    (REDELIVERIES, "counter", "Failed webhooks the forge was asked to send again, by outcome."),
-    (WORKER_PANICS, "counter", "Panics caught in workers."),
-    (SWEPT, "counter", "Finished rows deleted by retention, by kind."),
-    (SLO_EVALUATIONS, "counter", "Evaluations of the signals, by outcome."),
+const FAMILIES: &[(&str, &str)] = &[
+    (DELIVERIES, "Webhook deliveries by outcome."),
+    (REQUESTS, "HTTP requests by surface and status class."),
+    (JOBS, "Lifecycle jobs that ran, by outcome."),
+    (EFFECTS, "Side effects at the forge, by kind and outcome."),
+    (RESULTS, "Signed results of releases, by outcome."),
+    (REPLAYS, "Replay requests by outcome."),
+    (STORE_FAILURES, "Store verbs that did not happen, by class."),
+    (RECONCILIATIONS, "Reconciliation items put off or finished, by kind and outcome."),
+    (LOOKUPS, "Looks at the forge by reconcilers, by kind and outcome."),
+    (REDELIVERIES, "Failed webhooks the forge was asked to send again, by outcome."),
+    (WORKER_PANICS, "Panics caught in workers."),
+    (SWEPT, "Finished rows deleted by retention, by kind."),
+    (SLO_EVALUATIONS, "Evaluations of the signals, by outcome."),
 ];
 
 /// Webhook deliveries; label `outcome`.
@@ -84,8 +84,8 @@ impl Metrics {
     pub fn render(&self) -> String {
         let counters = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut text = String::new();
-        for (family, kind, help) in FAMILIES {
-            header(&mut text, family, kind, help);
+        for (family, help) in FAMILIES {
+            header(&mut text, family, "counter", help);
             for ((name, labels), value) in &counters {
                 if name == family {
                     sample(&mut text, name, labels, *value);

@@ -117,7 +117,7 @@ fn fill_raw(raw: &Raw, first: usize) {
 
 pub(crate) fn claim_and_run(store: &Store) {
     for claim in store.claim_jobs(1, "bench", work::POLICY).unwrap() {
-        store.run_job(&claim, &work::plan()).unwrap();
+        store.run_job(&claim, &work::plan()).wait().unwrap();
     }
 }
 

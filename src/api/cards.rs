@@ -30,16 +30,6 @@ pub struct AgentCard {
     pub updated_by: String,
 }
 
-/// A page of registered cards.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCardPage {
-    /// By name, at most `limit`.
-    pub items: Vec<AgentCard>,
-    /// Value for `after` of the next page; null on the last page.
-    pub next_after: Option<String>,
-}
-
 /// Verdict on one card, with everything that is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

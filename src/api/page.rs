@@ -1,4 +1,4 @@
-//! A page of a list that goes by ids.
+//! Pages of lists.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +8,16 @@ use serde::{Deserialize, Serialize};
 pub struct Page<T> {
     /// At most `limit` items.
     pub items: Vec<T>,
-    /// Value for `before` of the next page, the id of the last item; null on the last page.
+    /// Value for `before` of the next page; null on the last page.
     pub next_before: Option<String>,
+}
+
+/// A page in rising order of what names an item.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PageAfter<T> {
+    /// At most `limit` items.
+    pub items: Vec<T>,
+    /// Value for `after` of the next page, the last item's name; null on the last page.
+    pub next_after: Option<String>,
 }

@@ -3,10 +3,9 @@
 
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::domain::dead_letter::{
-    DeadLetter, DeadLetterPage, ItemId, OperationId, ReplayOutcome, ReplayRequest,
-};
+use crate::domain::dead_letter::{DeadLetter, ItemId, OperationId, ReplayOutcome, ReplayRequest};
 use crate::domain::id::{AuditEventId, InstallationId};
+use crate::domain::page::Page;
 use crate::domain::time::Timestamp;
 use crate::metrics::REPLAYS;
 use crate::store::Installation;
@@ -31,7 +30,7 @@ impl App {
         installation: InstallationId,
         before: Option<Timestamp>,
         limit: u32,
-    ) -> Result<DeadLetterPage, Error> {
+    ) -> Result<Page<DeadLetter, Timestamp>, Error> {
         Ok(self.store.dead_letters(installation, before, limit)?)
     }
 
@@ -94,7 +93,7 @@ impl App {
         _: &Principal,
         after: Option<InstallationId>,
         limit: u32,
-    ) -> Result<Vec<Installation>, Error> {
+    ) -> Result<Page<Installation, InstallationId>, Error> {
         Ok(self.store.installations(after, limit)?)
     }
 }

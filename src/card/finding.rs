@@ -124,11 +124,6 @@ impl Draft {
         self.finding.place.offset
     }
 
-    /// What findings are sorted by; the sort keeps those of one place in the order they came.
-    pub(super) const fn order(&self) -> usize {
-        self.finding.place.offset
-    }
-
     /// Counts out the place.
     pub(super) fn finish(mut self, reader: &mut Reader<'_>) -> Finding {
         self.finding.place = reader.place(self.finding.place.offset);

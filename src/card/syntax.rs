@@ -7,7 +7,7 @@ use super::node::Unescaped;
 use super::{FINDINGS_MAX, scan};
 
 /// Most objects and arrays inside each other.
-pub const DEPTH_MAX: usize = 128;
+const DEPTH_MAX: usize = 128;
 
 /// Up to so many properties of one object are compared each with each.
 const FEW: usize = 24;

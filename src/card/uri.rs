@@ -103,8 +103,8 @@ fn check_authority(authority: Piece<'_>) -> Result<(), Fault> {
 fn brackets(host: &[u8]) -> Result<(), Fault> {
     let close = host.iter().position(|byte| *byte == b']').ok_or(Fault::Brackets)?;
     let inside = host.get(1..close).ok_or(Fault::Brackets)?;
-    let address = std::str::from_utf8(inside).ok().and_then(|text| text.parse().ok());
-    if address.is_none_or(|_: std::net::Ipv6Addr| false) && !is_future(inside) {
+    let text = std::str::from_utf8(inside).unwrap_or_default();
+    if text.parse::<std::net::Ipv6Addr>().is_err() && !is_future(inside) {
         return Err(Fault::Brackets);
     }
     match host.get(close + 1..).unwrap_or_default() {

@@ -33,9 +33,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use clap::Subcommand;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::card::Variant;
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
@@ -80,14 +78,6 @@ const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What stands for standard input.
 const STDIN: &str = "-";
-
-/// Reads a variant.
-fn variant() -> impl TypedValueParser<Value = Variant> {
-    PossibleValuesParser::new(Variant::ALL.map(Variant::as_str)).map(|word| {
-        let is_it = |variant: &Variant| variant.as_str() == word;
-        Variant::ALL.into_iter().find(is_it).expect("only these words pass")
-    })
-}
 
 /// Reads a file, or standard input; nothing when it is larger than `bytes_max`.
 fn read(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {

@@ -5,13 +5,11 @@ mod list;
 pub(crate) mod show;
 
 use clap::Subcommand;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
-use crate::domain::dead_letter::ItemType;
 use crate::domain::id::InstallationId;
 
 /// See what the service has given up
@@ -31,10 +29,4 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
 /// Returns the path of an installation's dead letters.
 pub(crate) fn path(installation: InstallationId) -> String {
     format!("/api/v1/operator/installations/{installation}/dead-letters")
-}
-
-/// Reads the kind of an item.
-pub(crate) fn item_type() -> impl TypedValueParser<Value = ItemType> {
-    PossibleValuesParser::new(ItemType::ALL.iter().map(|kind| kind.as_str()))
-        .map(|word| ItemType::from_word(&word).expect("only these words pass"))
 }

@@ -4,7 +4,7 @@ mod list;
 
 use clap::Subcommand;
 
-use crate::api::{Installation, InstallationPage};
+use crate::api::{Installation, PageAfter};
 use crate::cli::Global;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
@@ -53,7 +53,7 @@ fn all(client: &Client) -> Result<Vec<Installation>, Failure> {
     let mut installations = Vec::new();
     let mut path = format!("/api/v1/operator/installations?limit={PAGE}");
     for _ in 0..PAGES_MAX {
-        let page: InstallationPage = client.get(&path)?;
+        let page: PageAfter<Installation> = client.get(&path)?;
         installations.extend(page.items);
         let Some(after) = page.next_after else { return Ok(installations) };
         let after = number(&after)?;

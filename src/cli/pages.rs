@@ -7,7 +7,7 @@ use crate::api::Page;
 use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
 use crate::cli::output::{Format, Output};
-use crate::domain::dead_letter::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
+use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
 
 /// Most pages one run asks for: 100 000 items.
 const PAGES_MAX: u32 = 1_000;

@@ -16,6 +16,7 @@ use crate::cli::dead_letters::{self, show};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
+use crate::cli::word::one_of;
 use crate::cli::{Global, installations, retry};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::dead_letter::{ItemType, OperationId};
@@ -38,7 +39,7 @@ Examples:
 ")]
 pub(crate) struct Args {
     /// Kind of item
-    #[arg(value_name = "TYPE", value_parser = dead_letters::item_type())]
+    #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
     /// Its id, as the list shows it

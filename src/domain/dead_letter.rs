@@ -178,22 +178,6 @@ impl DeadLetter {
     }
 }
 
-/// One page of dead letters, newest first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadLetterPage {
-    /// At most as many as were asked for.
-    pub items: Vec<DeadLetter>,
-    /// Where the next page begins; nothing when this is the last.
-    pub next_before: Option<Timestamp>,
-}
-
-/// Smallest page.
-pub const PAGE_MIN: u32 = 1;
-/// Largest page.
-pub const PAGE_MAX: u32 = 100;
-/// Page when none is asked for.
-pub const PAGE_DEFAULT: u32 = 50;
-
 /// A request to replay one item.
 #[derive(Clone, Debug)]
 pub struct ReplayRequest {

@@ -8,6 +8,7 @@ use crate::domain::digest::Digest;
 use crate::domain::event::Action;
 use crate::domain::id::{InstallationId, InvalidId, JobId, RepositoryId};
 use crate::domain::job::JobStatus;
+use crate::domain::words::words;
 
 /// The one provider that is implemented; first half of every idempotency key.
 pub const PROVIDER: &str = "forge";
@@ -125,26 +126,23 @@ pub enum Recorded {
     Conflict,
 }
 
-/// State of an inbox row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InboxState {
-    /// A job waits for it.
-    Accepted,
-    /// Its job is leased.
-    Processing,
-    /// Its job is completed.
-    Processed,
-    /// Its job is a dead letter.
-    DeadLetter,
-    /// It asks nothing of us and has no job.
-    Ignored,
+words! {
+    /// State of an inbox row.
+    InboxState {
+        /// A job waits for it.
+        Accepted => "accepted",
+        /// Its job is leased.
+        Processing => "processing",
+        /// Its job is completed.
+        Processed => "processed",
+        /// Its job is a dead letter.
+        DeadLetter => "dead_letter",
+        /// It asks nothing of us and has no job.
+        Ignored => "ignored",
+    }
 }
 
 impl InboxState {
-    /// Every state.
-    pub const ALL: [Self; 5] =
-        [Self::Accepted, Self::Processing, Self::Processed, Self::DeadLetter, Self::Ignored];
-
     /// Returns the state an inbox row has because its job has `status`.
     #[must_use]
     pub const fn of_job(status: JobStatus) -> Self {
@@ -153,18 +151,6 @@ impl InboxState {
             JobStatus::Leased => Self::Processing,
             JobStatus::Completed => Self::Processed,
             JobStatus::DeadLetter => Self::DeadLetter,
-        }
-    }
-
-    /// Returns the stored word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Processing => "processing",
-            Self::Processed => "processed",
-            Self::DeadLetter => "dead_letter",
-            Self::Ignored => "ignored",
         }
     }
 }

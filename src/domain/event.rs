@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{AppId, CheckRunId, OwnerId, WorkflowRunId};
+use crate::domain::words::words;
 
 /// Repositories taken from one delivery; further ones are learned when they first send something.
 pub const REPOSITORIES_MAX: usize = 5_000;
@@ -52,52 +53,25 @@ pub enum Action {
     },
 }
 
-/// State of an installation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InstallationState {
-    /// Work may be done.
-    Active,
-    /// The owner suspended it: nothing is started.
-    Suspended,
-    /// The owner removed it.
-    Deleted,
-}
-
-impl InstallationState {
-    /// Every state.
-    pub const ALL: [Self; 3] = [Self::Active, Self::Suspended, Self::Deleted];
-
-    /// Returns the stored word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Suspended => "suspended",
-            Self::Deleted => "deleted",
-        }
+words! {
+    /// State of an installation.
+    InstallationState {
+        /// Work may be done.
+        Active => "active",
+        /// The owner suspended it: nothing is started.
+        Suspended => "suspended",
+        /// The owner removed it.
+        Deleted => "deleted",
     }
 }
 
-/// State of a repository.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RepositoryState {
-    /// It can be reached under its name.
-    Active,
-    /// It was deleted, or no longer belongs to the installation.
-    Deleted,
-}
-
-impl RepositoryState {
-    /// Every state.
-    pub const ALL: [Self; 2] = [Self::Active, Self::Deleted];
-
-    /// Returns the stored word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Deleted => "deleted",
-        }
+words! {
+    /// State of a repository.
+    RepositoryState {
+        /// It can be reached under its name.
+        Active => "active",
+        /// It was deleted, or no longer belongs to the installation.
+        Deleted => "deleted",
     }
 }
 

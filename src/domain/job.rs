@@ -9,35 +9,19 @@ use crate::domain::event::{
 };
 use crate::domain::id::{AppId, InstallationId, JobId, OwnerId, ReleaseRunId, WorkflowRunId};
 use crate::domain::release::ReleaseFacts;
-use crate::domain::retry::RetryPolicy;
-use crate::domain::time::Timestamp;
+use crate::domain::words::words;
 
-/// Status of a job. Authoritative for its inbox row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobStatus {
-    /// Waits to be claimed.
-    Available,
-    /// Claimed; the lease runs.
-    Leased,
-    /// Done.
-    Completed,
-    /// Given up; an operator may replay it.
-    DeadLetter,
-}
-
-impl JobStatus {
-    /// Every status.
-    pub const ALL: [Self; 4] = [Self::Available, Self::Leased, Self::Completed, Self::DeadLetter];
-
-    /// Returns the stored word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Available => "available",
-            Self::Leased => "leased",
-            Self::Completed => "completed",
-            Self::DeadLetter => "dead_letter",
-        }
+words! {
+    /// Status of a job. Authoritative for its inbox row.
+    JobStatus {
+        /// Waits to be claimed.
+        Available => "available",
+        /// Claimed; the lease runs.
+        Leased => "leased",
+        /// Done.
+        Completed => "completed",
+        /// Given up; an operator may replay it.
+        DeadLetter => "dead_letter",
     }
 }
 
@@ -147,42 +131,12 @@ impl NothingToDo {
 /// Decides what a job does.
 #[must_use]
 pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {
-    let Some(action) = &job.action else {
-        return JobOutcome::Bury(Reason::ActionsUnreadable, ErrorClass::Protocol);
-    };
-    match action {
-        Action::Release { .. } | Action::Rerequest { .. } => match facts.installation {
-            Some(InstallationState::Suspended) => {
-                JobOutcome::Bury(Reason::InstallationSuspended, ErrorClass::State)
-            }
-            Some(InstallationState::Deleted) => {
-                JobOutcome::Bury(Reason::InstallationDeleted, ErrorClass::State)
-            }
-            // A signed delivery is proof enough that the installation exists.
-            Some(InstallationState::Active) | None => start(job, action, facts),
-        },
-        Action::LookAtWorkflowRun { workflow_run } => {
-            JobOutcome::Apply(Change::HintWorkflowRun(*workflow_run))
-        }
-        Action::Installation { state, account, added, removed } => {
-            JobOutcome::Apply(Change::RecordInstallation {
-                state: *state,
-                account: account.clone(),
-                added: added.clone(),
-                removed: removed.clone(),
-            })
-        }
-        Action::Repository { state } => match &job.repository {
-            Some(repository) => JobOutcome::Apply(Change::RecordRepository {
-                repository: repository.clone(),
-                state: *state,
-            }),
-            None => JobOutcome::Bury(Reason::ActionsUnreadable, ErrorClass::Protocol),
-        },
+    let unreadable = JobOutcome::Bury(Reason::ActionsUnreadable, ErrorClass::Protocol);
+    let Some(action) = &job.action else { return unreadable };
+    let starts = matches!(action, Action::Release { .. } | Action::Rerequest { .. });
+    if starts && let Some(reason) = barred(facts.installation) {
+        return JobOutcome::Bury(reason, ErrorClass::State);
     }
-}
-
-fn start(job: &Job, action: &Action, facts: &Facts) -> JobOutcome {
     match (action, &job.repository) {
         (Action::Release { .. }, Some(_)) if facts.same_release.is_some() => {
             JobOutcome::Nothing(NothingToDo::ReleasedBefore)
@@ -205,40 +159,36 @@ fn start(job: &Job, action: &Action, facts: &Facts) -> JobOutcome {
             }
             Some(_) | None => JobOutcome::Nothing(NothingToDo::NotOurCheckRun),
         },
-        (
-            Action::Release { .. }
-            | Action::Rerequest { .. }
-            | Action::LookAtWorkflowRun { .. }
-            | Action::Installation { .. }
-            | Action::Repository { .. },
-            _,
-        ) => JobOutcome::Bury(Reason::ActionsUnreadable, ErrorClass::Protocol),
+        (Action::Repository { state }, Some(repository)) => {
+            JobOutcome::Apply(Change::RecordRepository {
+                repository: repository.clone(),
+                state: *state,
+            })
+        }
+        (Action::Release { .. } | Action::Rerequest { .. } | Action::Repository { .. }, None) => {
+            unreadable
+        }
+        (Action::LookAtWorkflowRun { workflow_run }, _) => {
+            JobOutcome::Apply(Change::HintWorkflowRun(*workflow_run))
+        }
+        (Action::Installation { state, account, added, removed }, _) => {
+            JobOutcome::Apply(Change::RecordInstallation {
+                state: *state,
+                account: account.clone(),
+                added: added.clone(),
+                removed: removed.clone(),
+            })
+        }
     }
 }
 
-/// What becomes of a job whose run itself failed: the transaction could not be applied, the code
-/// panicked, or the holder vanished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AfterFailure {
-    /// Try again from then on.
-    RetryAt(Timestamp),
-    /// Give up.
-    Bury(Reason, ErrorClass),
-}
-
-/// Decides about a job whose `attempt`th run failed with `reason`.
-#[must_use]
-pub fn after_failure(
-    reason: Reason,
-    class: ErrorClass,
-    attempt: u32,
-    policy: &RetryPolicy,
-    now: Timestamp,
-    jitter: f64,
-) -> AfterFailure {
-    match policy.delay_after(attempt, jitter) {
-        Some(delay) => AfterFailure::RetryAt(now.plus(delay)),
-        None => AfterFailure::Bury(reason, class),
+/// Returns why nothing may be started for an installation. One that is not known may: a signed delivery is
+/// proof enough that it exists.
+const fn barred(installation: Option<InstallationState>) -> Option<Reason> {
+    match installation {
+        Some(InstallationState::Suspended) => Some(Reason::InstallationSuspended),
+        Some(InstallationState::Deleted) => Some(Reason::InstallationDeleted),
+        Some(InstallationState::Active) | None => None,
     }
 }
 

@@ -15,48 +15,25 @@ use crate::domain::id::{
 };
 use crate::domain::retry::RetryPolicy;
 use crate::domain::time::Timestamp;
+use crate::domain::words::words;
 
 pub use effect::{CheckRunStatus, Effect, EffectKind};
 
-/// Status of an outbox message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutboxStatus {
-    /// An earlier message of the same attempt is unfinished.
-    Held,
-    /// Waits to be claimed.
-    Available,
-    /// Claimed; the lease runs.
-    Leased,
-    /// The effect is known to have happened.
-    Completed,
-    /// Given up; an operator may replay it when its class allows.
-    DeadLetter,
-    /// A newer attempt took its place; never sent.
-    Superseded,
-}
-
-impl OutboxStatus {
-    /// Every status.
-    pub const ALL: [Self; 6] = [
-        Self::Held,
-        Self::Available,
-        Self::Leased,
-        Self::Completed,
-        Self::DeadLetter,
-        Self::Superseded,
-    ];
-
-    /// Returns the stored word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Held => "held",
-            Self::Available => "available",
-            Self::Leased => "leased",
-            Self::Completed => "completed",
-            Self::DeadLetter => "dead_letter",
-            Self::Superseded => "superseded",
-        }
+words! {
+    /// Status of an outbox message.
+    OutboxStatus {
+        /// An earlier message of the same attempt is unfinished.
+        Held => "held",
+        /// Waits to be claimed.
+        Available => "available",
+        /// Claimed; the lease runs.
+        Leased => "leased",
+        /// The effect is known to have happened.
+        Completed => "completed",
+        /// Given up; an operator may replay it when its class allows.
+        DeadLetter => "dead_letter",
+        /// A newer attempt took its place; never sent.
+        Superseded => "superseded",
     }
 }
 

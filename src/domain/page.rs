@@ -1,4 +1,11 @@
-//! A page of a list that is read newest first, and where the next one begins.
+//! A page of a list, and where the next one begins.
+
+/// Smallest page.
+pub const PAGE_MIN: u32 = 1;
+/// Largest page.
+pub const PAGE_MAX: u32 = 100;
+/// Page when none is asked for.
+pub const PAGE_DEFAULT: u32 = 50;
 
 /// One page. Its cursor names the last item shown, which nothing that is added later can move: so
 /// following pages never skip or repeat an item.
@@ -7,7 +14,7 @@ pub struct Page<T, C> {
     /// At most as many as were asked for.
     pub items: Vec<T>,
     /// The last item's name; nothing when this is the last page.
-    pub next_before: Option<C>,
+    pub next: Option<C>,
 }
 
 impl<T, C> Page<T, C> {
@@ -17,8 +24,8 @@ impl<T, C> Page<T, C> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let more = items.len() > limit;
         items.truncate(limit);
-        let next_before = items.last().filter(|_| more).map(name);
-        Self { items, next_before }
+        let next = items.last().filter(|_| more).map(name);
+        Self { items, next }
     }
 }
 
@@ -28,12 +35,12 @@ mod tests {
 
     #[test]
     fn one_item_more_is_a_next_page() {
-        for (found, items, next_before) in [
+        for (found, items, next) in [
             (vec![], vec![], None),
             (vec![9, 8], vec![9, 8], None),
             (vec![9, 8, 7], vec![9, 8], Some(8)),
         ] {
-            assert_eq!(Page::cut(found, 2, |item| *item), Page { items, next_before });
+            assert_eq!(Page::cut(found, 2, |item| *item), Page { items, next });
         }
     }
 }

@@ -7,55 +7,29 @@ use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::reconcile::Code;
 use crate::domain::words::words;
 
-/// Status of a release run, and of each attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReleaseStatus {
-    /// Recorded; nothing was sent yet.
-    Queued,
-    /// The dispatch is on its way, was refused, or its fate is not known.
-    Dispatching,
-    /// The forge accepted the dispatch.
-    Running,
-    /// The workflow run has ended well, as the forge says; its signed result is awaited.
-    Reporting,
-    /// Ended well, by its signed result.
-    Succeeded,
-    /// Ended badly.
-    Failed,
-    /// Ended because nothing was heard in time.
-    TimedOut,
-    /// Ended on request.
-    Cancelled,
+words! {
+    /// Status of a release run, and of each attempt.
+    ReleaseStatus {
+        /// Recorded; nothing was sent yet.
+        Queued => "queued",
+        /// The dispatch is on its way, was refused, or its fate is not known.
+        Dispatching => "dispatching",
+        /// The forge accepted the dispatch.
+        Running => "running",
+        /// The workflow run has ended well, as the forge says; its signed result is awaited.
+        Reporting => "reporting",
+        /// Ended well, by its signed result.
+        Succeeded => "succeeded",
+        /// Ended badly.
+        Failed => "failed",
+        /// Ended because nothing was heard in time.
+        TimedOut => "timed_out",
+        /// Ended on request.
+        Cancelled => "cancelled",
+    }
 }
 
 impl ReleaseStatus {
-    /// Every status.
-    pub const ALL: [Self; 8] = [
-        Self::Queued,
-        Self::Dispatching,
-        Self::Running,
-        Self::Reporting,
-        Self::Succeeded,
-        Self::Failed,
-        Self::TimedOut,
-        Self::Cancelled,
-    ];
-
-    /// Returns the stored word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Dispatching => "dispatching",
-            Self::Running => "running",
-            Self::Reporting => "reporting",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::TimedOut => "timed_out",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Says whether a release run in this status has ended for good.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
@@ -129,7 +103,7 @@ impl Conclusion {
 }
 
 /// Why a release ended that was decided against.
-pub const RESULT_REJECTED: &str = "result_rejected";
+const RESULT_REJECTED: &str = "result_rejected";
 
 /// How a release run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,11 +12,9 @@ use http::{HeaderName, StatusCode};
 use crate::api;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::domain::dead_letter::{
-    DeadLetter, ItemId, ItemType, OperationId, PAGE_DEFAULT, PAGE_MAX, PAGE_MIN,
-};
+use crate::domain::dead_letter::{DeadLetter, ItemId, ItemType, OperationId};
 use crate::domain::id::InstallationId;
-use crate::domain::page::Page;
+use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN, Page};
 use crate::domain::time::Timestamp;
 use crate::http::message::{Request, Response};
 use crate::http::routes::{Variables, json};
@@ -38,11 +36,7 @@ pub(super) fn dead_letters(
         })?),
     };
     let page = app.dead_letters(principal, installation, before, page_size(limit)?)?;
-    let body = api::DeadLetterPage {
-        items: page.items.iter().map(shown).collect(),
-        next_before: page.next_before.map(|instant| instant.to_string()),
-    };
-    Ok(json(StatusCode::OK, &body))
+    Ok(json(StatusCode::OK, &shown_page(&page, shown)))
 }
 
 pub(super) fn dead_letter(
@@ -95,19 +89,13 @@ pub(super) fn installations(
                 .or(Err(invalid("after must be an installation's number, as nextAfter")))?,
         ),
     };
-    let limit = page_size(limit)?;
-    let mut found = app.installations(principal, after, limit + 1)?;
-    let page = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = found.len() > page;
-    found.truncate(page);
-    let next_after = found.last().filter(|_| more).map(|last| last.id.to_string());
+    let page = app.installations(principal, after, page_size(limit)?)?;
     let shown = |installation: &crate::store::Installation| api::Installation {
         installation_id: installation.id.to_string(),
         account: installation.account.clone(),
         state: Cow::Borrowed(installation.state.as_str()),
     };
-    let body = api::InstallationPage { items: found.iter().map(shown).collect(), next_after };
-    Ok(json(StatusCode::OK, &body))
+    Ok(json(StatusCode::OK, &shown_page_after(&page, shown)))
 }
 
 fn shown(found: &DeadLetter) -> api::DeadLetter {
@@ -171,7 +159,17 @@ fn one_of<T: Copy>(
 fn shown_page<T, C: ToString, U>(page: &Page<T, C>, shown: fn(&T) -> U) -> api::Page<U> {
     api::Page {
         items: page.items.iter().map(shown).collect(),
-        next_before: page.next_before.as_ref().map(C::to_string),
+        next_before: page.next.as_ref().map(C::to_string),
+    }
+}
+
+pub(super) fn shown_page_after<T, C: ToString, U>(
+    page: &Page<T, C>,
+    shown: fn(&T) -> U,
+) -> api::PageAfter<U> {
+    api::PageAfter {
+        items: page.items.iter().map(shown).collect(),
+        next_after: page.next.as_ref().map(C::to_string),
     }
 }
 

@@ -70,7 +70,7 @@ impl Worker for Jobs {
             return Next::Wait;
         }
         let running: Vec<_> =
-            claims.iter().map(|claim| self.store.submit_job(claim, &self.plan)).collect();
+            claims.iter().map(|claim| self.store.run_job(claim, &self.plan)).collect();
         for (claim, pending) in claims.into_iter().zip(running) {
             self.finished(claim, pending.wait());
         }
@@ -132,7 +132,7 @@ impl Jobs {
         match verdict {
             Verdict::Postponed => self.store.postpone_job(claim),
             Verdict::Failed(class) => {
-                self.store.fail_job(claim, Reason::JobFailed, class, self.retry).map(|_| ())
+                self.store.fail_job(claim, Reason::JobFailed, class, self.retry)
             }
         }
     }

@@ -219,7 +219,6 @@ fn what_is_looked_at_and_reported_is_not_shown() {
         id: nobody.into(),
         reason: Reason::ReportingStale,
         deadline: Timestamp::MIN,
-        look_count: 1,
         installation: 1.try_into().unwrap(),
         repository: Some(repository()),
         subject: Subject::CheckRun(check_run),

@@ -108,14 +108,13 @@ fn schemas_have_the_fields_of_the_api() {
         dead_letter: dead_letter(repository),
         replay_class: Cow::Borrowed("job_transaction"),
     };
-    let page = |next_before| api::DeadLetterPage { items: vec![dead_letter(None)], next_before };
+    let page = |next_before| api::Page { items: vec![dead_letter(None)], next_before };
     let installation = |account| api::Installation {
         installation_id: "1".to_owned(),
         account,
         state: Cow::Borrowed("active"),
     };
-    let installations =
-        |next_after| api::InstallationPage { items: vec![installation(None)], next_after };
+    let installations = |next_after| api::PageAfter { items: vec![installation(None)], next_after };
     let replayed = api::Replayed {
         outcome: Cow::Borrowed("replayed"),
         audit_event_id: "0198c0de-0000-7000-8000-0000000000a1".to_owned(),

@@ -38,7 +38,7 @@ const POLICY: RetryPolicy = RetryPolicy {
 #[test]
 fn inbox_projection() {
     let mut table = String::new();
-    for status in JobStatus::ALL {
+    for status in JobStatus::ALL.iter().copied() {
         let state = InboxState::of_job(status).as_str();
         writeln!(table, "job {} -> inbox {state}", status.as_str()).unwrap();
     }
@@ -100,7 +100,7 @@ fn outbox_settlement() {
         ("uncertain, asked to wait", SendResult::Uncertain(class, Some(until))),
     ];
     let mut table = String::new();
-    for kind in EffectKind::ALL {
+    for kind in EffectKind::ALL.iter().copied() {
         for (what, result) in results {
             for (doubt, in_doubt) in [("no doubt", false), ("in doubt", true)] {
                 for (which, count) in [("first", 1), ("last", 3)] {
@@ -118,7 +118,7 @@ fn outbox_settlement() {
 #[test]
 fn outbox_holder_vanished() {
     let mut table = String::new();
-    for kind in EffectKind::ALL {
+    for kind in EffectKind::ALL.iter().copied() {
         for (sent, in_doubt) in [("nothing had left", false), ("it may have left", true)] {
             for (which, count) in [("first", 1), ("last", 3)] {
                 let then = after_vanished(kind, in_doubt, count, &POLICY)
@@ -163,7 +163,9 @@ fn jobs() {
     let mut table = String::new();
     for (what, action) in &actions {
         for repository in [true, false] {
-            for installation in [None].into_iter().chain(InstallationState::ALL.map(Some)) {
+            for installation in
+                [None].into_iter().chain(InstallationState::ALL.iter().copied().map(Some))
+            {
                 for (known, same_release, clicked_release) in releases() {
                     let job = job(action.clone(), repository);
                     let facts = Facts { installation, same_release, clicked_release, own_app: own };
@@ -198,7 +200,7 @@ fn releases() -> Vec<Known> {
     let release_run = svc::domain::id::ReleaseRunId::from(uuid::Uuid::nil());
     let mut known = vec![("nothing released".to_owned(), None, None)];
     known.push(("released before".to_owned(), Some(release_run), None));
-    for status in ReleaseStatus::ALL {
+    for status in ReleaseStatus::ALL.iter().copied() {
         for (doubt, dispatch_dead) in [("", false), (", dispatch dead", true)] {
             let facts = ReleaseFacts {
                 release_run,
@@ -243,7 +245,7 @@ fn release_outlook() {
     let id = uuid::Uuid::nil().into();
     let seconds = |seconds| NOW.plus(Duration::from_secs(seconds));
     let mut messages = vec![("no message".to_owned(), None)];
-    for kind in EffectKind::ALL {
+    for kind in EffectKind::ALL.iter().copied() {
         let waiting = Message::Waiting { kind, at: seconds(5) };
         messages.push((format!("{} waits", kind.as_str()), Some(waiting)));
     }
@@ -257,7 +259,7 @@ fn release_outlook() {
     messages.push(("dead, class of a newer version".to_owned(), Some(newer)));
     let item = Reconciliation { next_check_at: seconds(60), deadline_at: seconds(1_800) };
     let mut table = String::new();
-    for status in ReleaseStatus::ALL {
+    for status in ReleaseStatus::ALL.iter().copied() {
         for (message_is, message) in &messages {
             for (item_is, reconciliation) in [("no item", None), ("item open", Some(item))] {
                 for (published, publication) in publications() {

@@ -1,12 +1,12 @@
 //! `svcctl cards codes`: what the codes of findings mean.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
 use crate::card::Code;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
+use crate::cli::word::one_of;
 
 /// Say what the codes of findings mean
 #[derive(clap::Args, Debug)]
@@ -17,7 +17,7 @@ Examples:
 ")]
 pub(crate) struct Args {
     /// Code to explain [default: all, a line each]
-    #[arg(value_parser = code(), hide_possible_values = true)]
+    #[arg(value_parser = one_of(Code::ALL, Code::as_str), hide_possible_values = true)]
     code: Option<Code>,
 }
 
@@ -43,9 +43,4 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
 
 fn told(code: Code) -> Value {
     json!({ "code": code.as_str(), "title": code.title(), "help": code.help() })
-}
-
-fn code() -> impl TypedValueParser<Value = Code> {
-    PossibleValuesParser::new(Code::ALL.iter().map(|code| code.as_str()))
-        .map(|word| Code::from_word(&word).expect("only these words pass"))
 }

@@ -6,6 +6,7 @@ use crate::card::{self, Variant};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
+use crate::cli::word::one_of;
 
 /// Losses that are told one by one.
 const LOSSES: usize = 20;
@@ -26,7 +27,7 @@ pub(crate) struct Args {
     file: PathBuf,
 
     /// Which variant to write
-    #[arg(long, value_name = "VARIANT", value_parser = super::variant())]
+    #[arg(long, value_name = "VARIANT", value_parser = one_of(&Variant::ALL, Variant::as_str))]
     to: Variant,
 
     /// Leave out what has no place, and tell what it is

@@ -1,7 +1,7 @@
 //! `svcctl cards list`.
 
 use super::registry;
-use crate::api::{AgentCard, AgentCardPage};
+use crate::api::{AgentCard, PageAfter};
 use crate::cli::Global;
 use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
@@ -10,7 +10,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::agent_card::CardName;
-use crate::domain::dead_letter::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
+use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
 
 /// More pages than this are no list but a service that turns in circles.
 const PAGES_MAX: u32 = 10_000;
@@ -57,13 +57,13 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 }
 
 /// Asks for one page, or for all of them from there on.
-fn gather(args: &Args, client: &Client) -> Result<AgentCardPage, Failure> {
-    let mut gathered = AgentCardPage { items: Vec::new(), next_after: None };
+fn gather(args: &Args, client: &Client) -> Result<PageAfter<AgentCard>, Failure> {
+    let mut gathered = PageAfter { items: Vec::new(), next_after: None };
     let mut after = args.after.clone();
     for _ in 0..PAGES_MAX {
         let cursor = after.as_ref().map(|after| format!("&after={after}")).unwrap_or_default();
         let path = format!("{}?limit={}{cursor}", registry::PATH, args.limit);
-        let page: AgentCardPage = client.get(&path)?;
+        let page: PageAfter<AgentCard> = client.get(&path)?;
         gathered.items.extend(page.items);
         gathered.next_after = page.next_after;
         let Some(next) = gathered.next_after.as_deref().filter(|_| args.all) else {

@@ -4,6 +4,7 @@ use crate::card::{self, Variant};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
+use crate::cli::word::one_of;
 
 /// Print the JSON Schema (draft 2020-12) of a variant
 ///
@@ -16,7 +17,7 @@ Examples:
 ")]
 pub(crate) struct Args {
     /// Which variant
-    #[arg(long, value_name = "VARIANT", value_parser = super::variant())]
+    #[arg(long, value_name = "VARIANT", value_parser = one_of(&Variant::ALL, Variant::as_str))]
     variant: Variant,
 }
 

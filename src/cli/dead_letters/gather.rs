@@ -1,6 +1,6 @@
 //! Gathers dead letters from pages, keeping those that are wanted.
 
-use crate::api::{DeadLetter, DeadLetterPage};
+use crate::api::{DeadLetter, Page};
 use crate::domain::dead_letter::{ItemType, Reason};
 
 /// Which dead letters are wanted.
@@ -26,8 +26,8 @@ impl Filter {
 /// `gathered.next_before` is where to go on later. When a page is left in its middle, that is the
 /// last item taken: its instant is unique, so that nothing is skipped or seen twice.
 pub(super) fn take(
-    gathered: &mut DeadLetterPage,
-    page: DeadLetterPage,
+    gathered: &mut Page<DeadLetter>,
+    page: Page<DeadLetter>,
     filter: Filter,
     limit: Option<usize>,
 ) -> Option<String> {
@@ -42,7 +42,7 @@ pub(super) fn take(
     if is_full(gathered, limit) { None } else { gathered.next_before.clone() }
 }
 
-fn is_full(gathered: &DeadLetterPage, limit: Option<usize>) -> bool {
+fn is_full(gathered: &Page<DeadLetter>, limit: Option<usize>) -> bool {
     limit.is_some_and(|limit| gathered.items.len() >= limit)
 }
 
@@ -53,7 +53,7 @@ mod tests {
     const JOBS: Filter = Filter { item_type: Some(ItemType::Job), reason: None };
 
     /// Each letter is an item: `j` a job, `o` an outbox message; it fails at its own position.
-    fn page(start: usize, items: &str, next: Option<&str>) -> DeadLetterPage {
+    fn page(start: usize, items: &str, next: Option<&str>) -> Page<DeadLetter> {
         let items = items.char_indices().map(|(position, kind)| DeadLetter {
             item_type: if kind == 'j' { "job".into() } else { "outbox".into() },
             item_id: String::new(),
@@ -64,14 +64,14 @@ mod tests {
             failed_at: (start + position).to_string(),
             replay_safe: true,
         });
-        DeadLetterPage { items: items.collect(), next_before: next.map(str::to_owned) }
+        Page { items: items.collect(), next_before: next.map(str::to_owned) }
     }
 
-    fn none() -> DeadLetterPage {
-        DeadLetterPage { items: Vec::new(), next_before: None }
+    fn none() -> Page<DeadLetter> {
+        Page { items: Vec::new(), next_before: None }
     }
 
-    fn taken(gathered: &DeadLetterPage) -> (Vec<&str>, Option<&str>) {
+    fn taken(gathered: &Page<DeadLetter>) -> (Vec<&str>, Option<&str>) {
         let items = gathered.items.iter().map(|item| item.failed_at.as_str()).collect();
         (items, gathered.next_before.as_deref())
     }

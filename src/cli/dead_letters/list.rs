@@ -1,17 +1,17 @@
 //! `svcctl dead-letters list`.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
 use super::gather::{self, Filter};
-use crate::api::{DeadLetter, DeadLetterPage};
+use crate::api::{DeadLetter, Page};
 use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago};
+use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
-use crate::domain::dead_letter::{ItemType, PAGE_DEFAULT, PAGE_MAX, PAGE_MIN, Reason};
+use crate::domain::dead_letter::{ItemType, Reason};
+use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
 use crate::domain::time::Timestamp;
 
 /// Most pages one run asks for: 100 000 items.
@@ -41,11 +41,11 @@ pub(crate) struct Args {
     all: bool,
 
     /// Show only this kind of item
-    #[arg(long = "type", value_name = "TYPE", value_parser = super::item_type())]
+    #[arg(long = "type", value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: Option<ItemType>,
 
     /// Show only what was given up for this reason
-    #[arg(long, value_name = "CODE", value_parser = reason())]
+    #[arg(long, value_name = "CODE", value_parser = one_of(Reason::ALL, Reason::as_str))]
     reason: Option<Reason>,
 
     /// Show instants in place of ages in the table
@@ -69,11 +69,11 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-fn gather_pages(client: &Client, path: &str, args: &Args) -> Result<DeadLetterPage, Failure> {
+fn gather_pages(client: &Client, path: &str, args: &Args) -> Result<Page<DeadLetter>, Failure> {
     let filter = Filter { item_type: args.item_type, reason: args.reason };
     let size = if filter.is_empty() || args.all { args.limit } else { PAGE_MAX };
     let limit = if args.all { None } else { usize::try_from(args.limit).ok() };
-    let mut gathered = DeadLetterPage { items: Vec::new(), next_before: None };
+    let mut gathered = Page { items: Vec::new(), next_before: None };
     let mut before = args.before;
     for _ in 0..PAGES_MAX {
         let query = before.map(|before| format!("&before={before}")).unwrap_or_default();
@@ -128,9 +128,4 @@ fn next_page(args: &Args, global: &Global, before: &str) -> String {
 
 fn instant(text: &str) -> Result<Timestamp, &'static str> {
     Timestamp::parse_rounding_up(text).ok_or("not an instant such as 2026-11-21T09:00:00Z")
-}
-
-fn reason() -> impl TypedValueParser<Value = Reason> {
-    PossibleValuesParser::new(Reason::ALL.iter().map(|reason| reason.as_str()))
-        .map(|word| Reason::from_word(&word).expect("only these words pass"))
 }

@@ -9,6 +9,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago};
 use crate::cli::replay::advice;
+use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::dead_letter::ItemType;
@@ -22,7 +23,7 @@ Example:
 ")]
 pub(crate) struct Args {
     /// Kind of item
-    #[arg(value_name = "TYPE", value_parser = super::item_type())]
+    #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
     /// Its id, as the list shows it

@@ -1,6 +1,6 @@
 //! `svcctl installations list`.
 
-use crate::api::InstallationPage;
+use crate::api::PageAfter;
 use crate::cli::Global;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
@@ -20,7 +20,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
     let client = Client::operator(global)?;
     let items = super::all(&client)?;
     match output.format() {
-        Format::Json => output.json(&InstallationPage { items, next_after: None })?,
+        Format::Json => output.json(&PageAfter { items, next_after: None })?,
         Format::Ndjson => output.lines(&items)?,
         Format::Table if items.is_empty() => output.remark("note", "no installations"),
         Format::Table => {

@@ -1,7 +1,5 @@
 //! `svcctl reconcile list`.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
 use crate::api::{Page, ReconciliationItem};
 use crate::cli::again::Again;
 use crate::cli::client::Client;
@@ -9,6 +7,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago, or_dash, relative};
 use crate::cli::pages::Wanted;
+use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::reconcile::Status;
@@ -26,7 +25,7 @@ Examples:
 ")]
 pub(crate) struct Args {
     /// Show only items of this status
-    #[arg(long, value_name = "STATUS", value_parser = status())]
+    #[arg(long, value_name = "STATUS", value_parser = one_of(Status::ALL, Status::as_str))]
     status: Option<Status>,
 
     #[command(flatten)]
@@ -76,9 +75,4 @@ fn row(item: &ReconciliationItem, now: Timestamp, exact_times: bool) -> Vec<Stri
         or_dash(item.outcome_code.as_deref()),
         item.subject_id.clone(),
     ]
-}
-
-fn status() -> impl TypedValueParser<Value = Status> {
-    PossibleValuesParser::new(Status::ALL.iter().map(|status| status.as_str()))
-        .map(|word| Status::from_word(&word).expect("only these words pass"))
 }

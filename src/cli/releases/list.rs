@@ -1,7 +1,5 @@
 //! `svcctl releases list`.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
 use crate::api::{Page, ReleaseRun};
 use crate::cli::again::Again;
 use crate::cli::client::Client;
@@ -9,6 +7,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago, or_dash};
 use crate::cli::pages::Wanted;
+use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::release::ReleaseStatus;
@@ -26,7 +25,7 @@ Examples:
 ")]
 pub(crate) struct Args {
     /// Show only release runs of this status
-    #[arg(long, value_name = "STATUS", value_parser = status())]
+    #[arg(long, value_name = "STATUS", value_parser = one_of(ReleaseStatus::ALL, ReleaseStatus::as_str))]
     status: Option<ReleaseStatus>,
 
     #[command(flatten)]
@@ -67,11 +66,4 @@ fn rows(items: &[ReleaseRun], exact_times: bool) -> Vec<Vec<String>> {
         ]
     };
     items.iter().map(row).collect()
-}
-
-fn status() -> impl TypedValueParser<Value = ReleaseStatus> {
-    PossibleValuesParser::new(ReleaseStatus::ALL.map(ReleaseStatus::as_str)).map(|word| {
-        let mut all = ReleaseStatus::ALL.into_iter();
-        all.find(|status| status.as_str() == word).expect("only these words pass")
-    })
 }

@@ -115,7 +115,7 @@ fn ask<T: DeserializeOwned>(stage: &Stage, command: &[&str]) -> Result<T, Error>
 }
 
 fn letters(stage: &Stage) -> Result<Vec<api::DeadLetter>, Error> {
-    let page: api::DeadLetterPage = ask(stage, &["dead-letters", "list"])?;
+    let page: api::Page<api::DeadLetter> = ask(stage, &["dead-letters", "list"])?;
     Ok(page.items)
 }
 

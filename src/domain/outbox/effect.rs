@@ -5,30 +5,17 @@ use std::fmt;
 use crate::domain::id::AttemptId;
 use crate::domain::release::Conclusion;
 use crate::domain::time::Timestamp;
+use crate::domain::words::words;
 
-/// Kind of a side effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EffectKind {
-    /// Start a workflow run. Not idempotent at the forge.
-    WorkflowDispatch,
-    /// Create a check run. Not idempotent at the forge, but findable.
-    CheckRunCreate,
-    /// Set a check run's state. Repeatable.
-    CheckRunUpdate,
-}
-
-impl EffectKind {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::WorkflowDispatch, Self::CheckRunCreate, Self::CheckRunUpdate];
-
-    /// Returns the stored word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::WorkflowDispatch => "workflow_dispatch",
-            Self::CheckRunCreate => "check_run_create",
-            Self::CheckRunUpdate => "check_run_update",
-        }
+words! {
+    /// Kind of a side effect.
+    EffectKind {
+        /// Start a workflow run. Not idempotent at the forge.
+        WorkflowDispatch => "workflow_dispatch",
+        /// Create a check run. Not idempotent at the forge, but findable.
+        CheckRunCreate => "check_run_create",
+        /// Set a check run's state. Repeatable.
+        CheckRunUpdate => "check_run_update",
     }
 }
 

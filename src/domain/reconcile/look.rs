@@ -19,8 +19,6 @@ pub struct Look {
     pub reason: Reason,
     /// Until when its subject may stay ambiguous.
     pub deadline: Timestamp,
-    /// Looks so far, this one included.
-    pub look_count: u32,
     /// The tenant.
     pub installation: InstallationId,
     /// Where; nothing when the installation is not active, or the repository is unknown or deleted.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::domain::slo::history::History;
 use crate::domain::slo::{Gate, Health, POLICY, Reading, Rule, Side, Snapshot};
 use crate::domain::time::Timestamp;
+use crate::domain::words::words;
 
 /// When a snapshot was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,29 +17,15 @@ pub struct Now {
     pub monotonic: Duration,
 }
 
-/// State of a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Its value is not bad.
-    Inactive,
-    /// Its value is bad, and its gate is not satisfied yet.
-    Pending,
-    /// Its gate was satisfied, and its value has not been healthy since.
-    Firing,
-}
-
-impl State {
-    /// Every state.
-    pub const ALL: [Self; 3] = [Self::Inactive, Self::Pending, Self::Firing];
-
-    /// Returns the published word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Inactive => "inactive",
-            Self::Pending => "pending",
-            Self::Firing => "firing",
-        }
+words! {
+    /// State of a signal.
+    State {
+        /// Its value is not bad.
+        Inactive => "inactive",
+        /// Its value is bad, and its gate is not satisfied yet.
+        Pending => "pending",
+        /// Its gate was satisfied, and its value has not been healthy since.
+        Firing => "firing",
     }
 }
 

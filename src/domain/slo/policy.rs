@@ -3,6 +3,7 @@
 //! A threshold and a healthy value apart keep a signal from firing and recovering in turns. What is
 //! critical calls somebody at night; what is a warning waits for its owner.
 
+use crate::domain::words::words;
 use std::time::Duration;
 
 /// Names this table; another table has another name.
@@ -48,26 +49,13 @@ signals! {
     BacklogGrowth = "backlog_growth": "by how much more jobs and side effects wait than before",
 }
 
-/// Who is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    /// The platform's page, at any hour.
-    Critical,
-    /// Triage by its owner.
-    Warning,
-}
-
-impl Severity {
-    /// Every severity.
-    pub const ALL: [Self; 2] = [Self::Critical, Self::Warning];
-
-    /// Returns the published word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Critical => "critical",
-            Self::Warning => "warning",
-        }
+words! {
+    /// Who is called.
+    Severity {
+        /// The platform's page, at any hour.
+        Critical => "critical",
+        /// Triage by its owner.
+        Warning => "warning",
     }
 }
 
@@ -118,52 +106,25 @@ impl Gate {
     }
 }
 
-/// Which side of the threshold is bad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The threshold, and whatever is greater.
-    High,
-    /// The threshold, and whatever is less.
-    Low,
-}
-
-impl Side {
-    /// Both sides.
-    pub const ALL: [Self; 2] = [Self::High, Self::Low];
-
-    /// Returns the published word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Low => "low",
-        }
+words! {
+    /// Which side of the threshold is bad.
+    Side {
+        /// The threshold, and whatever is greater.
+        High => "high",
+        /// The threshold, and whatever is less.
+        Low => "low",
     }
 }
 
-/// What a value counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Things.
-    Count,
-    /// Seconds.
-    Seconds,
-    /// Bytes.
-    Bytes,
-}
-
-impl Unit {
-    /// Every unit.
-    pub const ALL: [Self; 3] = [Self::Count, Self::Seconds, Self::Bytes];
-
-    /// Returns the published word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Count => "count",
-            Self::Seconds => "seconds",
-            Self::Bytes => "bytes",
-        }
+words! {
+    /// What a value counts.
+    Unit {
+        /// Things.
+        Count => "count",
+        /// Seconds.
+        Seconds => "seconds",
+        /// Bytes.
+        Bytes => "bytes",
     }
 }
 

@@ -14,7 +14,7 @@ use crate::auth::operator::Principal;
 use crate::domain::agent_card::{AgentCard, CardName};
 use crate::domain::digest::Digest;
 use crate::http::message::{Request, Response};
-use crate::http::operator::{page_size, query};
+use crate::http::operator::{page_size, query, shown_page_after};
 use crate::http::routes::{Variables, json};
 
 pub(in crate::http) fn list(
@@ -28,11 +28,7 @@ pub(in crate::http) fn list(
         .transpose()
         .or(Err(Error::InvalidRequest("after must be a name, as nextAfter gives it".into())))?;
     let page = app.agent_cards(after.as_ref(), page_size(limit)?)?;
-    let body = api::AgentCardPage {
-        items: page.items.iter().map(shown).collect(),
-        next_after: page.next_before.map(|name| name.to_string()),
-    };
-    Ok(json(StatusCode::OK, &body))
+    Ok(json(StatusCode::OK, &shown_page_after(&page, shown)))
 }
 
 pub(in crate::http) fn show(

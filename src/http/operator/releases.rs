@@ -24,7 +24,7 @@ pub(in crate::http) fn list(
     let installation = installation(variables)?;
     let [limit, before, status] = query(request, ["limit", "before", "status"])?;
     let (before, limit) = (cursor(before)?, page_size(limit)?);
-    let status = one_of(status, &ReleaseStatus::ALL, ReleaseStatus::as_str)?;
+    let status = one_of(status, ReleaseStatus::ALL, ReleaseStatus::as_str)?;
     let page = app.release_runs(principal, installation, status, before, limit)?;
     Ok(json(StatusCode::OK, &shown_page(&page, shown)))
 }

@@ -4,9 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::delivery::RepositoryRef;
-use crate::domain::event::{AccountName, Action, CommitSha, GitRef, RepositoryState};
+use crate::domain::event::{
+    AccountName, Action, CommitSha, GitRef, InstallationState, RepositoryState,
+};
 use crate::domain::id::OwnerId;
-use crate::store::sqlite::row;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
@@ -82,7 +83,7 @@ pub(super) fn decode(json: &str) -> Option<Action> {
         }
         Stored::Installation { state, account, added, removed } => Action::Installation {
             state: match state {
-                Some(word) => Some(row::installation_state(&word)?),
+                Some(word) => Some(InstallationState::from_word(&word)?),
                 None => None,
             },
             account: match account {
@@ -92,9 +93,9 @@ pub(super) fn decode(json: &str) -> Option<Action> {
             added: decode_repositories(added)?,
             removed: decode_repositories(removed)?,
         },
-        Stored::Repository { state } => Action::Repository {
-            state: RepositoryState::ALL.into_iter().find(|other| other.as_str() == state)?,
-        },
+        Stored::Repository { state } => {
+            Action::Repository { state: RepositoryState::from_word(&state)? }
+        }
     })
 }
 
@@ -112,7 +113,6 @@ fn decode_repositories(stored: Vec<(i64, String)>) -> Option<Vec<RepositoryRef>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::event::InstallationState;
 
     #[test]
     fn every_action_reads_back() {
@@ -137,7 +137,7 @@ mod tests {
             },
             Action::LookAtWorkflowRun { workflow_run: 3.try_into().unwrap() },
         ];
-        for state in [None].into_iter().chain(InstallationState::ALL.map(Some)) {
+        for state in [None].into_iter().chain(InstallationState::ALL.iter().copied().map(Some)) {
             actions.push(Action::Installation {
                 state,
                 account: AccountName::new("octo"),
@@ -145,7 +145,7 @@ mod tests {
                 removed: Vec::new(),
             });
         }
-        for state in RepositoryState::ALL {
+        for state in RepositoryState::ALL.iter().copied() {
             actions.push(Action::Repository { state });
         }
         for action in actions {

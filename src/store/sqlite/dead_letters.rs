@@ -4,17 +4,18 @@
 use rusqlite::{OptionalExtension as _, Row, named_params};
 
 use crate::domain::dead_letter::{
-    self, DeadLetter, DeadLetterPage, ErrorClass, ItemFacts, ItemId, ItemType, Reason, ReplayClass,
-    ReplayDecision, ReplayFacts, ReplayOutcome, ReplayRequest, SameRequest,
+    self, DeadLetter, ErrorClass, ItemFacts, ItemId, ItemType, Reason, ReplayClass, ReplayDecision,
+    ReplayFacts, ReplayOutcome, ReplayRequest, SameRequest,
 };
 use crate::domain::delivery::InboxState;
 use crate::domain::id::{AttemptId, AuditEventId, InstallationId};
 use crate::domain::job::JobStatus;
 use crate::domain::outbox::EffectKind;
+use crate::domain::page::Page;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
-use crate::store::sqlite::{Store, audit, jobs, row};
+use crate::store::sqlite::{Store, audit, jobs, listing, row};
 
 /// Columns of the covering index, in the order both queries read them.
 const COLUMNS: &str = "failed_at, item_type, item_id, repository, reason_code, error_class, \
@@ -30,28 +31,19 @@ impl Store {
         installation: InstallationId,
         before: Option<Timestamp>,
         limit: u32,
-    ) -> Result<DeadLetterPage, Error> {
+    ) -> Result<Page<DeadLetter, Timestamp>, Error> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM dead_letters INDEXED BY dead_letters_open \
                  WHERE installation_id = :installation AND resolution IS NULL \
                     AND failed_at < :before ORDER BY failed_at DESC LIMIT +:limit"
             ))?;
-            let mut rows = statement.query(named_params! {
+            let rows = statement.query(named_params! {
                 ":installation": installation.get(),
                 ":before": before.unwrap_or(Timestamp::MAX).micros(),
                 ":limit": i64::from(limit) + 1,
             })?;
-            let mut items = Vec::new();
-            while let Some(row) = rows.next()? {
-                items.push(dead_letter(row)?);
-            }
-            let more = items.len() > usize::try_from(limit).unwrap_or(usize::MAX);
-            if more {
-                items.pop();
-            }
-            let next_before = items.last().filter(|_| more).map(|last| last.failed_at);
-            Ok(DeadLetterPage { items, next_before })
+            listing::page(rows, limit, dead_letter, |last| last.failed_at)
         })
     }
 

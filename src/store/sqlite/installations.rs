@@ -6,10 +6,11 @@ use rusqlite::{OptionalExtension as _, named_params};
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{AccountName, InstallationState, RepositoryState};
 use crate::domain::id::InstallationId;
+use crate::domain::page::Page;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
-use crate::store::sqlite::{Store, row};
+use crate::store::sqlite::{Store, listing, row};
 
 /// One installation, as operators see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,25 +32,26 @@ impl Store {
         &self,
         after: Option<InstallationId>,
         limit: u32,
-    ) -> Result<Vec<Installation>, Error> {
+    ) -> Result<Page<Installation, InstallationId>, Error> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT installation_id, account, state FROM installations \
                  WHERE installation_id > :after ORDER BY installation_id LIMIT +:limit",
             )?;
-            let mut rows = statement.query(named_params! {
+            let rows = statement.query(named_params! {
                 ":after": after.map_or(0, InstallationId::get),
-                ":limit": limit,
+                ":limit": i64::from(limit) + 1,
             })?;
-            let mut installations = Vec::new();
-            while let Some(row) = rows.next()? {
-                installations.push(Installation {
+            let read = |row: &rusqlite::Row<'_>| {
+                Ok(Installation {
                     id: row::number(row, "installation_id")?,
                     account: row.get("account")?,
-                    state: row::read(row, "state", |word: String| row::installation_state(&word))?,
-                });
-            }
-            Ok(installations)
+                    state: row::read(row, "state", |word: String| {
+                        InstallationState::from_word(&word)
+                    })?,
+                })
+            };
+            listing::page(rows, limit, read, |last| last.id)
         })
     }
 }
@@ -74,7 +76,7 @@ pub(super) fn state(
         .prepare_cached("SELECT state FROM installations WHERE installation_id = :id")?
         .query_row(named_params! { ":id": installation.get() }, |row| row.get(0))
         .optional()?;
-    word.map(|word| row::installation_state(&word).ok_or(Error::Row("state"))).transpose()
+    word.map(|word| InstallationState::from_word(&word).ok_or(Error::Row("state"))).transpose()
 }
 
 /// Records what an installation was at `seen_at`. One that was never heard of is active.

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension as _, named_params};
 use crate::domain::dead_letter::{ErrorClass, ItemId, Reason};
 use crate::domain::delivery::InboxState;
 use crate::domain::id::AppId;
-use crate::domain::job::{self, AfterFailure, Job, JobOutcome, JobStatus, NothingToDo};
+use crate::domain::job::{self, Job, JobOutcome, JobStatus, NothingToDo};
 use crate::domain::lease::{Claim, Fence};
 use crate::domain::retry::RetryPolicy;
 use crate::domain::time::Timestamp;
@@ -41,15 +41,6 @@ pub enum JobRun {
     Buried(Reason, ErrorClass),
 }
 
-/// What came of a job whose run failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobFailed {
-    /// It waits until then.
-    RetryAt(Timestamp),
-    /// Given up.
-    Buried,
-}
-
 impl Store {
     /// Claims up to `limit` due jobs. Jobs whose lease ran out are due again, or given up when their
     /// tries are used up.
@@ -71,17 +62,10 @@ impl Store {
         Ok(claims)
     }
 
-    /// Runs a claimed job and completes it, or gives it up, in one transaction.
-    ///
-    /// # Errors
-    /// [`Error::LeaseLost`] when the claim is no longer ours; otherwise the job is still claimed and
-    /// wants [`Store::fail_job`].
-    pub fn run_job(&self, claim: &Claim<Job>, plan: &NewRelease) -> Result<JobRun, Error> {
-        self.submit_job(claim, plan).wait()
-    }
-
-    /// Hands a claimed job to the writer without waiting, so that many share one commit.
-    pub fn submit_job(&self, claim: &Claim<Job>, plan: &NewRelease) -> Pending<JobRun> {
+    /// Runs a claimed job and completes it, or gives it up, in one transaction. It is handed to the writer
+    /// without waiting, so that many share one commit; the answer is [`Error::LeaseLost`] when the claim is
+    /// no longer ours, and after any other error the job is still claimed and wants [`Store::fail_job`].
+    pub fn run_job(&self, claim: &Claim<Job>, plan: &NewRelease) -> Pending<JobRun> {
         let (fence, job, plan) = (claim.fence, claim.item.clone(), plan.clone());
         self.submit(Lane::Urgent, move |tx| run(tx, fence, &job, &plan))
     }
@@ -105,20 +89,11 @@ impl Store {
         reason: Reason,
         class: ErrorClass,
         policy: RetryPolicy,
-    ) -> Result<JobFailed, Error> {
+    ) -> Result<(), Error> {
         let (fence, attempt) = (claim.fence, claim.item.attempt);
-        self.write(move |tx| {
-            let jitter = tx.ids.fraction();
-            match job::after_failure(reason, class, attempt, &policy, tx.now, jitter) {
-                AfterFailure::RetryAt(instant) => {
-                    give_back(tx, fence, instant, 0)?;
-                    Ok(JobFailed::RetryAt(instant))
-                }
-                AfterFailure::Bury(reason, class) => {
-                    bury(tx, fence, reason, class)?;
-                    Ok(JobFailed::Buried)
-                }
-            }
+        self.write(move |tx| match policy.delay_after(attempt, tx.ids.fraction()) {
+            Some(delay) => give_back(tx, fence, tx.now.plus(delay), 0),
+            None => bury(tx, fence, reason, class),
         })
     }
 }

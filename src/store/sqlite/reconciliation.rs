@@ -27,8 +27,6 @@ pub(super) use subject::standing_of;
 const CLAIM_LOOKS_MAX: u32 = 64;
 /// Holders of one item that may vanish before it is given up.
 const VANISHED_MAX: u32 = 8;
-/// Looks of one installation within [`budget::WINDOW`].
-const LOOKS_MAX: u32 = 60;
 
 /// How exactly it is known when a reconciler polled last: each note is a write.
 const TICK_EVERY: Duration = Duration::from_secs(4);
@@ -135,7 +133,6 @@ struct Due {
     attempt: Option<String>,
     installation: InstallationId,
     deadline: Timestamp,
-    look_count: u32,
 }
 
 fn claim(
@@ -160,7 +157,7 @@ fn claim(
             }
         };
         if kind != Kind::WebhookInbox
-            && let Some(until) = budget::exhausted_until(tx, due.installation, LOOKS_MAX)?
+            && let Some(until) = budget::exhausted_until(tx, due.installation)?
         {
             put_off(tx, due.row, until)?;
             continue;
@@ -176,7 +173,7 @@ fn claim(
 fn next_due(tx: &Tx<'_>, kind: Kind) -> Result<Option<Due>, Error> {
     let mut statement = tx.connection.prepare_cached(
         "SELECT id, fencing_token, reconciliation_id, reason, subject_id, attempt_id, \
-            installation_id, deadline_at, attempt_count \
+            installation_id, deadline_at \
          FROM reconciliation_items \
          WHERE status = 'open' AND kind = :kind AND next_check_at <= :now \
          ORDER BY next_check_at, id LIMIT 1",
@@ -194,7 +191,6 @@ fn next_due(tx: &Tx<'_>, kind: Kind) -> Result<Option<Due>, Error> {
                 attempt: row.get("attempt_id")?,
                 installation: row::number(row, "installation_id")?,
                 deadline: row::instant(row, "deadline_at")?,
-                look_count: row.get("attempt_count")?,
             })
         })
         .transpose()
@@ -209,7 +205,6 @@ fn look(tx: &Tx<'_>, due: &Due, subject: Subject) -> Result<Look, Error> {
         id: due.id,
         reason: due.reason,
         deadline: due.deadline,
-        look_count: due.look_count.saturating_add(1),
         installation: due.installation,
         repository: subject::repository(tx, due.installation, &subject)?,
         subject,

@@ -5,7 +5,6 @@ use rusqlite::Row;
 
 use crate::domain::dead_letter::{ItemId, ItemType};
 use crate::domain::delivery::RepositoryRef;
-use crate::domain::event::InstallationState;
 use crate::domain::outbox::EffectKind;
 use crate::domain::release::ReleaseStatus;
 use crate::domain::time::Timestamp;
@@ -57,18 +56,12 @@ pub(super) fn item(row: &Row<'_>) -> Result<ItemId, Error> {
     read(row, "item_id", |text: String| ItemId::parse(item_type, &text))
 }
 
-pub(super) fn installation_state(word: &str) -> Option<InstallationState> {
-    InstallationState::ALL.into_iter().find(|state| state.as_str() == word)
-}
-
 pub(super) fn effect_kind(row: &Row<'_>) -> Result<EffectKind, Error> {
-    read(row, "kind", |word: String| EffectKind::ALL.into_iter().find(|kind| kind.as_str() == word))
+    read(row, "kind", |word: String| EffectKind::from_word(&word))
 }
 
 pub(super) fn release_status(row: &Row<'_>) -> Result<ReleaseStatus, Error> {
-    read(row, "status", |word: String| {
-        ReleaseStatus::ALL.into_iter().find(|status| status.as_str() == word)
-    })
+    read(row, "status", |word: String| ReleaseStatus::from_word(&word))
 }
 
 /// Reads `repository_id` and `repository`; nothing when either is null.

@@ -58,7 +58,7 @@ fn run_until(world: &World, cut: Cut) {
     if cut == Cut::JobClaim {
         return;
     }
-    world.store.run_job(&claim, &plan()).unwrap();
+    world.store.run_job(&claim, &plan()).wait().unwrap();
     if cut == Cut::JobDone {
         return;
     }
@@ -150,10 +150,10 @@ fn a_stale_holder_changes_nothing() {
     world.clock.advance(LONG);
     let fresh = world.store.claim_jobs(1, "fresh", policy).unwrap().pop().unwrap();
     assert!(fresh.fence.token > stale.fence.token);
-    let lost = world.store.run_job(&stale, &plan());
+    let lost = world.store.run_job(&stale, &plan()).wait();
     assert!(matches!(lost, Err(svc::store::Error::LeaseLost)), "{lost:?}");
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 0);
-    world.store.run_job(&fresh, &plan()).unwrap();
+    world.store.run_job(&fresh, &plan()).wait().unwrap();
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 1);
 
     let stale = claimed(&world, "stale", policy);

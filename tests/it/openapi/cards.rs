@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use svc::api::{AgentCard, AgentCardPage, CardFinding, CardReport};
+use svc::api::{AgentCard, CardFinding, CardReport, PageAfter};
 use svc::card::{self, Code};
 use svc::domain::agent_card;
 
@@ -51,8 +51,8 @@ fn agent_card() -> AgentCard {
     }
 }
 
-fn page(next_after: Option<String>) -> AgentCardPage {
-    AgentCardPage { items: vec![agent_card()], next_after }
+fn page(next_after: Option<String>) -> PageAfter<AgentCard> {
+    PageAfter { items: vec![agent_card()], next_after }
 }
 
 /// Holds their schemas to the shapes of the code.

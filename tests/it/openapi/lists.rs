@@ -145,7 +145,7 @@ fn their_stable_words_are_those_of_the_code() {
     let reasons: Vec<_> = reconcile::Reason::ALL.iter().map(|word| word.as_str()).collect();
     let written = schema("ReconciliationItem/properties/reason/x-extensible-enum");
     assert_eq!(written, set(&reasons));
-    let mut releases = ReleaseStatus::ALL.map(ReleaseStatus::as_str).to_vec();
+    let mut releases = ReleaseStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>();
     assert_eq!(schema("ReleaseRun/properties/status/enum"), set(&releases));
     assert_eq!(parameter("releases"), set(&releases));
     releases.push("superseded");

@@ -179,10 +179,10 @@ fn effects_in_doubt() {
 #[test]
 fn inbox_rows() {
     use lifecycle::{Facts, Outcome};
-    let jobs = [None].into_iter().chain(JobStatus::ALL.map(Some));
+    let jobs = [None].into_iter().chain(JobStatus::ALL.iter().copied().map(Some));
     let mut table = String::new();
     for job in jobs {
-        for inbox in InboxState::ALL {
+        for inbox in InboxState::ALL.iter().copied() {
             for (when, window_ends_at) in [
                 ("within the window", NOW.plus(Duration::from_micros(1))),
                 ("as the window ends", NOW),

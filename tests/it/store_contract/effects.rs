@@ -22,7 +22,7 @@ fn started(bench: &Bench, releases: u32) -> Vec<Claim<Message>> {
         bench.store.record_delivery(delivery(&number.to_string(), 1, number)).unwrap();
     }
     for claim in bench.store.claim_jobs(100, "jobs", POLICY).unwrap() {
-        bench.store.run_job(&claim, &plan()).unwrap();
+        bench.store.run_job(&claim, &plan()).wait().unwrap();
     }
     claims(&bench.store, EffectKind::CheckRunCreate)
 }

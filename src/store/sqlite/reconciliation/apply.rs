@@ -216,7 +216,7 @@ fn check_run(
             complete(tx, item.fence, Code::PublicationReconciled)
         }
         check_run::Outcome::Fail(code) => {
-            note_publication_error(tx, attempt, code)?;
+            note_publication_error(tx, (release_run, attempt), code)?;
             audit::check_run_reconciliation_failed(tx, item.look.installation, release_run, code)?;
             complete(tx, item.fence, code)
         }
@@ -224,13 +224,18 @@ fn check_run(
 }
 
 /// Notes the failure beside the result of the attempt, when it has one.
-fn note_publication_error(tx: &Tx<'_>, attempt: AttemptId, code: Code) -> Result<(), Error> {
+fn note_publication_error(
+    tx: &Tx<'_>,
+    (release_run, attempt): (ReleaseRunId, AttemptId),
+    code: Code,
+) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
             "UPDATE release_run_results SET last_publication_error = :code, updated_at = :now \
-             WHERE attempt_id = :attempt",
+             WHERE release_run_id = :release AND attempt_id = :attempt",
         )?
         .execute(named_params! {
+            ":release": release_run.to_string(),
             ":attempt": attempt.to_string(),
             ":code": code.as_str(),
             ":now": tx.now.micros(),

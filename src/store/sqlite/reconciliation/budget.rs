@@ -11,14 +11,15 @@ use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 
 /// What a budget is for.
-pub(super) const WINDOW: Duration = Duration::from_secs(60);
+const WINDOW: Duration = Duration::from_secs(60);
+/// Looks of one installation within it.
+const LOOKS_MAX: u32 = 60;
 
 /// Takes one look from the installation's budget; or returns when it may be looked at again, because it
 /// is paused or has used its budget up.
 pub(super) fn exhausted_until(
     tx: &Tx<'_>,
     installation: InstallationId,
-    looks_max: u32,
 ) -> Result<Option<Timestamp>, Error> {
     if let Some(until) = paused_until(tx, installation)? {
         return Ok(Some(until));
@@ -42,7 +43,7 @@ pub(super) fn exhausted_until(
             },
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-    Ok((count > looks_max).then(|| Timestamp::from_micros(ends_at)))
+    Ok((count > LOOKS_MAX).then(|| Timestamp::from_micros(ends_at)))
 }
 
 fn paused_until(tx: &Tx<'_>, installation: InstallationId) -> Result<Option<Timestamp>, Error> {

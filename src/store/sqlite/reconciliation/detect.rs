@@ -143,14 +143,10 @@ impl Store {
 /// Reads `state`, `received_at` and the job's `status`.
 pub(super) fn inbox_facts(row: &rusqlite::Row<'_>, rules: &Rules) -> Result<Facts, Error> {
     Ok(Facts {
-        inbox: row::read(row, "state", |word: String| {
-            InboxState::ALL.into_iter().find(|state| state.as_str() == word)
-        })?,
+        inbox: row::read(row, "state", |word: String| InboxState::from_word(&word))?,
         job: row::read(row, "status", |word: Option<String>| match word {
             None => Some(None),
-            Some(word) => {
-                JobStatus::ALL.into_iter().find(|status| status.as_str() == word).map(Some)
-            }
+            Some(word) => JobStatus::from_word(&word).map(Some),
         })?,
         window_ends_at: row::instant(row, "received_at")?.plus(rules.observation),
     })

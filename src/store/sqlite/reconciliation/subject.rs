@@ -12,7 +12,7 @@ use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{Effect, EffectKind};
 use crate::domain::reconcile::look::{CheckRun, Creation, Dispatch, Subject, WorkflowRun};
 use crate::domain::reconcile::{Code, Reason, Standing, check_run};
-use crate::domain::release::{Conclusion, ReleaseStatus};
+use crate::domain::release::Conclusion;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{effect, row};
@@ -87,9 +87,7 @@ pub(super) fn standing(row: &Row<'_>) -> Result<Standing, Error> {
     if status == "superseded" || !row.get::<_, bool>("is_current")? {
         return Ok(Standing::Superseded);
     }
-    let status = row::read(row, "status", |word: String| {
-        ReleaseStatus::ALL.into_iter().find(|status| status.as_str() == word)
-    })?;
+    let status = row::release_status(row)?;
     Ok(if status.is_terminal() { Standing::Ended } else { Standing::Current })
 }
 
