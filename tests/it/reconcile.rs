@@ -8,6 +8,12 @@ mod workflow;
 
 use std::time::Duration;
 
+use svc::domain::lease::Claim;
+use svc::domain::reconcile::Kind;
+use svc::domain::reconcile::look::Look;
+use svc::store::Error;
+use svc::workers::driver::Worker as _;
+
 use crate::support::World;
 use crate::support::world::{RULES, commit, webhooks};
 
@@ -34,5 +40,54 @@ fn release(world: &World) -> String {
     world.ask("SELECT status || ' ' || coalesce(failure_reason, '-') FROM release_runs")
 }
 
+const LEASE: Duration = Duration::from_secs(60);
+
 /// Just past the deadline of what was detected at the last step.
 const PAST_DEADLINE: Duration = Duration::from_secs(RULES.deadline.as_secs() + 1);
+
+fn claim(world: &World, lease: Duration) -> Option<Box<Claim<Look>>> {
+    world.store.claim_look(Kind::WorkflowAttempt, "it", lease).unwrap().claim
+}
+
+#[test]
+fn a_look_that_is_given_back_is_due_again_at_once() {
+    let world = running();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    let first = claim(&world, LEASE).unwrap();
+    assert!(claim(&world, LEASE).is_none());
+    world.store.postpone_look(&first).unwrap();
+    let second = claim(&world, LEASE).unwrap();
+    assert_eq!(second.item.id, first.item.id);
+    assert!(matches!(world.store.postpone_look(&first), Err(Error::LeaseLost)));
+}
+
+#[test]
+fn a_look_is_confirmed_only_while_enough_of_its_lease_is_left() {
+    let world = running();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    let held = claim(&world, LEASE).unwrap();
+    assert!(world.store.confirm_look(&held, LEASE).is_ok());
+    world.clock.advance(Duration::from_micros(1));
+    assert!(matches!(world.store.confirm_look(&held, LEASE), Err(Error::LeaseLost)));
+    world.clock.advance(LEASE);
+    let taken_over = claim(&world, LEASE).unwrap();
+    assert!(matches!(world.store.confirm_look(&held, Duration::ZERO), Err(Error::LeaseLost)));
+    assert!(world.store.confirm_look(&taken_over, LEASE).is_ok());
+}
+
+#[test]
+fn each_look_whose_holder_vanished_is_an_expired_lease() {
+    let mut world = running();
+    world.deliver(&webhooks(1).push_tag("v2", &commit(2)));
+    world.settle();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    for _ in 0..2 {
+        assert!(claim(&world, LEASE).is_some());
+    }
+    world.clock.advance(LEASE);
+    assert!(claim(&world, LEASE).is_some());
+    assert_eq!(world.store.sli_snapshot().unwrap().lease_expiries, 2);
+}
