@@ -9,6 +9,7 @@ pub mod arguments;
 mod crew;
 mod descriptors;
 mod self_check;
+mod sockets;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -67,6 +68,12 @@ pub enum Error {
     /// An address cannot be listened on.
     #[error("cannot listen on {0}")]
     Listen(SocketAddr, #[source] io::Error),
+    /// A socket was handed over that no setting names.
+    #[error(
+        "the service manager hands over a socket at {0}, which is neither SVC_PUBLIC_LISTEN nor \
+         SVC_OPERATOR_LISTEN; make its unit and the settings agree"
+    )]
+    StrangeSocket(SocketAddr),
     /// The control socket cannot be served.
     #[error("cannot serve the control socket")]
     Control(#[source] io::Error),
@@ -81,7 +88,7 @@ impl Error {
     pub const fn needs_a_person(&self) -> bool {
         match self {
             Self::Store(error) => error.needs_a_person(),
-            Self::Forge(_) => true,
+            Self::Forge(_) | Self::StrangeSocket(_) => true,
             Self::Listen(..) | Self::Control(_) | Self::Start(..) => false,
         }
     }
@@ -166,7 +173,7 @@ impl Running {
         })
         .map_err(Error::Store)?;
         let forge = config.forge.as_ref().map(|forge| client(forge, &clock, &wakes)).transpose()?;
-        let listeners = listen(config.public_listen, config.operator_listen)?;
+        let listeners = sockets::listen(config.public_listen, config.operator_listen)?;
         let tcp_addresses = addresses(&listeners)?;
         let app = Arc::new(App {
             store: store.clone(),
@@ -295,22 +302,6 @@ fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Option<Result
         keys: Keys::new(issuers.clone(), fetch, Arc::clone(clock)),
         secrets: shared_secret::Secrets::new(secrets.clone()),
     }))
-}
-
-fn listen(
-    public: SocketAddr,
-    operator: Option<SocketAddr>,
-) -> Result<Vec<(Surface, TcpListener)>, Error> {
-    std::iter::once((Surface::Public, public))
-        .chain(operator.map(|address| (Surface::Operator, address)))
-        .map(|(surface, address)| {
-            let listener =
-                TcpListener::bind(address).map_err(|error| Error::Listen(address, error))?;
-            let bound = listener.local_addr().map_err(|error| Error::Listen(address, error))?;
-            log::info!(event = "daemon.listening", surface = surface.as_str(), address = bound.to_string().as_str(); "a surface is open");
-            Ok((surface, listener))
-        })
-        .collect()
 }
 
 fn addresses(listeners: &[(Surface, TcpListener)]) -> Result<Vec<SocketAddr>, Error> {

@@ -20,6 +20,7 @@ mod clock;
 mod concurrent;
 mod contract;
 mod disk;
+mod handed_over;
 mod intake;
 mod intake_bodies;
 mod kill;

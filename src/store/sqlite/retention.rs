@@ -288,4 +288,22 @@ mod tests {
             assert!(full.may_have_more(), "{full:?}");
         }
     }
+    #[test]
+    fn what_was_counted_to_the_bound_may_be_more() {
+        let backlog = |jobs_available, messages_available| {
+            let (oldest_job_at, oldest_message_at) = (None, None);
+            let dead_letters_open = 0;
+            let backlog = Backlog {
+                jobs_available,
+                oldest_job_at,
+                messages_available,
+                oldest_message_at,
+                dead_letters_open,
+            };
+            backlog.waiting()
+        };
+        assert_eq!(backlog(2, 3), (5, true));
+        assert!(backlog(COUNT_MAX - 1, COUNT_MAX - 1).1);
+        assert!(!backlog(COUNT_MAX, 0).1 && !backlog(0, COUNT_MAX).1);
+    }
 }

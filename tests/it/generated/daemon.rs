@@ -36,7 +36,8 @@ const SURFACES: &[(&str, &str)] = &[
         "SVC_PUBLIC_LISTEN, behind a TLS proxy: webhooks at POST /webhooks/forge, each with a \
          signature that holds; results of releases at POST \
          /api/v1/release-runs/ID/attempts/ID/result, each with the identity token of its workflow \
-         run, or a signature; and health.",
+         run, or a signature; and health. A socket that the service manager listens at, and that has this \
+         address, is used: with svcd.socket enabled, webhooks wait while svcd is restarted.",
     ),
 ];
 
