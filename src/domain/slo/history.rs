@@ -78,6 +78,17 @@ mod tests {
     }
 
     #[test]
+    fn of_samples_within_a_part_of_the_window_two_are_kept() {
+        for (last, kept) in [(9, 2), (10, 3)] {
+            let mut history = History::new(Duration::from_secs(160));
+            for second in [0, 5, last] {
+                history.note(Duration::from_secs(second), second);
+            }
+            assert_eq!(history.len(), kept, "{last}");
+        }
+    }
+
+    #[test]
     fn time_that_stands_still_or_goes_back_adds_nothing() {
         let mut history = History::new(Duration::ZERO);
         for second in [5, 5, 4, 0] {
