@@ -26,6 +26,7 @@ use crate::config::groups::{
 use crate::domain::id::AppId;
 use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
+use crate::forge::client::ApiVersion;
 
 pub use source::{Problem, Source};
 
@@ -84,8 +85,8 @@ pub struct ForgeConfig {
     pub private_key: SecretString,
     /// Base of the REST API.
     pub api_url: String,
-    /// Which API version is spoken.
-    pub api_version: String,
+    /// Which dialect of the API is spoken.
+    pub api_version: ApiVersion,
     /// PEM of a private root certificate.
     pub root_certificate: Option<Vec<u8>>,
     /// Tags that start a release.

@@ -28,7 +28,7 @@ use crate::config::{Config, ForgeConfig, ResultConfig};
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::self_check::SelfCheck;
 use crate::forge::Forge;
-use crate::forge::client::{ApiVersion, Client, ClientError, Settings};
+use crate::forge::client::{Client, ClientError, Settings};
 use crate::forge::issuer::IssuerClient;
 use crate::forge::{payload, signature};
 use crate::http::message::{Service, Surface};
@@ -266,11 +266,7 @@ fn client(
         base_url: config.api_url.clone(),
         app_id: config.app_id,
         private_key: config.private_key.clone(),
-        api_version: match config.api_version.as_str() {
-            "2026-03-10" => ApiVersion::V2026_03_10,
-            "ghes" => ApiVersion::Ghes,
-            _ => ApiVersion::V2022_11_28,
-        },
+        api_version: config.api_version,
         timeout: Settings::TIMEOUT,
         timeout_connect: Settings::TIMEOUT_CONNECT,
         freshness_waits: Settings::FRESHNESS_WAITS,

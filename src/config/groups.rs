@@ -12,7 +12,7 @@ use crate::config::source::{Problem, Source};
 use crate::config::{ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig, WorkConfig};
 use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
-use crate::forge::client::{self, ClientError};
+use crate::forge::client::{self, ApiVersion, ClientError};
 
 pub(super) const ADDRESS: &str = "an address and a port such as 127.0.0.1:7080";
 
@@ -96,10 +96,11 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
     let body_bytes = source.number("SVC_WEBHOOK_BODY_BYTES");
     let redelivery =
         source.parsed("SVC_WEBHOOK_REDELIVERY", "true or false", |text| text.parse::<bool>().ok());
-    let api_version =
-        source.parsed("SVC_FORGE_API_VERSION", "2022-11-28, 2026-03-10 or ghes", |text| {
-            ["2022-11-28", "2026-03-10", "ghes"].contains(&text).then(|| text.to_owned())
-        });
+    let api_version = source.parsed(
+        "SVC_FORGE_API_VERSION",
+        "2022-11-28, 2026-03-10 or ghes",
+        ApiVersion::from_word,
+    );
     let pattern = source.parsed("SVC_RELEASE_TAG_PATTERN", "a glob such as v*", |text| {
         glob::Pattern::new(text).ok().filter(|_| !text.is_empty())
     });

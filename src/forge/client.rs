@@ -66,6 +66,17 @@ pub enum ApiVersion {
 }
 
 impl ApiVersion {
+    /// Returns the dialect that goes by this word in the settings.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "2022-11-28" => Some(Self::V2022_11_28),
+            "2026-03-10" => Some(Self::V2026_03_10),
+            "ghes" => Some(Self::Ghes),
+            _ => None,
+        }
+    }
+
     /// Returns the value of the version header.
     pub(super) const fn header(self) -> &'static str {
         match self {

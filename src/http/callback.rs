@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::AUTHORIZATION;
 use http::{HeaderName, StatusCode};
 
 use crate::api;
@@ -23,8 +23,6 @@ pub(super) fn receive(app: &App, request: &Request, variables: &Variables<'_>) -
     let head = &request.head;
     let variable = |place: usize| variables.get(place).copied().unwrap_or_default();
     let (release_run, attempt) = (variable(0), variable(1));
-    let media_type = head.single(&CONTENT_TYPE).unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
     let taken = app.take_result(&Callback {
         release_run,
         attempt,
@@ -33,8 +31,7 @@ pub(super) fn receive(app: &App, request: &Request, variables: &Variables<'_>) -
             .single(&AUTHORIZATION)
             .filter(|_| !head.headers.contains_key(SIGNATURE)),
         signed: signed(head).filter(|_| !head.headers.contains_key(AUTHORIZATION)),
-        is_json: essence.eq_ignore_ascii_case("application/json")
-            && !head.headers.contains_key(CONTENT_ENCODING),
+        is_json: head.is_of_type("application/json"),
         body: &request.body,
     });
     match taken {

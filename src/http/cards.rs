@@ -5,42 +5,25 @@ mod conditions;
 pub(super) mod registry;
 
 use http::StatusCode;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 
 use crate::api::CardReport;
 use crate::app::{App, Error};
 use crate::http::error;
-use crate::http::message::{Head, Request, Response};
+use crate::http::message::{Request, Response};
 use crate::http::operator::query;
 use crate::http::routes::{Variables, json};
 
 /// Reports that are longer together end a batch; one alone may be.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What a body is declared as.
-enum Declared {
-    Card,
-    Lines,
-}
+const JSON: &str = "application/json";
 
 pub(super) fn validate(app: &App, request: &Request, _: &Variables<'_>) -> Result<Response, Error> {
     let [] = query(request, [])?;
-    match declared(&request.head).ok_or(Error::NotCards)? {
-        Declared::Card => one(app, &request.body),
-        Declared::Lines => lines(app, &request.body),
-    }
-}
-
-fn declared(head: &Head) -> Option<Declared> {
-    if head.headers.contains_key(CONTENT_ENCODING) {
-        return None;
-    }
-    let essence = head.single(&CONTENT_TYPE)?.split(';').next()?.trim();
-    let is = |media_type: &str| essence.eq_ignore_ascii_case(media_type);
-    match () {
-        () if is("application/json") => Some(Declared::Card),
-        () if is("application/x-ndjson") => Some(Declared::Lines),
-        () => None,
+    match &request.head {
+        head if head.is_of_type(JSON) => one(app, &request.body),
+        head if head.is_of_type("application/x-ndjson") => lines(app, &request.body),
+        _ => Err(Error::NotCards),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode};
 
 /// Which door a request came through. Each faces other people.
@@ -62,6 +62,15 @@ impl Head {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?.to_str().ok()?;
         values.next().is_none().then_some(value)
+    }
+
+    /// Says whether the body is declared as this media type, with any parameters and as it is: without a
+    /// content encoding.
+    #[must_use]
+    pub fn is_of_type(&self, media_type: &str) -> bool {
+        let declared = self.single(&CONTENT_TYPE).unwrap_or_default();
+        let essence = declared.split(';').next().unwrap_or_default().trim();
+        essence.eq_ignore_ascii_case(media_type) && !self.headers.contains_key(CONTENT_ENCODING)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderName, StatusCode};
 
 use crate::api;
@@ -17,14 +16,11 @@ const EVENT: HeaderName = HeaderName::from_static("x-github-event");
 
 pub(super) fn receive(app: &App, request: &Request) -> Response {
     let head = &request.head;
-    let media_type = head.single(&CONTENT_TYPE).unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
     let taken = app.receive(&Webhook {
         signature: head.single(&SIGNATURE),
         delivery_id: head.single(&DELIVERY),
         event: head.single(&EVENT),
-        is_json: essence.eq_ignore_ascii_case("application/json")
-            && !head.headers.contains_key(CONTENT_ENCODING),
+        is_json: head.is_of_type("application/json"),
         body: &request.body,
     });
     match taken {

@@ -260,7 +260,7 @@ fn what_operators_configured_as_secret_is_not_shown() {
         app_id: 1.try_into().unwrap(),
         private_key: MARK.into(),
         api_url: "https://forge.example".to_owned(),
-        api_version: "ghes".to_owned(),
+        api_version: ApiVersion::Ghes,
         root_certificate: None,
         release_tag_pattern: glob::Pattern::new("v*").unwrap(),
         webhook_redelivery: false,

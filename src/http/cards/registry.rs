@@ -6,8 +6,8 @@ use std::str::FromStr as _;
 use http::header::{ETAG, HeaderValue, LOCATION};
 use http::{HeaderMap, StatusCode};
 
+use super::JSON;
 use super::conditions::{self, Read};
-use super::{Declared, declared};
 use crate::api;
 use crate::app::{App, Error, Put};
 use crate::auth::operator::Principal;
@@ -59,7 +59,7 @@ pub(in crate::http) fn put(
 ) -> Result<Response, Error> {
     let [] = query(request, [])?;
     let name = name(variables)?;
-    if !matches!(declared(&request.head), Some(Declared::Card)) {
+    if !request.head.is_of_type(JSON) {
         return Err(Error::UnsupportedMediaType);
     }
     let condition = conditions::of_write(&request.head)?;
