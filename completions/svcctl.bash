@@ -428,7 +428,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__audit__subcmd__list)
-            opts="-o -h --limit --before --all --exact-times --url --installation --token-file --output --color --timeout --help"
+            opts="-o -h --limit --all --exact-times --before --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -942,7 +942,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards__subcmd__list)
-            opts="-o -h --limit --after --all --exact-times --url --installation --token-file --output --color --timeout --help"
+            opts="-o -h --limit --all --exact-times --after --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1412,7 +1412,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__dead__subcmd__letters__subcmd__list)
-            opts="-o -h --limit --before --all --type --reason --exact-times --url --installation --token-file --output --color --timeout --help"
+            opts="-o -h --limit --all --exact-times --before --type --reason --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2212,7 +2212,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__reconcile__subcmd__list)
-            opts="-o -h --status --limit --before --all --exact-times --url --installation --token-file --output --color --timeout --help"
+            opts="-o -h --status --limit --all --exact-times --before --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2364,7 +2364,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__releases__subcmd__list)
-            opts="-o -h --status --limit --before --all --exact-times --url --installation --token-file --output --color --timeout --help"
+            opts="-o -h --status --limit --all --exact-times --before --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

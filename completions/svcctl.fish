@@ -388,7 +388,7 @@ never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -l create -d 'Only when the name is free'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from list" -l limit -d 'Most cards to show; with --all, cards to ask for at once' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from list" -l limit -d 'Most items to show; with --all, items to ask for at once' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from list" -l after -d 'Show only what comes after this name' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from list" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from list" -l installation -d 'Installation to work on [default: the only one there is]' -r

@@ -5,8 +5,8 @@ use crate::cli::again::Again;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago, or_dash};
-use crate::cli::pages::Wanted;
+use crate::cli::output::{Format, Output, or_dash};
+use crate::cli::pages::{Paging, Wanted};
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Json => output.json(&page)?,
         Format::Ndjson => output.lines(&page.items)?,
         Format::Table if page.items.is_empty() => output.remark("note", "no audit events"),
-        Format::Table => output.table(&HEADER, rows(&page.items, args.wanted.exact_times))?,
+        Format::Table => output.table(&HEADER, rows(&page.items, args.wanted.paging))?,
     }
     args.wanted.tell_next(&page, Again::new("audit list", global), output);
     Ok(Exit::Done)
@@ -41,11 +41,11 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 const HEADER: [&str; 8] =
     ["CREATED", "ID", "EVENT", "TYPE", "ITEM", "REASON", "ACTOR", "OPERATION"];
 
-fn rows(items: &[AuditEvent], exact_times: bool) -> Vec<Vec<String>> {
+fn rows(items: &[AuditEvent], paging: Paging) -> Vec<Vec<String>> {
     let now = SystemClock::new().now();
     let row = |item: &AuditEvent| {
         vec![
-            if exact_times { item.created_at.clone() } else { ago(now, &item.created_at) },
+            paging.age(now, &item.created_at),
             item.audit_event_id.clone(),
             item.event.clone(),
             item.item_type.clone(),

@@ -7,10 +7,10 @@ use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago};
+use crate::cli::output::{Format, Output};
+use crate::cli::pages::Paging;
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::agent_card::CardName;
-use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
 
 /// More pages than this are no list but a service that turns in circles.
 const PAGES_MAX: u32 = 10_000;
@@ -23,22 +23,12 @@ Examples:
   svcctl cards list --all -o ndjson | jq -r 'select(.variant == \"legacy\").name'
 ")]
 pub(crate) struct Args {
-    /// Most cards to show; with --all, cards to ask for at once
-    #[arg(long, value_name = "N", default_value_t = PAGE_DEFAULT)]
-    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(PAGE_MIN)..=i64::from(PAGE_MAX)))]
-    limit: u32,
+    #[command(flatten)]
+    paging: Paging,
 
     /// Show only what comes after this name
     #[arg(long, value_name = "NAME", value_parser = registry::name)]
     after: Option<CardName>,
-
-    /// Show all pages
-    #[arg(long)]
-    all: bool,
-
-    /// Show instants in place of ages in the table
-    #[arg(long)]
-    exact_times: bool,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
@@ -47,11 +37,10 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Json => output.json(&page)?,
         Format::Ndjson => output.lines(&page.items)?,
         Format::Table if page.items.is_empty() => output.remark("note", "no cards"),
-        Format::Table => output.table(&HEADER, rows(&page.items, args.exact_times))?,
+        Format::Table => output.table(&HEADER, rows(&page.items, args.paging))?,
     }
     if let (Format::Table, Some(after)) = (output.format(), &page.next_after) {
-        let again = Again::new("cards list", global).with("--limit", &args.limit.to_string());
-        output.remark("next page", &again.with("--after", after).into_line());
+        args.paging.tell_next(Again::new("cards list", global), ("--after", after), output);
     }
     Ok(Exit::Done)
 }
@@ -62,11 +51,11 @@ fn gather(args: &Args, client: &Client) -> Result<PageAfter<AgentCard>, Failure>
     let mut after = args.after.clone();
     for _ in 0..PAGES_MAX {
         let cursor = after.as_ref().map(|after| format!("&after={after}")).unwrap_or_default();
-        let path = format!("{}?limit={}{cursor}", registry::PATH, args.limit);
+        let path = format!("{}?limit={}{cursor}", registry::PATH, args.paging.limit);
         let page: PageAfter<AgentCard> = client.get(&path)?;
         gathered.items.extend(page.items);
         gathered.next_after = page.next_after;
-        let Some(next) = gathered.next_after.as_deref().filter(|_| args.all) else {
+        let Some(next) = gathered.next_after.as_deref().filter(|_| args.paging.all) else {
             return Ok(gathered);
         };
         let next = registry::name(next).map_err(|why| Failure::malformed("nextAfter", why))?;
@@ -82,7 +71,7 @@ fn gather(args: &Args, client: &Client) -> Result<PageAfter<AgentCard>, Failure>
 const HEADER: [&str; 8] =
     ["NAME", "VARIANT", "VERSION", "BYTES", "REVISION", "CHANGED", "BY", "DIGEST"];
 
-fn rows(items: &[AgentCard], exact_times: bool) -> Vec<Vec<String>> {
+fn rows(items: &[AgentCard], paging: Paging) -> Vec<Vec<String>> {
     let now = SystemClock::new().now();
     let row = |card: &AgentCard| {
         vec![
@@ -91,7 +80,7 @@ fn rows(items: &[AgentCard], exact_times: bool) -> Vec<Vec<String>> {
             card.protocol_version.clone(),
             card.size.to_string(),
             card.revision.to_string(),
-            if exact_times { card.updated_at.clone() } else { ago(now, &card.updated_at) },
+            paging.age(now, &card.updated_at),
             card.updated_by.clone(),
             card.digest.clone(),
         ]

@@ -6,12 +6,12 @@ use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago};
+use crate::cli::output::{Format, Output};
+use crate::cli::pages::Paging;
 use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::dead_letter::{ItemType, Reason};
-use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
 use crate::domain::time::Timestamp;
 
 /// Most pages one run asks for: 100 000 items.
@@ -27,18 +27,12 @@ Examples:
   svcctl dead-letters list --all -o ndjson | jq -r 'select(.replaySafe).itemId'
 ")]
 pub(crate) struct Args {
-    /// Most items to show; with --all, items to ask for at once
-    #[arg(long, value_name = "N", default_value_t = PAGE_DEFAULT)]
-    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(PAGE_MIN)..=i64::from(PAGE_MAX)))]
-    limit: u32,
+    #[command(flatten)]
+    paging: Paging,
 
     /// Show only what failed before this instant, such as 2026-11-21T09:00:00Z
     #[arg(long, value_name = "TIMESTAMP", value_parser = instant)]
     before: Option<Timestamp>,
-
-    /// Show all pages
-    #[arg(long)]
-    all: bool,
 
     /// Show only this kind of item
     #[arg(long = "type", value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
@@ -47,10 +41,6 @@ pub(crate) struct Args {
     /// Show only what was given up for this reason
     #[arg(long, value_name = "CODE", value_parser = one_of(Reason::ALL, Reason::as_str))]
     reason: Option<Reason>,
-
-    /// Show instants in place of ages in the table
-    #[arg(long)]
-    exact_times: bool,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
@@ -61,18 +51,25 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Json => output.json(&page)?,
         Format::Ndjson => output.lines(&page.items)?,
         Format::Table if page.items.is_empty() => output.remark("note", "no dead letters"),
-        Format::Table => output.table(&HEADER, rows(&page.items, args.exact_times))?,
+        Format::Table => output.table(&HEADER, rows(&page.items, args.paging))?,
     }
     if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
-        output.remark("next page", &next_page(args, global, before));
+        let command = Again::new("dead-letters list", global)
+            .with_some("--type", args.item_type.map(ItemType::as_str))
+            .with_some("--reason", args.reason.map(Reason::as_str));
+        args.paging.tell_next(command, ("--before", before), output);
     }
     Ok(Exit::Done)
 }
 
 fn gather_pages(client: &Client, path: &str, args: &Args) -> Result<Page<DeadLetter>, Failure> {
     let filter = Filter { item_type: args.item_type, reason: args.reason };
-    let size = if filter.is_empty() || args.all { args.limit } else { PAGE_MAX };
-    let limit = if args.all { None } else { usize::try_from(args.limit).ok() };
+    let size = if filter.is_empty() || args.paging.all {
+        args.paging.limit
+    } else {
+        crate::domain::page::PAGE_MAX
+    };
+    let limit = if args.paging.all { None } else { usize::try_from(args.paging.limit).ok() };
     let mut gathered = Page { items: Vec::new(), next_before: None };
     let mut before = args.before;
     for _ in 0..PAGES_MAX {
@@ -92,11 +89,11 @@ fn gather_pages(client: &Client, path: &str, args: &Args) -> Result<Page<DeadLet
 const HEADER: [&str; 8] =
     ["FAILED", "TYPE", "ID", "REPLAY", "TRIES", "CLASS", "REASON", "REPOSITORY"];
 
-fn rows(items: &[DeadLetter], exact_times: bool) -> Vec<Vec<String>> {
+fn rows(items: &[DeadLetter], paging: Paging) -> Vec<Vec<String>> {
     let now = SystemClock::new().now();
     let row = |item: &DeadLetter| {
         vec![
-            if exact_times { item.failed_at.clone() } else { ago(now, &item.failed_at) },
+            paging.age(now, &item.failed_at),
             item.item_type.to_string(),
             item.item_id.clone(),
             if item.replay_safe { "safe" } else { "no" }.to_owned(),
@@ -107,23 +104,6 @@ fn rows(items: &[DeadLetter], exact_times: bool) -> Vec<Vec<String>> {
         ]
     };
     items.iter().map(row).collect()
-}
-
-fn next_page(args: &Args, global: &Global, before: &str) -> String {
-    let limit = (args.limit != PAGE_DEFAULT).then(|| args.limit.to_string());
-    let again = Again::new("dead-letters list", global)
-        .with_some("--type", args.item_type.map(ItemType::as_str))
-        .with_some("--reason", args.reason.map(Reason::as_str))
-        .with_some("--limit", limit.as_deref())
-        .with("--before", before);
-    let mut line = again.into_line();
-    if args.all {
-        line.push_str(" --all");
-    }
-    if args.exact_times {
-        line.push_str(" --exact-times");
-    }
-    line
 }
 
 fn instant(text: &str) -> Result<Timestamp, &'static str> {

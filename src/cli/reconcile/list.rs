@@ -5,8 +5,8 @@ use crate::cli::again::Again;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago, or_dash, relative};
-use crate::cli::pages::Wanted;
+use crate::cli::output::{Format, Output, or_dash, relative};
+use crate::cli::pages::{Paging, Wanted};
 use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
@@ -44,8 +44,9 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Table if page.items.is_empty() => output.remark("note", "nothing to reconcile"),
         Format::Table => {
             let now = SystemClock::new().now();
-            let exact = args.wanted.exact_times;
-            output.table(&HEADER, page.items.iter().map(|item| row(item, now, exact)).collect())?;
+            let paging = args.wanted.paging;
+            output
+                .table(&HEADER, page.items.iter().map(|item| row(item, now, paging)).collect())?;
         }
     }
     let again = Again::new("reconcile list", global).with_some("--status", status);
@@ -58,12 +59,12 @@ const HEADER: [&str; 11] = [
     "SUBJECT",
 ];
 
-fn row(item: &ReconciliationItem, now: Timestamp, exact_times: bool) -> Vec<String> {
-    let ahead = |at: &str| if exact_times { at.to_owned() } else { relative(now, at) };
+fn row(item: &ReconciliationItem, now: Timestamp, paging: Paging) -> Vec<String> {
+    let ahead = |at: &str| if paging.exact_times { at.to_owned() } else { relative(now, at) };
     // What has ended is looked at no more, whatever was planned.
     let planned = |at: &str| if item.finished_at.is_none() { ahead(at) } else { or_dash(None) };
     vec![
-        if exact_times { item.created_at.clone() } else { ago(now, &item.created_at) },
+        paging.age(now, &item.created_at),
         item.reconciliation_id.clone(),
         item.status.clone(),
         item.attempt_count.to_string(),

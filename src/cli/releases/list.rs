@@ -5,8 +5,8 @@ use crate::cli::again::Again;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago, or_dash};
-use crate::cli::pages::Wanted;
+use crate::cli::output::{Format, Output, or_dash};
+use crate::cli::pages::{Paging, Wanted};
 use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
 use crate::clock::{Clock as _, SystemClock};
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Json => output.json(&page)?,
         Format::Ndjson => output.lines(&page.items)?,
         Format::Table if page.items.is_empty() => output.remark("note", "no release runs"),
-        Format::Table => output.table(&HEADER, rows(&page.items, args.wanted.exact_times))?,
+        Format::Table => output.table(&HEADER, rows(&page.items, args.wanted.paging))?,
     }
     let again = Again::new("releases list", global).with_some("--status", status);
     args.wanted.tell_next(&page, again, output);
@@ -51,11 +51,11 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 const HEADER: [&str; 8] =
     ["CREATED", "ID", "STATUS", "ATTEMPT", "COMMIT", "REASON", "TAG", "REPOSITORY"];
 
-fn rows(items: &[ReleaseRun], exact_times: bool) -> Vec<Vec<String>> {
+fn rows(items: &[ReleaseRun], paging: Paging) -> Vec<Vec<String>> {
     let now = SystemClock::new().now();
     let row = |item: &ReleaseRun| {
         vec![
-            if exact_times { item.created_at.clone() } else { ago(now, &item.created_at) },
+            paging.age(now, &item.created_at),
             item.release_run_id.clone(),
             item.status.to_string(),
             item.attempt_number.to_string(),
