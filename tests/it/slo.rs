@@ -183,7 +183,13 @@ fn operators_see_the_policy_before_and_after_the_first_evaluation() {
         known["signals"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
     let policy: Vec<&str> = POLICY.iter().map(|rule| rule.signal.as_str()).collect();
     assert_eq!(names, policy);
-    assert_eq!(known["signals"][0]["gate"], serde_json::json!({"kind": "duration", "seconds": 60}));
+    let gates: Vec<_> = known["signals"].as_array().unwrap().iter().map(|s| &s["gate"]).collect();
+    for gate in [
+        serde_json::json!({"kind": "duration", "seconds": 60}),
+        serde_json::json!({"kind": "consecutive_snapshots", "snapshots": 3}),
+    ] {
+        assert!(gates.contains(&&gate), "{gate}: {gates:?}");
+    }
     assert_eq!(world.operate(Method::GET, &format!("{PATH}?limit=1"), &[]).status, 400);
 }
 
