@@ -1,6 +1,7 @@
 //! Intentions: one function for each thing a caller may want, its access check first.
 //!
-//! Surfaces translate to and from these functions and add nothing, so they cannot drift. Whoever operates must hold a [`Principal`], which only the check gives out.
+//! Surfaces translate to and from these functions and add nothing, so they cannot drift. Whoever
+//! operates must hold a [`Principal`], which only the check gives out.
 
 mod callback;
 mod cards;
@@ -87,7 +88,7 @@ pub struct App {
     pub wakes: Wakes,
     /// Counters.
     pub metrics: Arc<Metrics>,
-    /// Of those who check cards: [`CARD_CHECKS_MAX`].
+    /// Seats for requests that check cards, [`CARD_CHECKS_MAX`] of them.
     pub card_checks: Seats,
     /// Lines about webhooks and results of strangers.
     pub refused: Refused,
@@ -101,7 +102,7 @@ impl App {
     /// Returns who asks, or why nobody may.
     ///
     /// # Errors
-    /// [`Error::OperatorApiOff`], [`Error::Unauthenticated`] when the
+    /// [`Error::OperatorApiOff`] when it is not configured, [`Error::Unauthenticated`] when the
     /// header does not hold the token.
     pub fn operator(&self, authorization: Option<&str>) -> Result<Principal, Error> {
         let operators = self.operators.as_ref().ok_or(Error::OperatorApiOff)?;

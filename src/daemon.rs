@@ -27,6 +27,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, ForgeConfig, ResultConfig};
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::self_check::SelfCheck;
+use crate::daemon::sockets::HandedOver;
 use crate::forge::Forge;
 use crate::forge::client::{Client, ClientError, Settings};
 use crate::forge::issuer::IssuerClient;
@@ -52,7 +53,7 @@ const SWEEP_POLL: Duration = Duration::from_secs(60);
 const SELF_CHECK_POLL: Duration = Duration::from_secs(5);
 /// Most threads at once beside the reconcilers: those at rest, with both TCP addresses open, the most
 /// senders, and one for each connection of operators.
-const THREADS_MAX: usize = 96;
+const THREADS_MAX: usize = 104;
 /// Exit status when the disk fails: the supervisor should start us again.
 const EXIT_DISK_FAILED: i32 = 74;
 
@@ -74,6 +75,9 @@ pub enum Error {
          SVC_OPERATOR_LISTEN; make its unit and the settings agree"
     )]
     StrangeSocket(SocketAddr),
+    /// What was handed over is no TCP socket that listens.
+    #[error("cannot use a socket that the service manager hands over")]
+    HandedOver(#[source] io::Error),
     /// The control socket cannot be served.
     #[error("cannot serve the control socket")]
     Control(#[source] io::Error),
@@ -88,7 +92,7 @@ impl Error {
     pub const fn needs_a_person(&self) -> bool {
         match self {
             Self::Store(error) => error.needs_a_person(),
-            Self::Forge(_) | Self::StrangeSocket(_) => true,
+            Self::Forge(_) | Self::StrangeSocket(_) | Self::HandedOver(_) => true,
             Self::Listen(..) | Self::Control(_) | Self::Start(..) => false,
         }
     }
@@ -101,6 +105,7 @@ impl Error {
 pub fn run(config: Config) -> Result<(), Error> {
     // Everything the daemon makes is for its own user, unless a mode is set on purpose.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    let handed_over = sockets::handed_over()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()
@@ -110,7 +115,7 @@ pub fn run(config: Config) -> Result<(), Error> {
         Signals::install().map_err(|error| Error::Start("the signal handlers", error))?
     };
     let stop_within = config.stop_within;
-    let running = Running::start(config)?;
+    let running = Running::start(config, handed_over)?;
     tell_supervisor(&[sd_notify::NotifyState::Ready]);
     log::info!(event = "daemon.ready", version = env!("CARGO_PKG_VERSION"); "the daemon is ready");
     let reason = runtime.block_on(signals.wait());
@@ -156,7 +161,7 @@ struct Running {
 }
 
 impl Running {
-    fn start(config: Config) -> Result<Self, Error> {
+    fn start(config: Config, handed_over: Vec<HandedOver>) -> Result<Self, Error> {
         let reconcilers = config.reconciliation.map_or(0, |it| it.concurrency);
         let threads = THREADS_MAX + usize::try_from(reconcilers).unwrap_or(usize::MAX);
         thread::check_supply(threads)
@@ -173,7 +178,7 @@ impl Running {
         })
         .map_err(Error::Store)?;
         let forge = config.forge.as_ref().map(|forge| client(forge, &clock, &wakes)).transpose()?;
-        let listeners = sockets::listen(config.public_listen, config.operator_listen)?;
+        let listeners = sockets::listen(handed_over, config.public_listen, config.operator_listen)?;
         let tcp_addresses = addresses(&listeners)?;
         let app = Arc::new(App {
             store: store.clone(),

@@ -76,12 +76,13 @@ impl App {
     /// Takes the result of a release from its workflow run. An `Ok` is on disk.
     ///
     /// # Errors
-    /// [`Error::ResultsOff`]; [`Error::Unauthenticated`] for every fault of the credential;
+    /// [`Error::ForgeOff`], [`Error::ResultsOff`]; [`Error::Unauthenticated`] for every fault of the credential;
     /// [`Error::UnsupportedMediaType`], [`Error::InvalidRequest`] and [`Error::ResultConflict`] when
     /// it holds and the result cannot be recorded; [`Error::Unavailable`] when the same may be sent
     /// again later.
     pub fn take_result(&self, callback: &Callback<'_>) -> Result<ResultTaken, Error> {
-        let rules = self.results.as_ref().ok_or(Error::ResultsOff)?;
+        let is_off = || if self.intake.is_none() { Error::ForgeOff } else { Error::ResultsOff };
+        let rules = self.results.as_ref().ok_or_else(is_off)?;
         let body_sha256 = sha256::of(callback.body);
         let taken = match self.sender(rules, callback, &body_sha256) {
             Ok(sender) => self.record(callback, sender, body_sha256),

@@ -175,8 +175,8 @@ impl Source {
     }
 }
 
-/// Says whether nobody but us gives a variable of this name its meaning: `SERVICE_` by itself is
-/// too common a beginning.
+/// Says whether a variable of this name can only be meant for us: `SERVICE_` by itself is too common a
+/// beginning.
 fn is_ours(name: &str) -> bool {
     ["SVC_", "SERVICE_OPERATOR_", "SERVICE_RECONCILIATION_"]
         .iter()

@@ -1,5 +1,6 @@
-//! One HTTP exchange with the forge's API, and the settings of the HTTP client for it. It sends a request once, follows a moved repository once by hand, and says of a
-//! request without an answer whether it can have arrived.
+//! One HTTP exchange with the forge's API, and the settings of the HTTP client for it. It sends a request
+//! once, follows a moved repository once by hand, and says of a request without an answer whether it can
+//! have arrived.
 
 use std::time::Duration;
 

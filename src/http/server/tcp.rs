@@ -38,8 +38,8 @@ pub struct TcpLimits {
     /// Most connections at once through each door. For a further one the connection goes that has owed
     /// its first head for the longest time; when none owes it, the further one is closed.
     pub connections_max: u16,
-    /// Most connections at once from one address that is no trusted proxy, and most requests at once
-    /// of one client behind one.
+    /// Most connections at once from one IPv4 address or IPv6 /64 that is no trusted proxy, and most
+    /// requests at once of one client behind one.
     pub connections_per_peer_max: u16,
     /// Time for a whole head, from its first byte, or from the start of the connection.
     pub head_timeout: Duration,
@@ -148,7 +148,7 @@ impl TcpServer {
     }
 }
 
-/// A listener, and what faces it: whatever strangers at one door take, they take from nobody at another.
+/// A listener, and what faces it: whatever a stranger takes at one door, nobody else misses at another.
 struct Door {
     listener: tokio::net::TcpListener,
     exchange: Arc<Exchange>,

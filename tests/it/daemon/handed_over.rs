@@ -1,8 +1,8 @@
 //! A socket that the service manager listens at and hands over: nobody meets a closed door while the
 //! daemon is restarted.
 
-use std::net::TcpListener;
-use std::os::fd::AsRawFd as _;
+use std::net::{TcpListener, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd};
 use std::process::Command;
 use std::thread::scope;
 
@@ -15,7 +15,7 @@ use super::process::{Daemon, delivery};
 use super::site::{Site, svcd};
 
 /// Returns a command that hands `listener` over as a service manager does.
-fn handing_over(site: &Site, listener: &TcpListener) -> Command {
+fn handing_over(site: &Site, listener: &(impl AsFd + AsRawFd)) -> Command {
     fcntl_setfd(listener, FdFlags::empty()).unwrap();
     let mut command = site.command("/bin/sh");
     let number = listener.as_raw_fd();
@@ -50,8 +50,22 @@ fn a_webhook_that_comes_while_the_daemon_is_restarted_waits_for_it() {
 fn a_socket_that_no_setting_names_is_told() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
+    let mut site = Site::new();
+    let everywhere = format!("0.0.0.0:{}", address.port());
+    for public in ["127.0.0.1:0", &everywhere] {
+        site.set("SVC_PUBLIC_LISTEN", public);
+        let log = Daemon::start(&mut handing_over(&site, &listener), site.socket()).err().unwrap();
+        assert!(log.ends_with("exit status: 78"), "{log}");
+        let told = format!("hands over a socket at {address}, which is neither");
+        assert!(log.contains(&told), "{log}");
+    }
+}
+
+#[test]
+fn a_socket_of_another_kind_is_told() {
     let site = Site::new();
-    let log = Daemon::start(&mut handing_over(&site, &listener), site.socket()).err().unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let log = Daemon::start(&mut handing_over(&site, &socket), site.socket()).err().unwrap();
     assert!(log.ends_with("exit status: 78"), "{log}");
-    assert!(log.contains(&format!("hands over a socket at {address}, which is neither")), "{log}");
+    assert!(log.contains("cannot use a socket that the service manager hands over: "), "{log}");
 }

@@ -37,7 +37,8 @@ const SURFACES: &[(&str, &str)] = &[
          signature that holds; results of releases at POST \
          /api/v1/release-runs/ID/attempts/ID/result, each with the identity token of its workflow \
          run, or a signature; and health. A socket that the service manager listens at, and that has this \
-         address, is used: with svcd.socket enabled, webhooks wait while svcd is restarted.",
+         address, is used, so that webhooks wait while svcd is restarted; svcd.socket, among the \
+         examples, says how.",
     ),
 ];
 
@@ -64,7 +65,7 @@ const EXITS: &[(&str, &str)] = &[
     ),
     (
         "78",
-        "The configuration is wrong, or the database must not be used (damaged, gone, of another program, of a newer schema). Starting again does not help.",
+        "The configuration is wrong, or a socket was handed over that no setting names, or the database must not be used (damaged, gone, of another program, of a newer schema). Starting again does not help.",
     ),
 ];
 

@@ -16,7 +16,7 @@ use crate::daemon::{commit, say, wait_for};
 /// A user that nobody is. The superuser has as many threads as it likes; these are counted together.
 const USER: u32 = 64_321;
 /// Threads that a start asks for, and the one it is.
-const ENOUGH: usize = 99;
+const ENOUGH: usize = 107;
 
 /// Returns a command that runs `svcd` as a user of at most so many threads; nothing, with a word about
 /// it, where this process cannot become another user.
@@ -56,7 +56,7 @@ fn take_threads(count: usize) -> Vec<Child> {
 fn without_threads_it_does_not_start_or_goes_on_with_those_it_has() {
     let mut site = Site::new();
     site.set("SVC_LOG_LEVEL", "info");
-    for threads in [1, 2, 3, 4, 5, 8, 13, 21, 34, 55, 95] {
+    for threads in [1, 2, 3, 4, 5, 8, 13, 21, 34, 55, 103] {
         let Some(mut command) = limited(&site, threads) else { return };
         let log = Daemon::start(&mut command, site.socket()).err().unwrap();
         assert!(log.ends_with("exit status: 1"), "{threads}: {log}");

@@ -14,7 +14,7 @@ use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::row;
 
-/// Candidates of one query.
+/// Most candidates of one range of a query, or of one stretch of the inbox.
 const DETECT_MAX: u16 = 500;
 /// Inbox rows that one detection reads.
 const INBOX_ROWS_MAX: u32 = 20_000;
@@ -34,7 +34,7 @@ struct Candidate {
 pub struct Detected {
     /// The items.
     pub items: Vec<(ReconciliationId, Reason)>,
-    /// Another detection would find more.
+    /// Look again at once: a bound was reached, and something new was opened.
     pub more: bool,
 }
 
