@@ -56,7 +56,7 @@ fn depth(json: &[u8]) -> usize {
     for byte in json {
         match byte {
             _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
+            b'\\' => escaped = true,
             b'"' => in_text = !in_text,
             b'{' | b'[' if !in_text => now += 1,
             b'}' | b']' if !in_text => now = now.saturating_sub(1),
