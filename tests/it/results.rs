@@ -4,6 +4,7 @@ mod attacks;
 mod proof;
 mod properties;
 mod publication;
+mod shape;
 
 use std::time::Duration;
 
