@@ -1,6 +1,8 @@
 //! A token as it comes over the wire: read strictly before anything of it is used, because the crate
 //! that checks signatures reads more generously.
 
+use std::num::NonZeroU32;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -124,7 +126,7 @@ impl std::str::FromStr for RunAttempt {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let number: u32 = text.parse().or(Err(()))?;
-        if number > 0 && number.to_string() == text { Ok(Self(number)) } else { Err(()) }
+        let number: NonZeroU32 = text.parse().or(Err(()))?;
+        if number.to_string() == text { Ok(Self(number.get())) } else { Err(()) }
     }
 }
