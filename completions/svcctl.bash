@@ -1431,7 +1431,7 @@ _svcctl() {
                     return 0
                     ;;
                 --reason)
-                    COMPREPLY=($(compgen -W "actions_unreadable installation_suspended installation_deleted job_failed crash_loop repository_unknown check_run_unknown forge_token_refused forge_unavailable forge_dispatch_rejected forge_dispatch_uncertain forge_check_run_create_rejected forge_check_run_create_uncertain forge_check_run_update_failed" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "actions_unreadable installation_suspended installation_deleted job_failed crash_loop repository_unknown check_run_unknown forge_token_refused forge_unavailable forge_dispatch_rejected forge_dispatch_uncertain forge_check_run_create_rejected forge_check_run_create_uncertain forge_check_run_update_failed forge_check_run_binding_mismatch" -- "${cur}"))
                     return 0
                     ;;
                 --url)

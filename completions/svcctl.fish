@@ -90,7 +90,8 @@ forge_dispatch_rejected\t''
 forge_dispatch_uncertain\t''
 forge_check_run_create_rejected\t''
 forge_check_run_create_uncertain\t''
-forge_check_run_update_failed\t''"
+forge_check_run_update_failed\t''
+forge_check_run_binding_mismatch\t''"
 complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l installation -d 'Installation to work on [default: the only one there is]' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand dead-letters; and __fish_seen_subcommand_from list" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F

@@ -24,6 +24,7 @@ use crate::config::groups::{
     ADDRESS, forge, log_config, operator, operator_listen, path, reconciliation, words, work,
 };
 use crate::domain::id::AppId;
+use crate::domain::pace::Pace;
 use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
 use crate::forge::client::ApiVersion;
@@ -89,6 +90,8 @@ pub struct ForgeConfig {
     pub api_version: ApiVersion,
     /// PEM of a private root certificate.
     pub root_certificate: Option<Vec<u8>>,
+    /// How fast writes of one installation leave.
+    pub writes: Pace,
     /// Tags that start a release.
     pub release_tag_pattern: glob::Pattern,
     /// Workflow that is dispatched.

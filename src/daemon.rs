@@ -162,7 +162,7 @@ struct Running {
 
 impl Running {
     fn start(config: Config, handed_over: Vec<HandedOver>) -> Result<Self, Error> {
-        let reconcilers = config.reconciliation.map_or(0, |it| it.concurrency);
+        let reconcilers = config.reconciliation.map_or(0, |it| it.concurrency + 1);
         let threads = THREADS_MAX + usize::try_from(reconcilers).unwrap_or(usize::MAX);
         thread::check_supply(threads)
             .map_err(|error| Error::Start("as many threads as it may need", error))?;
@@ -177,7 +177,7 @@ impl Running {
             on_fatal: Box::new(end_process),
         })
         .map_err(Error::Store)?;
-        let forge = config.forge.as_ref().map(|forge| client(forge, &clock, &wakes)).transpose()?;
+        let forge = config.forge.as_ref().map(|forge| client(forge, &clock)).transpose()?;
         let listeners = sockets::listen(handed_over, config.public_listen, config.operator_listen)?;
         let tcp_addresses = addresses(&listeners)?;
         let app = Arc::new(App {
@@ -213,7 +213,7 @@ impl Running {
             let forge: Arc<dyn Forge> = forge;
             crew.start_forge_workers(&store, &wakes, &forge, settings, &config.work)?;
             if let Some(reconciliation) = &config.reconciliation {
-                crew.start_reconcilers(&store, &wakes, &forge, &clock, reconciliation)?;
+                crew.start_reconcilers(&store, &wakes, &forge, &clock, (settings, reconciliation))?;
             }
         }
         let sweep = Sweep {
@@ -262,11 +262,7 @@ fn longest_delay(config: &Config) -> Duration {
     config.work.retry.delay_max.max(next_check)
 }
 
-fn client(
-    config: &ForgeConfig,
-    clock: &Arc<dyn Clock>,
-    wakes: &Wakes,
-) -> Result<Arc<Client>, Error> {
+fn client(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Arc<Client>, Error> {
     let settings = Settings {
         base_url: config.api_url.clone(),
         app_id: config.app_id,
@@ -274,10 +270,9 @@ fn client(
         api_version: config.api_version,
         timeout: Settings::TIMEOUT,
         timeout_connect: Settings::TIMEOUT_CONNECT,
-        freshness_waits: Settings::FRESHNESS_WAITS,
         root_certificate: config.root_certificate.clone(),
     };
-    let client = Client::new(settings, Arc::clone(clock), wakes.outbox.clone());
+    let client = Client::new(settings, Arc::clone(clock));
     Ok(Arc::new(client.map_err(Error::Forge)?))
 }
 

@@ -27,6 +27,8 @@ pub mod page;
 
 pub mod retry;
 
+pub mod pace;
+
 pub mod release;
 
 pub mod job;

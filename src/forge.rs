@@ -25,6 +25,7 @@ pub use looks::RUN_TITLE;
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
+use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, CheckRunId, HookDeliveryId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
@@ -41,20 +42,27 @@ pub enum Permission {
     ChecksWrite,
 }
 
+/// Asked before every exchange of a session, first or repeated, the one for its token included.
+///
+/// Another session may have been told meanwhile that the installation has to wait. An error is what the
+/// call comes to instead of being made.
+pub type Gate<'g> = dyn Fn() -> Result<(), SendResult> + 'g;
+
 /// A forge. One implementation speaks the real API; tests have another.
 pub trait Forge: Send + Sync {
     /// Opens a session on one repository with one permission. It costs one short-lived token that
     /// lives in memory until the session is dropped.
     ///
     /// # Errors
-    /// [`SendResult::TokenRefused`], [`SendResult::NotSent`] or [`SendResult::RateLimited`]: nothing
-    /// was done.
-    fn open(
-        &self,
+    /// [`SendResult::TokenRefused`], [`SendResult::NotSent`], [`SendResult::RateLimited`] or the error of
+    /// the gate: nothing was done.
+    fn open<'s>(
+        &'s self,
         installation: InstallationId,
         repository: &RepositoryRef,
         permission: Permission,
-    ) -> Result<Box<dyn Session + '_>, SendResult>;
+        gate: &'s Gate<'s>,
+    ) -> Result<Box<dyn Session + 's>, SendResult>;
 }
 
 /// The app's webhooks at a forge: what did not arrive, and asking for it again.
@@ -113,8 +121,9 @@ pub trait Session {
     /// Looks at exactly this check run.
     fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook;
 
-    /// Sets the status of a check run.
-    fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult;
+    /// Sets the status of a check run. An answer that shows another check run or another state is
+    /// [`SendResult::CheckRunMismatch`].
+    fn update_check_run(&mut self, update: &CheckRunUpdate<'_>) -> SendResult;
 }
 
 /// A workflow dispatch.
@@ -143,6 +152,21 @@ pub struct NewCheckRun<'a> {
     pub attempt: AttemptId,
 }
 
+/// A check run to be set to a status, and what must be true of it.
+#[derive(Clone, Copy)]
+pub struct CheckRunUpdate<'a> {
+    /// Its number.
+    pub check_run: CheckRunId,
+    /// The attempt; external id at the forge.
+    pub attempt: AttemptId,
+    /// The commit.
+    pub head_sha: &'a str,
+    /// Its name; nothing when an older version did not note it.
+    pub name: Option<&'a str>,
+    /// What it is set to.
+    pub status: CheckRunStatus,
+}
+
 /// Says why nothing was told, when a call came to that.
 #[must_use]
 pub fn unavailable(result: SendResult) -> Unavailable {
@@ -159,8 +183,8 @@ pub enum CheckRunLook {
     BindingMismatch,
     /// It shows what it must show.
     Expected,
-    /// It is the one, and shows something else.
-    Different,
+    /// It is the one, and shows something else: the digest of its state.
+    Different(Digest),
     /// The forge does not know it.
     NotFound,
     /// The forge did not tell.

@@ -112,7 +112,7 @@ pub struct WorkflowRun {
     pub repository: RepositoryId,
     /// File name of the workflow.
     pub workflow: String,
-    /// What it runs on.
+    /// What it runs on: the name of a tag, or the whole name of a branch.
     pub git_ref: String,
     /// Input `release_run_id`.
     pub release_run: String,
@@ -208,7 +208,13 @@ impl Simulator {
     /// Says which commit a tag names. A dispatch on another tag runs on the commit of its attempt's
     /// check run.
     pub fn add_tag(&self, repository: RepositoryId, tag: &str, commit: &str) {
-        self.state().tags.insert((repository, tag.to_owned()), commit.to_owned());
+        self.state().refs.insert((repository, tag.to_owned()), commit.to_owned());
+    }
+
+    /// Adds a branch that stands on a commit.
+    pub fn add_branch(&self, repository: RepositoryId, name: &str, commit: &str) {
+        let branch = (repository, format!("{}{name}", runs::BRANCHES));
+        self.state().refs.insert(branch, commit.to_owned());
     }
 
     /// Adds a workflow run, as if it had been dispatched.

@@ -23,6 +23,6 @@ pub use error::{Error, OpenError, Unavailable};
 pub use sqlite::migrate::NEWEST_STEP;
 pub use sqlite::{
     Attempt, Backlog, Closed, Detected, Health, Installation, JobRun, LeasePolicy, NewRelease,
-    NextMessage, Observation, Options, Pending, Polled, ReconciliationItem, ReleaseRun,
-    ReleaseRunDetail, Sli, Store, Swept, Ticks,
+    Observation, Options, Pending, Polled, ReconciliationItem, ReleaseRun, ReleaseRunDetail, Sli,
+    Store, Swept, Ticks,
 };

@@ -6,6 +6,8 @@
 
 pub mod driver;
 
+mod gate;
+
 pub mod jobs;
 
 pub mod outbox;
@@ -13,6 +15,8 @@ pub mod outbox;
 pub mod reconcile;
 
 pub mod redelivery;
+
+pub mod shares;
 
 pub mod slo;
 

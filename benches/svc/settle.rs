@@ -19,10 +19,11 @@ use svc::domain::reconcile::Rules;
 use svc::forge::client::{ApiVersion, Client, Settings};
 use svc::metrics::Metrics;
 use svc::simulator::{Call, RunState, Simulator, WorkflowRun};
-use svc::store::{NextMessage, Store};
+use svc::store::Store;
 use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::reconcile::{Detect, Reconcile};
+use svc::workers::shares::Shares;
 
 use crate::support::{Folder, callers, drive, heading, line, open_raw, open_store};
 use crate::verbs::CALLERS;
@@ -86,10 +87,9 @@ fn client(forge: &Simulator) -> Client {
         api_version: ApiVersion::V2022_11_28,
         timeout: Settings::TIMEOUT,
         timeout_connect: Settings::TIMEOUT_CONNECT,
-        freshness_waits: Settings::FRESHNESS_WAITS,
         root_certificate: None,
     };
-    Client::new(settings, Arc::new(SystemClock::new()), Wake::new()).unwrap()
+    Client::new(settings, Arc::new(SystemClock::new())).unwrap()
 }
 
 /// Makes attempts that run, in the store and at the forge, where their runs have failed since.
@@ -123,7 +123,8 @@ type Commits = Mutex<BTreeMap<AttemptId, String>>;
 
 fn send(store: &Store, forge: &Simulator, commits: &Commits, number: usize) {
     let claim = loop {
-        if let NextMessage::Claimed(claim) = store.claim_message("bench", work::POLICY).unwrap() {
+        let claimed = store.claim_message("bench", work::POLICY, work::pace(), Vec::new()).unwrap();
+        if let Some(claim) = claimed {
             break claim;
         }
     };
@@ -169,13 +170,17 @@ fn detect(store: &Store) {
 }
 
 fn reconcile(store: &Store, client: &Arc<Client>) {
+    let shares = Shares::of_pool(u64::MAX);
     std::thread::scope(|scope| {
         for number in 0..RECONCILERS {
             let mut reconcile = Reconcile {
+                kinds: Reconcile::AT_THE_FORGE,
                 store: store.clone(),
                 forge: Arc::<Client>::clone(client),
                 owner: format!("bench-{number}"),
                 rules: RULES,
+                pace: work::pace(),
+                shares: shares.clone(),
                 wake: Wake::new(),
                 outbox: Wake::new(),
                 jobs: Wake::new(),

@@ -66,6 +66,7 @@ impl Site {
             .env("SVC_FORGE_PRIVATE_KEY_FILE", self.folder.path("key"))
             .env("SVC_FORGE_APP_ID", self.forge.app_id().to_string())
             .env("SVC_FORGE_API_URL", self.forge.base_url())
+            .env("SVC_FORGE_WRITES_PER_MINUTE", "60000")
             .env("SVC_LOG_FORMAT", "json")
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -2,7 +2,7 @@
 
 use svc::domain::id::{CheckRunId, WorkflowRunId};
 use svc::domain::outbox::{EffectKind, SendResult};
-use svc::store::{NextMessage, Store};
+use svc::store::Store;
 
 use crate::raw::{self, Raw};
 use crate::support::{Folder, Run, callers, heading, line, median, open_store, ratio};
@@ -129,9 +129,8 @@ pub(crate) fn claim_and_finish(raw: &Raw) {
 fn deliver(store: &Store, number: usize) {
     record(store, number);
     claim_and_run(store);
-    let NextMessage::Claimed(claim) = store.claim_message("bench", work::POLICY).unwrap() else {
-        panic!("every job leaves a message")
-    };
+    let claim = store.claim_message("bench", work::POLICY, work::pace(), Vec::new()).unwrap();
+    let claim = claim.expect("every job leaves a message");
     let known = i64::try_from(number + 1).unwrap();
     let result = match claim.item.kind {
         EffectKind::CheckRunCreate => {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use svc::domain::delivery::{NewDelivery, RepositoryRef};
 use svc::domain::event::{Action, CommitSha, GitRef};
+use svc::domain::pace::Pace;
 use svc::domain::retry::RetryPolicy;
 use svc::simulator::{Webhook, Webhooks};
 use svc::store::{LeasePolicy, NewRelease};
@@ -23,6 +24,11 @@ pub(crate) const RETRY: RetryPolicy = RetryPolicy {
 /// No lease runs out while it is measured.
 pub(crate) const POLICY: LeasePolicy =
     LeasePolicy { lease: Duration::from_secs(3_600), retry: RETRY };
+
+/// The pace of writes: as good as none.
+pub(crate) fn pace() -> Pace {
+    Pace::per_minute(u32::MAX)
+}
 
 /// How releases are made.
 pub(crate) fn plan() -> NewRelease {

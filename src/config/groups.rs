@@ -10,6 +10,7 @@ use secrecy::ExposeSecret as _;
 use crate::config::results;
 use crate::config::source::{Problem, Source};
 use crate::config::{ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig, WorkConfig};
+use crate::domain::pace::Pace;
 use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
 use crate::forge::client::{self, ApiVersion, ClientError};
@@ -101,6 +102,7 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
         "2022-11-28, 2026-03-10 or ghes",
         ApiVersion::from_word,
     );
+    let writes = source.number("SVC_FORGE_WRITES_PER_MINUTE");
     let pattern = source.parsed("SVC_RELEASE_TAG_PATTERN", "a glob such as v*", |text| {
         glob::Pattern::new(text).ok().filter(|_| !text.is_empty())
     });
@@ -151,6 +153,7 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
         api_url,
         api_version: api_version?,
         root_certificate,
+        writes: Pace::per_minute(u32::try_from(writes?).unwrap_or(u32::MAX)),
         release_tag_pattern: pattern?,
         release_workflow: workflow?,
         check_run_name: check_run?,

@@ -111,6 +111,12 @@ pub const SETTINGS: &[Setting] = &[
         "",
         "PEM file with the root certificate of a forge that has a private one.",
     ),
+    number(
+        "SVC_FORGE_WRITES_PER_MINUTE",
+        "60",
+        (1, 60_000),
+        "Most writes at the forge in any minute for one installation: dispatches, and check runs created or updated. A sixth of them may leave at once.",
+    ),
     plain("SVC_RELEASE_TAG_PATTERN", "v*", "A pushed tag that matches this glob starts a release."),
     plain(
         "SVC_RELEASE_WORKFLOW",
@@ -131,7 +137,12 @@ pub const SETTINGS: &[Setting] = &[
         "SVC_RESULT_SECRET_PREVIOUS",
         "The secret before, accepted too while a rotation is under way.",
     ),
-    number("SVC_OUTBOX_CONCURRENCY", "2", (1, 16), "Side effects sent at once."),
+    number(
+        "SVC_OUTBOX_CONCURRENCY",
+        "4",
+        (1, 16),
+        "Side effects sent at once; of one installation no more than half of them.",
+    ),
     number(
         "SVC_RETRY_ATTEMPTS",
         "8",
@@ -168,7 +179,12 @@ pub const SETTINGS: &[Setting] = &[
         (8, 3_650),
         "Days finished jobs, deliveries and side effects are kept. Dead letters and audit events are kept for ever.",
     ),
-    number("SVC_RECONCILIATION_CONCURRENCY", "2", (1, 64), "Reconciliations at once."),
+    number(
+        "SVC_RECONCILIATION_CONCURRENCY",
+        "2",
+        (1, 64),
+        "Reconciliations at the forge at once; of one installation no more than half of them.",
+    ),
     number(
         "SVC_RECONCILIATION_POLL_MS",
         "5000",

@@ -20,6 +20,7 @@ use crate::workers::jobs::{Jobs, Owed};
 use crate::workers::outbox::Outbox;
 use crate::workers::reconcile::{Detect, Reconcile};
 use crate::workers::redelivery::{self, Redelivery};
+use crate::workers::shares::Shares;
 
 /// Starts workers.
 pub(super) struct Crew {
@@ -78,12 +79,15 @@ impl Crew {
             owed: Owed::default(),
         };
         self.start(Box::new(jobs), wakes.jobs.clone(), work.poll)?;
+        let shares = Shares::of_pool(work.outbox_concurrency);
         for _ in 0..work.outbox_concurrency {
             let outbox = Outbox {
                 store: store.clone(),
                 forge: Arc::clone(forge),
                 owner: owner.clone(),
                 retry: work.retry,
+                pace: settings.writes,
+                shares: shares.clone(),
                 wake: wakes.outbox.clone(),
                 metrics: Arc::clone(&self.metrics),
             };
@@ -117,15 +121,20 @@ impl Crew {
         wakes: &Wakes,
         forge: &Arc<dyn Forge>,
         clock: &Arc<dyn Clock>,
-        config: &ReconciliationConfig,
+        (settings, config): (&ForgeConfig, &ReconciliationConfig),
     ) -> Result<(), Error> {
         let (owner, wake) = (owner(), Wake::new());
-        for _ in 0..config.concurrency {
+        let shares = Shares::of_pool(config.concurrency);
+        let at_the_forge = (0..config.concurrency).map(|_| Reconcile::AT_THE_FORGE);
+        for kinds in at_the_forge.chain([Reconcile::IN_THE_STORE]) {
             let reconcile = Reconcile {
+                kinds,
                 store: store.clone(),
                 forge: Arc::clone(forge),
                 owner: owner.clone(),
                 rules: config.rules,
+                pace: settings.writes,
+                shares: shares.clone(),
                 wake: wake.clone(),
                 outbox: wakes.outbox.clone(),
                 jobs: wakes.jobs.clone(),

@@ -48,6 +48,8 @@ words! {
         ForgeCheckRunCreateUncertain => "forge_check_run_create_uncertain",
         /// The forge refused to update the check run, or never confirmed it.
         ForgeCheckRunUpdateFailed => "forge_check_run_update_failed",
+        /// The forge showed another check run than the one that was created; it is never updated.
+        ForgeCheckRunBindingMismatch => "forge_check_run_binding_mismatch",
     }
 }
 
@@ -77,6 +79,14 @@ words! {
     }
 }
 
+impl ErrorClass {
+    /// Says whether a part of the forge that does not know a fresh token yet answers like this.
+    #[must_use]
+    pub const fn may_be_lag(self) -> bool {
+        matches!(self, Self::Authentication | Self::Permission | Self::NotFound)
+    }
+}
+
 words! {
     /// Why an item may, or may not, be replayed.
     ReplayClass {
@@ -94,6 +104,10 @@ words! {
         DispatchUncertain => "dispatch_uncertain",
         /// Not safe: a check run may exist; creating again might make a second.
         CreateUncertain => "create_uncertain",
+        /// Not safe: the check run under its number is known not to be ours.
+        BindingMismatch => "binding_mismatch",
+        /// Not safe: what is to be done cannot be read, so it would fail again.
+        Unreadable => "unreadable",
     }
 }
 
@@ -107,8 +121,17 @@ impl ReplayClass {
             | Self::Refused
             | Self::Repeatable
             | Self::ProvedAbsent => true,
-            Self::DispatchUncertain | Self::CreateUncertain => false,
+            Self::DispatchUncertain
+            | Self::CreateUncertain
+            | Self::BindingMismatch
+            | Self::Unreadable => false,
         }
+    }
+
+    /// Says whether the effect may have happened.
+    #[must_use]
+    pub const fn is_uncertain(self) -> bool {
+        matches!(self, Self::DispatchUncertain | Self::CreateUncertain)
     }
 }
 

@@ -192,5 +192,12 @@ const fn barred(installation: Option<InstallationState>) -> Option<Reason> {
     }
 }
 
-/// Every dead job may be replayed: its whole work is one transaction that did not happen.
-pub const REPLAY_CLASS: ReplayClass = ReplayClass::JobTransaction;
+/// Returns why a dead job may, or may not, be replayed: its whole work is one transaction that did not
+/// happen, unless what it is to do cannot be read.
+#[must_use]
+pub const fn replay_class(reason: Reason) -> ReplayClass {
+    match reason {
+        Reason::ActionsUnreadable => ReplayClass::Unreadable,
+        _ => ReplayClass::JobTransaction,
+    }
+}

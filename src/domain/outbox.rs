@@ -10,10 +10,11 @@ mod effect;
 
 use crate::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
 use crate::domain::delivery::RepositoryRef;
+use crate::domain::event::CommitSha;
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, OutboxId, ReleaseRunId, WorkflowRunId,
 };
-use crate::domain::retry::RetryPolicy;
+use crate::domain::retry::{RetryPolicy, lag_delay};
 use crate::domain::time::Timestamp;
 use crate::domain::words::words;
 
@@ -50,14 +51,22 @@ pub struct Message {
     pub release_run: ReleaseRunId,
     /// The attempt.
     pub attempt: AttemptId,
+    /// The commit it releases; nothing when it cannot be read.
+    pub head_sha: Option<CommitSha>,
     /// The check run of the attempt, once known.
     pub check_run: Option<CheckRunId>,
+    /// Name the check run was created with; nothing when an older version did not note it.
+    pub check_run_name: Option<String>,
+    /// The forge never showed another check run under its number.
+    pub check_run_is_ours: bool,
     /// What to send; nothing when the stored payload cannot be read.
     pub effect: Option<Effect>,
     /// Its kind, always known.
     pub kind: EffectKind,
     /// Tries so far, this one included.
     pub try_count: u32,
+    /// Returns because of a fresh token's lag so far; not counted as tries.
+    pub lag_count: u32,
     /// An earlier holder began to send and no definite answer was recorded.
     pub sent_before: bool,
 }
@@ -71,15 +80,20 @@ pub enum SendResult {
     CheckRunExists(CheckRunId),
     /// The check run has the state.
     CheckRunUpdated,
+    /// The forge answered an update with another check run, or another state than was set.
+    CheckRunMismatch,
     /// It cannot be sent as things stand in our own store.
     Impossible(Reason),
     /// No installation token: nothing was sent.
     TokenRefused(ErrorClass),
-    /// Nothing was sent.
-    NotSent(ErrorClass),
+    /// Nothing was sent. When the forge asked to wait, until then.
+    NotSent(ErrorClass, Option<Timestamp>),
     /// Nothing was sent, for a reason of our own: this process stops, or the store could not note
     /// that the effect is about to leave.
     Postponed,
+    /// Nothing was sent, because no call may be made for the installation before this instant: the
+    /// forge asked it to wait, or it has used up its writes.
+    Deferred(Timestamp),
     /// The forge definitely refused: no effect.
     Refused(ErrorClass),
     /// The forge definitely refused and named an instant to wait for: no effect.
@@ -93,14 +107,18 @@ impl SendResult {
     #[must_use]
     pub const fn pause_until(self) -> Option<Timestamp> {
         match self {
-            Self::RateLimited(until) | Self::Uncertain(_, Some(until)) => Some(until),
+            Self::RateLimited(until)
+            | Self::NotSent(_, Some(until))
+            | Self::Uncertain(_, Some(until)) => Some(until),
             Self::Dispatched(_)
             | Self::CheckRunExists(_)
             | Self::CheckRunUpdated
+            | Self::CheckRunMismatch
             | Self::Impossible(_)
             | Self::TokenRefused(_)
-            | Self::NotSent(_)
+            | Self::NotSent(_, None)
             | Self::Postponed
+            | Self::Deferred(_)
             | Self::Refused(_)
             | Self::Uncertain(_, None) => None,
         }
@@ -116,6 +134,9 @@ pub enum Settlement {
     RetryAt(Timestamp),
     /// Try again from then on; this try does not count: the forge, or we, asked to wait.
     WaitUntil(Timestamp),
+    /// Try again from then on; this try does not count, but the return does: the refusal may come
+    /// from the lag of a fresh token.
+    WaitForLag(Timestamp),
     /// Give up.
     Bury(Reason, ErrorClass, ReplayClass),
     /// It did not happen, and need not any more: a later message says all there is to say.
@@ -138,6 +159,8 @@ pub enum Learned {
 pub struct Tries<'a> {
     /// Tries so far, the one that just ended included.
     pub count: u32,
+    /// Returns because of a fresh token's lag so far.
+    pub lag_count: u32,
     /// This or an earlier try may have had its effect, and nothing has disproved it.
     pub in_doubt: bool,
     /// How often, and how far apart.
@@ -156,17 +179,25 @@ pub fn settle(
     tries: Tries<'_>,
     now: Timestamp,
 ) -> Settlement {
-    let Tries { count, in_doubt, policy, jitter } = tries;
+    let Tries { count, lag_count, in_doubt, policy, jitter } = tries;
     // Never again: a second dispatch might start a second run.
     let never_again = kind == EffectKind::WorkflowDispatch && in_doubt;
-    let again_or_bury = |reason, class| match policy.delay_after(count, jitter) {
-        Some(delay) if !never_again => Settlement::RetryAt(now.plus(delay)),
-        Some(_) | None => bury(kind, reason, class, in_doubt),
-    };
-    let uncertain = |class| match kind {
+    let again_or_bury =
+        |reason, class, not_before: Option<Timestamp>| match policy.delay_after(count, jitter) {
+            Some(delay) if !never_again => {
+                let at = now.plus(delay);
+                Settlement::RetryAt(not_before.map_or(at, |not_before| not_before.max(at)))
+            }
+            Some(_) | None => bury(kind, reason, class, in_doubt),
+        };
+    let uncertain = |class, not_before| match kind {
         EffectKind::WorkflowDispatch => bury(kind, Reason::ForgeDispatchUncertain, class, true),
-        EffectKind::CheckRunCreate => again_or_bury(Reason::ForgeCheckRunCreateUncertain, class),
-        EffectKind::CheckRunUpdate => again_or_bury(Reason::ForgeCheckRunUpdateFailed, class),
+        EffectKind::CheckRunCreate => {
+            again_or_bury(Reason::ForgeCheckRunCreateUncertain, class, not_before)
+        }
+        EffectKind::CheckRunUpdate => {
+            again_or_bury(Reason::ForgeCheckRunUpdateFailed, class, not_before)
+        }
     };
     match (kind, result) {
         (EffectKind::WorkflowDispatch, SendResult::Dispatched(run)) => {
@@ -178,24 +209,40 @@ pub fn settle(
         (EffectKind::CheckRunUpdate, SendResult::CheckRunUpdated) => {
             Settlement::Complete(Learned::Nothing)
         }
+        (EffectKind::CheckRunUpdate, SendResult::CheckRunMismatch) => {
+            let reason = Reason::ForgeCheckRunBindingMismatch;
+            Settlement::Bury(reason, ErrorClass::Identity, ReplayClass::BindingMismatch)
+        }
         (
             _,
-            SendResult::Dispatched(_) | SendResult::CheckRunExists(_) | SendResult::CheckRunUpdated,
-        ) => uncertain(ErrorClass::Protocol),
+            SendResult::Dispatched(_)
+            | SendResult::CheckRunExists(_)
+            | SendResult::CheckRunUpdated
+            | SendResult::CheckRunMismatch,
+        ) => uncertain(ErrorClass::Protocol, None),
         (_, SendResult::Impossible(reason)) => bury(kind, reason, ErrorClass::State, in_doubt),
-        (_, SendResult::TokenRefused(class)) => again_or_bury(Reason::ForgeTokenRefused, class),
-        (_, SendResult::NotSent(class)) => again_or_bury(Reason::ForgeUnavailable, class),
-        (_, SendResult::RateLimited(_) | SendResult::Postponed) if never_again => {
-            uncertain(ErrorClass::State)
+        (_, SendResult::TokenRefused(class)) => {
+            again_or_bury(Reason::ForgeTokenRefused, class, None)
+        }
+        (_, SendResult::NotSent(class, until)) => {
+            again_or_bury(Reason::ForgeUnavailable, class, until)
+        }
+        (_, SendResult::RateLimited(_) | SendResult::Deferred(_) | SendResult::Postponed)
+            if never_again =>
+        {
+            uncertain(ErrorClass::State, None)
         }
         (_, SendResult::Postponed) => Settlement::WaitUntil(now),
-        (_, SendResult::RateLimited(until))
+        (_, SendResult::RateLimited(until) | SendResult::Deferred(until))
         | (
             EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate,
-            SendResult::Uncertain(_, Some(until)),
+            SendResult::Uncertain(ErrorClass::RateLimited, Some(until)),
         ) => Settlement::WaitUntil(until),
-        (_, SendResult::Refused(class)) => bury(kind, rejected(kind), class, in_doubt),
-        (_, SendResult::Uncertain(class, _)) => uncertain(class),
+        (_, SendResult::Refused(class)) => match lag_delay(class, lag_count) {
+            Some(delay) => Settlement::WaitForLag(now.plus(delay)),
+            None => bury(kind, rejected(kind), class, in_doubt),
+        },
+        (_, SendResult::Uncertain(class, until)) => uncertain(class, until),
     }
 }
 
@@ -211,15 +258,17 @@ const fn rejected(kind: EffectKind) -> Reason {
 /// Gives up with the reason and class that follow from kind and doubt: a doubt outweighs whatever
 /// went wrong last.
 fn bury(kind: EffectKind, reason: Reason, class: ErrorClass, in_doubt: bool) -> Settlement {
-    let (reason, replay) = match (kind, in_doubt) {
-        (EffectKind::WorkflowDispatch, true) => {
+    let (reason, replay) = match (kind, in_doubt, reason) {
+        (EffectKind::WorkflowDispatch, true, _) => {
             (Reason::ForgeDispatchUncertain, ReplayClass::DispatchUncertain)
         }
-        (EffectKind::CheckRunCreate, true) => {
+        (EffectKind::CheckRunCreate, true, _) => {
             (Reason::ForgeCheckRunCreateUncertain, ReplayClass::CreateUncertain)
         }
-        (EffectKind::CheckRunUpdate, _) => (reason, ReplayClass::Repeatable),
-        (EffectKind::WorkflowDispatch | EffectKind::CheckRunCreate, false) => {
+        (_, _, Reason::ActionsUnreadable) => (reason, ReplayClass::Unreadable),
+        (_, _, Reason::ForgeCheckRunBindingMismatch) => (reason, ReplayClass::BindingMismatch),
+        (EffectKind::CheckRunUpdate, ..) => (reason, ReplayClass::Repeatable),
+        (EffectKind::WorkflowDispatch | EffectKind::CheckRunCreate, false, _) => {
             let refused = reason == rejected(kind);
             (reason, if refused { ReplayClass::Refused } else { ReplayClass::NotSent })
         }

@@ -17,6 +17,7 @@ pub mod workflow;
 use std::time::Duration;
 
 use crate::domain::dead_letter::ErrorClass;
+use crate::domain::retry::lag_delay;
 use crate::domain::time::Timestamp;
 use crate::domain::words::words;
 
@@ -78,6 +79,15 @@ impl Status {
 }
 
 impl Kind {
+    /// Says whether its items are looked at at the forge.
+    #[must_use]
+    pub const fn asks_the_forge(self) -> bool {
+        match self {
+            Self::WorkflowAttempt | Self::ReleaseRun => true,
+            Self::WebhookInbox => false,
+        }
+    }
+
     /// Returns the name its worker's polls are noted under.
     #[must_use]
     pub const fn worker(self) -> &'static str {
@@ -133,6 +143,10 @@ words! {
         ForgeWorkflowNotFound => "forge_workflow_not_found",
         /// The run did not end in time.
         ForgeWorkflowDeadlineExceeded => "forge_workflow_deadline_exceeded",
+        /// A dispatch that may have started a run was not confirmed in time.
+        ForgeDispatchUnconfirmed => "forge_dispatch_unconfirmed",
+        /// The forge may not know the fresh token everywhere yet; it is asked again at once.
+        ForgeTokenLag => "forge_token_lag",
         /// The forge did not tell; it is asked again.
         ForgeLookupFailed => "forge_lookup_failed",
         /// The forge did not tell in time.
@@ -227,6 +241,21 @@ pub struct Unavailable {
     pub class: ErrorClass,
     /// The instant the forge asked the whole installation to wait for.
     pub wait_until: Option<Timestamp>,
+}
+
+/// Returns when to look again because a failure of this class may be the lag of a fresh token.
+///
+/// Nothing when the observation is to be judged as it stands: because of its class, after `lag_count`
+/// such returns, or because it decides nothing and is followed by another anyway.
+#[must_use]
+pub fn lag_until(
+    failed: Option<ErrorClass>,
+    decides: bool,
+    now: Timestamp,
+    lag_count: u32,
+) -> Option<Timestamp> {
+    let delay = lag_delay(failed?, lag_count)?;
+    decides.then(|| now.plus(delay))
 }
 
 /// Where the attempt that was looked at stands when the outcome is applied.

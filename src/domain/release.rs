@@ -102,6 +102,13 @@ impl Conclusion {
     }
 }
 
+/// The title and the summary a check run shows instead when the dispatch of its attempt was never
+/// confirmed.
+pub const UNCONFIRMED_DISPATCH: (&str, &str) = (
+    "Not confirmed",
+    "The forge never confirmed that the release's workflow was started. A run of it may exist; its result does not count. Re-run this check to start another one.",
+);
+
 /// Why a release ended that was decided against.
 const RESULT_REJECTED: &str = "result_rejected";
 
@@ -147,6 +154,12 @@ impl Ending {
             Self::Decided(Decision::Rejected) | Self::Failed(_) => Conclusion::Failure,
             Self::TimedOut(_) => Conclusion::TimedOut,
         }
+    }
+
+    /// Says whether it ended because its dispatch was never confirmed, so that a run may exist.
+    #[must_use]
+    pub const fn is_unconfirmed(self) -> bool {
+        matches!(self, Self::Failed(Code::ForgeDispatchUnconfirmed))
     }
 
     /// Returns the stable reason of a bad end.

@@ -2,6 +2,22 @@
 
 use std::time::Duration;
 
+use crate::domain::dead_letter::ErrorClass;
+
+/// Delays before a call is made again that was refused with a fresh token. Every call has a token of its
+/// own, and for some seconds a part of the forge may not know it, or not what it may do; support of the
+/// forge names such delays.
+const LAG_DELAYS: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8)];
+
+/// Returns when to make a refused call again because the refusal may be lag; nothing when it is to be
+/// judged as it stands, because of its class or after `lag_count` such delays.
+#[must_use]
+pub fn lag_delay(class: ErrorClass, lag_count: u32) -> Option<Duration> {
+    let next = usize::try_from(lag_count).ok()?;
+    LAG_DELAYS.get(next).copied().filter(|_| class.may_be_lag())
+}
+
 /// How a kind of work is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {

@@ -16,6 +16,8 @@ const WAIT_UNSTATED: Duration = Duration::from_mins(1);
 const WAIT_MIN: Duration = Duration::from_secs(1);
 /// Longest wait, whatever the forge says: its windows are an hour long.
 const WAIT_MAX: Duration = Duration::from_hours(1);
+/// Longest wait of a forge that is unavailable: it may be back earlier than it believes.
+const WAIT_UNAVAILABLE_MAX: Duration = Duration::from_mins(15);
 
 /// One answer.
 pub(super) struct Answer {
@@ -58,7 +60,7 @@ impl Answer {
 
     /// Returns why an answer that is not the one hoped for tells nothing.
     pub(super) fn unavailable(&self, now: Timestamp) -> Unavailable {
-        Unavailable { class: self.class(now), wait_until: self.limited_until(now) }
+        Unavailable { class: self.class(now), wait_until: self.wait_until(now) }
     }
 
     /// Says whether the body, in the forge's own words, mentions `text` in any case.
@@ -69,13 +71,12 @@ impl Answer {
 
     /// Returns until when the forge asks to wait; nothing when it does not limit us.
     pub(super) fn limited_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let number = |name| self.header(name)?.parse::<u64>().ok();
         let wait = if !matches!(self.status.as_u16(), 403 | 429) {
             return None;
         } else if self.headers.contains_key("retry-after") {
-            number("retry-after").map_or(WAIT_UNSTATED, Duration::from_secs)
-        } else if number("x-ratelimit-remaining") == Some(0) {
-            let reset = number("x-ratelimit-reset").map(Duration::from_secs);
+            self.number("retry-after").map_or(WAIT_UNSTATED, Duration::from_secs)
+        } else if self.number("x-ratelimit-remaining") == Some(0) {
+            let reset = self.number("x-ratelimit-reset").map(Duration::from_secs);
             reset.map_or(WAIT_UNSTATED, |reset| Timestamp::from_micros(0).plus(reset).since(now))
         } else if self.status == StatusCode::TOO_MANY_REQUESTS || self.mentions("rate limit") {
             WAIT_UNSTATED
@@ -85,9 +86,23 @@ impl Answer {
         Some(now.plus(wait.clamp(WAIT_MIN, WAIT_MAX)))
     }
 
-    /// Says whether a fresh token can be the cause: the forge may not know it everywhere yet.
-    pub(super) fn may_be_lag(&self, now: Timestamp) -> bool {
-        matches!(self.status.as_u16(), 401 | 403 | 404) && self.limited_until(now).is_none()
+    /// Returns until when the forge asks to wait, because it limits us or is unavailable.
+    pub(super) fn wait_until(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.status != StatusCode::SERVICE_UNAVAILABLE {
+            return self.limited_until(now);
+        }
+        let wait = Duration::from_secs(self.number("retry-after")?);
+        Some(now.plus(wait.clamp(WAIT_MIN, WAIT_UNAVAILABLE_MAX)))
+    }
+
+    /// Says whether the answer bears a documented mark of the forge's limiter, which turns a request away
+    /// before it has any effect.
+    fn is_from_the_limiter(&self) -> bool {
+        self.headers.contains_key("retry-after") || self.number("x-ratelimit-remaining") == Some(0)
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.header(name)?.parse().ok()
     }
 
     /// Returns the class of an answer that is not the one hoped for.
@@ -108,14 +123,14 @@ impl Answer {
     pub(super) fn failure(&self, repeat: Repeat, now: Timestamp) -> SendResult {
         let class = self.class(now);
         match (self.limited_until(now), self.status.as_u16()) {
-            // Whether a limited write was done first is not promised for 429.
-            (Some(until), 429) if repeat == Repeat::Harms => {
+            // Nobody promises of such a 429 that the write was not done first.
+            (Some(until), 429) if repeat == Repeat::Harms && !self.is_from_the_limiter() => {
                 SendResult::Uncertain(class, Some(until))
             }
             (Some(until), _) => SendResult::RateLimited(until),
             (None, 400 | 401 | 403 | 404 | 422) => SendResult::Refused(class),
             (None, 400..=499) if repeat == Repeat::Harmless => SendResult::Refused(class),
-            (None, _) => SendResult::Uncertain(class, None),
+            (None, _) => SendResult::Uncertain(class, self.wait_until(now)),
         }
     }
 }
@@ -126,11 +141,13 @@ pub(super) const fn class_of(result: SendResult) -> Option<ErrorClass> {
         SendResult::Dispatched(_)
         | SendResult::CheckRunExists(_)
         | SendResult::CheckRunUpdated
+        | SendResult::Deferred(_)
         | SendResult::Postponed => None,
         SendResult::Impossible(_) => Some(ErrorClass::State),
         SendResult::RateLimited(_) => Some(ErrorClass::RateLimited),
+        SendResult::CheckRunMismatch => Some(ErrorClass::Identity),
         SendResult::TokenRefused(class)
-        | SendResult::NotSent(class)
+        | SendResult::NotSent(class, _)
         | SendResult::Refused(class)
         | SendResult::Uncertain(class, _) => Some(class),
     }
@@ -226,9 +243,42 @@ mod tests {
         let until = NOW.plus(Duration::from_secs(7));
         let limited = |status| answer(status, &[("retry-after", "7")], "");
         assert_eq!(limited(403).failure(Repeat::Harms, NOW), SendResult::RateLimited(until));
-        let doubt = Uncertain(RateLimited, Some(until));
-        assert_eq!(limited(429).failure(Repeat::Harms, NOW), doubt);
+        assert_eq!(limited(429).failure(Repeat::Harms, NOW), SendResult::RateLimited(until));
         assert_eq!(limited(429).failure(Repeat::Harmless, NOW), SendResult::RateLimited(until));
+        let none_left = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1795251607")];
+        assert_eq!(
+            answer(429, &none_left, "").failure(Repeat::Harms, NOW),
+            SendResult::RateLimited(until)
+        );
+        let unmarked = NOW.plus(Duration::from_secs(60));
+        for (headers, body) in [(&[][..], ""), (&[("x-ratelimit-remaining", "1")], "rate limit")] {
+            let answer = answer(429, headers, body);
+            let doubt = Uncertain(RateLimited, Some(unmarked));
+            assert_eq!(answer.failure(Repeat::Harms, NOW), doubt);
+            assert_eq!(answer.failure(Repeat::Harmless, NOW), SendResult::RateLimited(unmarked));
+        }
+    }
+
+    #[test]
+    fn a_forge_that_is_unavailable_says_for_how_long_and_no_longer_than_a_quarter_of_an_hour() {
+        for (headers, wanted) in [
+            (&[][..], None),
+            (&[("retry-after", "soon")], None),
+            (&[("retry-after", "0")], Some(1)),
+            (&[("retry-after", "120")], Some(120)),
+            (&[("retry-after", "86400")], Some(900)),
+        ] {
+            let until = wanted.map(|seconds| NOW.plus(Duration::from_secs(seconds)));
+            let answer = answer(503, headers, "");
+            let doubt = SendResult::Uncertain(ErrorClass::Unavailable, until);
+            for repeat in [Repeat::Harms, Repeat::Harmless] {
+                assert_eq!(answer.failure(repeat, NOW), doubt, "{headers:?}");
+            }
+            let told = Unavailable { class: ErrorClass::Unavailable, wait_until: until };
+            assert_eq!(answer.unavailable(NOW), told, "{headers:?}");
+        }
+        let elsewhere = answer(502, &[("retry-after", "120")], "");
+        assert_eq!(elsewhere.wait_until(NOW), None);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The forge over its REST API: who we are there, and how a session is opened.
 //!
-//! This room is the only layer that repeats anything, and only after an answer that proves there
-//! was no effect: an app credential that was refused is made anew once, and a token that is only
-//! seconds old is given time to become known. Nothing below repeats at all.
+//! It repeats one thing only: an app credential that was refused is made anew once. Whatever else is to
+//! be called again is given back to the store, so that no thread waits here and every call is counted.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -12,15 +12,14 @@ use secrecy::SecretString;
 
 use super::answer::{Answer, class_of, log_failure};
 use super::session::RepositorySession;
-use super::token::{AppKey, Token};
-use super::wire::{Request, Wire};
-use super::{Forge, Permission, Session, token, wire};
+use super::token::AppKey;
+use super::wire::{Request, Silence, Wire};
+use super::{Forge, Gate, Permission, Session, token, wire};
 use crate::clock::Clock;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{AppId, InstallationId};
 use crate::domain::outbox::SendResult;
-use crate::wake::Wake;
 
 /// How the forge is reached. Source: the operator.
 #[derive(Debug)]
@@ -38,8 +37,6 @@ pub struct Settings {
     pub timeout: Duration,
     /// Longest time until a connection stands, TLS included.
     pub timeout_connect: Duration,
-    /// Waits before a call is repeated that a token younger than 15 s may have failed.
-    pub freshness_waits: [Duration; 3],
     /// Certificates in PEM that are trusted instead of the public ones: a private authority.
     pub root_certificate: Option<Vec<u8>>,
 }
@@ -49,9 +46,6 @@ impl Settings {
     pub const TIMEOUT: Duration = Duration::from_secs(15);
     /// Default of [`Settings::timeout_connect`].
     pub const TIMEOUT_CONNECT: Duration = Duration::from_secs(5);
-    /// Default of [`Settings::freshness_waits`].
-    pub const FRESHNESS_WAITS: [Duration; 3] =
-        [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8)];
 }
 
 /// A dialect of the API. They differ in what a dispatch answers.
@@ -117,34 +111,43 @@ pub fn problems(
 pub struct Client {
     pub(super) wire: Wire,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) stop: Wake,
     pub(super) app: AppId,
-    pub(super) api_version: ApiVersion,
-    pub(super) freshness_waits: [Duration; 3],
     pub(super) key: AppKey,
+    /// Dispatches ask for the number of the run, until the server shows that it does not know the field.
+    asks_for_run_details: AtomicBool,
 }
 
 impl Client {
-    /// Returns a client. Nothing is sent. Once `stop` is stopped, no call waits any more for a
-    /// fresh token to become known.
+    /// Returns a client. Nothing is sent.
     ///
     /// # Errors
     /// By what is wrong with the settings.
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>, stop: Wake) -> Result<Self, ClientError> {
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, ClientError> {
         Ok(Self {
             wire: Wire::new(&settings)?,
             clock,
-            stop,
             app: settings.app_id,
-            api_version: settings.api_version,
-            freshness_waits: settings.freshness_waits,
             key: AppKey::new(settings.app_id, &settings.private_key)?,
+            asks_for_run_details: AtomicBool::new(settings.api_version == ApiVersion::V2022_11_28),
         })
+    }
+
+    pub(super) fn asks_for_run_details(&self) -> bool {
+        self.asks_for_run_details.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn ask_for_no_run_details(&self) {
+        self.asks_for_run_details.store(false, Ordering::Relaxed);
     }
 
     /// Asks for a token. Repeated once when the app's credential is refused: it may have been made
     /// in the moment a clock was set.
-    fn mint(&self, installation: InstallationId, body: &str) -> Result<Answer, SendResult> {
+    fn mint(
+        &self,
+        installation: InstallationId,
+        body: &str,
+        gate: &Gate<'_>,
+    ) -> Result<Answer, SendResult> {
         let once = || {
             let bearer = self.key.sign(self.clock.now());
             let bearer = bearer.ok_or(SendResult::TokenRefused(ErrorClass::State))?;
@@ -155,40 +158,49 @@ impl Client {
                 bearer: &bearer,
                 body: Some(body.to_owned()),
             };
-            // A token that was made and never arrived has no effect that matters.
-            self.wire.send(&request).or(Err(SendResult::NotSent(ErrorClass::Unavailable)))
+            self.wire.send(&request, gate).map_err(|silence| match silence {
+                Silence::Stopped(result) => result,
+                // A token that was made and never arrived has no effect that matters.
+                Silence::NotSent | Silence::Lost => {
+                    SendResult::NotSent(ErrorClass::Unavailable, None)
+                }
+            })
         };
         let answer = once()?;
         if answer.status == StatusCode::UNAUTHORIZED { once() } else { Ok(answer) }
     }
 
     /// Takes the token from an answer, or says why there is none.
-    fn token(&self, answer: &Answer, permission: Permission) -> Result<Token, SendResult> {
+    fn token(&self, answer: &Answer, permission: Permission) -> Result<SecretString, SendResult> {
         let now = self.clock.now();
         match (answer.limited_until(now), answer.status.as_u16()) {
             (Some(until), _) => Err(SendResult::RateLimited(until)),
-            (None, 201) => Token::read(answer, permission, self.clock.monotonic())
-                .map_err(SendResult::TokenRefused),
-            (None, 500..=599) => Err(SendResult::NotSent(ErrorClass::Unavailable)),
+            (None, 201) => token::read(answer, permission).map_err(SendResult::TokenRefused),
+            (None, 500..=599) => {
+                Err(SendResult::NotSent(ErrorClass::Unavailable, answer.wait_until(now)))
+            }
             (None, _) => Err(SendResult::TokenRefused(answer.class(now))),
         }
     }
 }
 
 impl Forge for Client {
-    fn open(
-        &self,
+    fn open<'s>(
+        &'s self,
         installation: InstallationId,
         repository: &RepositoryRef,
         permission: Permission,
-    ) -> Result<Box<dyn Session + '_>, SendResult> {
-        let minted = self.mint(installation, &Token::request(repository.id, permission));
+        gate: &'s Gate<'s>,
+    ) -> Result<Box<dyn Session + 's>, SendResult> {
+        let minted = self.mint(installation, &token::request(repository.id, permission), gate);
         let (status, token) = match minted {
             Ok(answer) => (Some(answer.status), self.token(&answer, permission)),
             Err(result) => (None, Err(result)),
         };
         match token {
-            Ok(token) => Ok(Box::new(RepositorySession::new(self, repository.clone(), token))),
+            Ok(token) => {
+                Ok(Box::new(RepositorySession::new(self, repository.clone(), token, gate)))
+            }
             Err(result) => {
                 log_failure("mint", status, class_of(result));
                 Err(result)

@@ -54,7 +54,7 @@ impl Client {
         let failed = |class| Unavailable { class, wait_until: None };
         let bearer = self.key.sign(now).ok_or(failed(ErrorClass::State))?;
         let request = Request { method, path, moved_path: None, bearer: &bearer, body: None };
-        let (status, failure) = match self.wire.send(&request) {
+        let (status, failure) = match self.wire.send(&request, &|| Ok(())) {
             Err(_) => (None, failed(ErrorClass::Unavailable)),
             Ok(answer) => match hoped(&answer) {
                 Some(hoped) => return Ok(hoped),

@@ -10,10 +10,12 @@ use super::CheckRunLook;
 use super::answer::log_failure;
 use super::session::{RepositorySession, percent_encode};
 use crate::domain::dead_letter::ErrorClass;
+use crate::domain::digest::Digest;
 use crate::domain::id::{RepositoryId, WorkflowRunId};
 use crate::domain::reconcile::workflow::{Lookup, RunConclusion};
 use crate::domain::reconcile::{Unavailable, doubt, look};
 use crate::domain::time::Timestamp;
+use crate::sha256;
 
 /// How a run begins that was dispatched: its title is this and the attempt's id.
 pub const RUN_TITLE: &str = "release ";
@@ -33,7 +35,7 @@ pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &look::Workf
             match read::<Run>(session, name, &bound) {
                 Ok(Read::Found(run)) => judge(&run, wanted),
                 // The run is there, so the one it was must be, too.
-                Ok(Read::NotFound) => unavailable(name, ErrorClass::Protocol),
+                Ok(Read::NotFound) => unavailable(name, ErrorClass::NotFound),
                 Err(why) => Lookup::Unavailable(why),
             }
         }
@@ -75,7 +77,11 @@ pub(super) fn find_workflow_run(
     );
     let page = match read::<RunPage>(session, "find_workflow_run", &path) {
         Ok(Read::Found(page)) => page,
-        Ok(Read::NotFound) => return doubt::Observation::NoProof,
+        // Of a workflow that is not there nothing can be told about runs.
+        Ok(Read::NotFound) => {
+            let class = ErrorClass::NotFound;
+            return doubt::Observation::Unavailable(Unavailable { class, wait_until: None });
+        }
         Err(why) => return doubt::Observation::Unavailable(why),
     };
     let title = format!("{RUN_TITLE}{}", wanted.attempt);
@@ -117,7 +123,7 @@ pub(super) fn check_run(session: &RepositorySession<'_>, wanted: &look::CheckRun
         Ok(Read::Found(run)) => {
             let expected = run.status == "completed"
                 && run.conclusion.as_deref() == Some(wanted.conclusion.as_str());
-            if expected { CheckRunLook::Expected } else { CheckRunLook::Different }
+            if expected { CheckRunLook::Expected } else { CheckRunLook::Different(run.state()) }
         }
         Ok(Read::NotFound) => CheckRunLook::NotFound,
         Err(why) => CheckRunLook::Unavailable(why),
@@ -222,6 +228,7 @@ struct CheckRun {
     /// Without one it is no check run.
     status: String,
     conclusion: Option<String>,
+    completed_at: Option<String>,
     app: Option<App>,
 }
 
@@ -231,6 +238,11 @@ struct App {
 }
 
 impl CheckRun {
+    /// Returns the digest of what an update sets.
+    fn state(&self) -> Digest {
+        sha256::of(format!("{:?}", (&self.status, &self.conclusion, &self.completed_at)).as_bytes())
+    }
+
     fn is(&self, wanted: &look::CheckRun, app: i64) -> bool {
         self.id == wanted.check_run.get()
             && self.external_id.as_deref() == Some(&wanted.attempt.to_string())

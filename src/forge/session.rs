@@ -3,19 +3,20 @@
 use std::fmt::Write as _;
 
 use http::{Method, StatusCode};
+use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{Answer, Repeat, class_of, log_failure};
-use super::client::{ApiVersion, Client};
-use super::token::Token;
+use super::client::Client;
 use super::wire::{Request, Silence};
-use super::{CheckRunLook, Dispatch, NewCheckRun, Session, looks};
+use super::{CheckRunLook, CheckRunUpdate, Dispatch, Gate, NewCheckRun, Session, looks};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
-use crate::domain::id::{CheckRunId, WorkflowRunId};
+use crate::domain::id::{AttemptId, CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
+use crate::domain::release::UNCONFIRMED_DISPATCH;
 
 /// The field of a dispatch that asks for the number of the run. A server that does not know it
 /// refuses the whole dispatch.
@@ -27,47 +28,39 @@ const PAGE: usize = 100;
 pub(super) struct RepositorySession<'a> {
     pub(super) client: &'a Client,
     pub(super) repository: RepositoryRef,
-    token: Token,
+    token: SecretString,
+    gate: &'a Gate<'a>,
 }
 
 impl<'a> RepositorySession<'a> {
-    pub(super) const fn new(client: &'a Client, repository: RepositoryRef, token: Token) -> Self {
-        Self { client, repository, token }
+    pub(super) const fn new(
+        client: &'a Client,
+        repository: RepositoryRef,
+        token: SecretString,
+        gate: &'a Gate<'a>,
+    ) -> Self {
+        Self { client, repository, token, gate }
     }
 
-    /// Makes a call on the repository, and repeats it while the token's youth may have failed it.
+    /// Makes a call on the repository.
     pub(super) fn call(
         &self,
         method: Method,
         rest: &str,
         body: Option<String>,
     ) -> Result<Answer, SendResult> {
-        let client = self.client;
         let request = Request {
             method,
             path: format!("/repos/{}{rest}", self.repository.full_name),
             moved_path: Some(format!("/repositories/{}{rest}", self.repository.id)),
-            bearer: &self.token.secret,
+            bearer: &self.token,
             body,
         };
-        let mut waits = client.freshness_waits.into_iter();
-        loop {
-            let is_fresh = self.token.is_fresh(client.clock.monotonic());
-            let answer = client.wire.send(&request).map_err(|silence| match silence {
-                Silence::NotSent => SendResult::NotSent(ErrorClass::Unavailable),
-                Silence::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
-            })?;
-            let now = client.clock.now();
-            if !answer.may_be_lag(now) || !is_fresh {
-                return Ok(answer);
-            }
-            let Some(wait) = waits.next() else { return Ok(answer) };
-            // It had no effect, and whether it is refused is not settled when there is no time
-            // left.
-            if !client.stop.pause(wait) {
-                return Err(SendResult::Postponed);
-            }
-        }
+        self.client.wire.send(&request, self.gate).map_err(|silence| match silence {
+            Silence::Stopped(result) => result,
+            Silence::NotSent => SendResult::NotSent(ErrorClass::Unavailable, None),
+            Silence::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
+        })
     }
 
     /// Makes a write, and judges its answer: `hoped` returns the success it stands for, if any.
@@ -95,7 +88,8 @@ impl<'a> RepositorySession<'a> {
         with_details: bool,
     ) -> Result<Answer, SendResult> {
         let mut body = json!({
-            "ref": dispatch.tag,
+            // A bare name is that of a branch, too.
+            "ref": format!("refs/tags/{}", dispatch.tag),
             "inputs": {
                 "release_run_id": dispatch.release_run.to_string(),
                 "attempt_id": dispatch.attempt.to_string(),
@@ -161,10 +155,12 @@ impl Session for RepositorySession<'_> {
     }
 
     fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult {
-        let with_details = self.client.api_version == ApiVersion::V2022_11_28;
-        let mut call = self.send_dispatch(dispatch, with_details);
+        let with_details = self.client.asks_for_run_details();
+        let call = self.send_dispatch(dispatch, with_details);
         if with_details && call.as_ref().is_ok_and(refuses_run_details) {
-            call = self.send_dispatch(dispatch, false);
+            self.client.ask_for_no_run_details();
+            // It had no effect; the next try is without the field.
+            return SendResult::Postponed;
         }
         self.write("dispatch_workflow", Repeat::Harms, call, |answer| {
             match answer.status.as_u16() {
@@ -211,12 +207,14 @@ impl Session for RepositorySession<'_> {
         })
     }
 
-    fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult {
-        let body = update_body(status).to_string();
-        let call = self.call(Method::PATCH, &format!("/check-runs/{check_run}"), Some(body));
+    fn update_check_run(&mut self, update: &CheckRunUpdate<'_>) -> SendResult {
+        let body = update_body(update.status).to_string();
+        let path = format!("/check-runs/{}", update.check_run);
+        let call = self.call(Method::PATCH, &path, Some(body));
         self.write("update_check_run", Repeat::Harmless, call, |answer| {
             let run: CheckRun = (answer.status == StatusCode::OK).then(|| answer.object())??;
-            (run.id == check_run.get() && run.shows(status)).then_some(SendResult::CheckRunUpdated)
+            let confirms = run.confirms(update);
+            Some(if confirms { SendResult::CheckRunUpdated } else { SendResult::CheckRunMismatch })
         })
     }
 }
@@ -238,6 +236,7 @@ struct CheckRunPage {
 #[derive(Deserialize)]
 struct CheckRun {
     id: i64,
+    name: Option<String>,
     head_sha: Option<String>,
     external_id: Option<String>,
     status: Option<String>,
@@ -252,24 +251,34 @@ struct App {
 
 impl CheckRun {
     fn is(&self, wanted: &NewCheckRun<'_>) -> bool {
-        self.external_id.as_deref() == Some(&wanted.attempt.to_string())
-            && self.head_sha.as_deref() == Some(wanted.head_sha)
+        self.is_of(wanted.attempt, wanted.head_sha)
     }
 
-    fn shows(&self, wanted: CheckRunStatus) -> bool {
-        let conclusion = match wanted {
+    fn is_of(&self, attempt: AttemptId, head_sha: &str) -> bool {
+        self.external_id.as_deref() == Some(&attempt.to_string())
+            && self.head_sha.as_deref() == Some(head_sha)
+    }
+
+    /// Says whether it is the one that was updated, in the state it was set to.
+    fn confirms(&self, update: &CheckRunUpdate<'_>) -> bool {
+        let conclusion = match update.status {
             CheckRunStatus::InProgress => None,
             CheckRunStatus::Completed { conclusion, .. } => Some(conclusion.as_str()),
         };
-        self.status.as_deref() == Some(wanted.as_str()) && self.conclusion.as_deref() == conclusion
+        self.id == update.check_run.get()
+            && self.is_of(update.attempt, update.head_sha)
+            && update.name.is_none_or(|name| self.name.as_deref() == Some(name))
+            && self.status.as_deref() == Some(update.status.as_str())
+            && self.conclusion.as_deref() == conclusion
     }
 }
 
 fn update_body(status: CheckRunStatus) -> serde_json::Value {
     match status {
         CheckRunStatus::InProgress => json!({"status": status.as_str()}),
-        CheckRunStatus::Completed { conclusion, completed_at } => {
-            let (title, summary) = conclusion.text();
+        CheckRunStatus::Completed { conclusion, completed_at, unconfirmed } => {
+            let (title, summary) =
+                if unconfirmed { UNCONFIRMED_DISPATCH } else { conclusion.text() };
             json!({
                 "status": status.as_str(),
                 "conclusion": conclusion.as_str(),

@@ -20,8 +20,6 @@ use crate::domain::time::Timestamp;
 const BACKDATED: Duration = Duration::from_mins(1);
 /// How long it holds; the forge refuses more than ten minutes of its own clock.
 const LIFETIME: Duration = Duration::from_mins(8);
-/// How long a token may not be known everywhere at the forge.
-const FRESH: Duration = Duration::from_secs(15);
 
 /// The app's private key.
 pub(super) struct AppKey {
@@ -56,45 +54,29 @@ pub(super) fn read_key(pem: &SecretString) -> Result<EncodingKey, ClientError> {
     Ok(key)
 }
 
-/// A token of one repository.
-pub(super) struct Token {
-    pub(super) secret: SecretString,
-    minted_at: Duration,
+/// Returns the body that asks for a token of one repository.
+pub(super) fn request(repository: RepositoryId, permission: Permission) -> String {
+    let mut permissions = serde_json::Map::new();
+    let (name, access) = scope(permission);
+    permissions.insert(name.to_owned(), access.into());
+    json!({"repository_ids": [repository.get()], "permissions": permissions}).to_string()
 }
 
-impl Token {
-    /// Returns the body that asks for a token.
-    pub(super) fn request(repository: RepositoryId, permission: Permission) -> String {
-        let mut permissions = serde_json::Map::new();
-        let (name, access) = scope(permission);
-        permissions.insert(name.to_owned(), access.into());
-        json!({"repository_ids": [repository.get()], "permissions": permissions}).to_string()
+/// Takes the token from a 201, when it is no more and no less than was asked for.
+///
+/// # Errors
+/// `Protocol` when it is no such answer or reaches further, `Permission` when it lacks the
+/// permission.
+pub(super) fn read(answer: &Answer, permission: Permission) -> Result<SecretString, ErrorClass> {
+    let minted: Minted = answer.object().ok_or(ErrorClass::Protocol)?;
+    if minted.repository_selection != "selected" || minted.token.expose_secret().is_empty() {
+        return Err(ErrorClass::Protocol);
     }
-
-    /// Takes the token from a 201, when it is no more and no less than was asked for.
-    ///
-    /// # Errors
-    /// `Protocol` when it is no such answer or reaches further, `Permission` when it lacks the
-    /// permission.
-    pub(super) fn read(
-        answer: &Answer,
-        permission: Permission,
-        minted_at: Duration,
-    ) -> Result<Self, ErrorClass> {
-        let minted: Minted = answer.object().ok_or(ErrorClass::Protocol)?;
-        if minted.repository_selection != "selected" || minted.token.expose_secret().is_empty() {
-            return Err(ErrorClass::Protocol);
-        }
-        let (name, access) = scope(permission);
-        if minted.permissions.get(name).map(String::as_str) != Some(access) {
-            return Err(ErrorClass::Permission);
-        }
-        Ok(Self { secret: minted.token, minted_at })
+    let (name, access) = scope(permission);
+    if minted.permissions.get(name).map(String::as_str) != Some(access) {
+        return Err(ErrorClass::Permission);
     }
-
-    pub(super) fn is_fresh(&self, monotonic: Duration) -> bool {
-        monotonic.saturating_sub(self.minted_at) < FRESH
-    }
+    Ok(minted.token)
 }
 
 #[derive(Deserialize)]
@@ -149,7 +131,7 @@ mod tests {
             ),
             (Permission::ChecksWrite, r#"{"permissions":{"checks":"write"},"repository_ids":[7]}"#),
         ] {
-            assert_eq!(Token::request(id, permission), wanted);
+            assert_eq!(request(id, permission), wanted);
         }
     }
 }

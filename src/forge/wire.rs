@@ -14,8 +14,10 @@ use ureq::unversioned::transport::{
     ConnectionDetails, Connector, DefaultConnector, NextTimeout, Transport,
 };
 
+use super::Gate;
 use super::answer::Answer;
 use super::client::{ClientError, Settings};
+use crate::domain::outbox::SendResult;
 
 pub(super) const USER_AGENT: &str = concat!("svcd/", env!("CARGO_PKG_VERSION"));
 /// Largest answer that is read, in bytes.
@@ -35,6 +37,8 @@ pub(super) struct Request<'a> {
 /// There is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Silence {
+    /// The gate was closed: nothing was sent.
+    Stopped(SendResult),
     /// No connection came to stand: nothing was sent.
     NotSent,
     /// It may have arrived.
@@ -81,11 +85,15 @@ impl Wire {
     }
 
     /// Sends a request, and once more to where its repository has moved when the forge says so.
-    pub(super) fn send(&self, request: &Request<'_>) -> Result<Answer, Silence> {
-        let answer = self.exchange(request, &request.path)?;
+    pub(super) fn send(&self, request: &Request<'_>, gate: &Gate<'_>) -> Result<Answer, Silence> {
+        let exchange = |path| {
+            gate().map_err(Silence::Stopped)?;
+            self.exchange(request, path)
+        };
+        let answer = exchange(&request.path)?;
         match &request.moved_path {
             Some(moved) if self.is_moved(&answer, &request.method, moved) => {
-                self.exchange(request, moved).map(|answer| Answer { moved: true, ..answer })
+                exchange(moved).map(|answer| Answer { moved: true, ..answer })
             }
             _ => Ok(answer),
         }

@@ -36,7 +36,9 @@ impl RunClaims {
     /// Returns the claims of a dispatched run, on the commit its tag names.
     #[must_use]
     pub fn of(run: &WorkflowRun, repository_name: &str, sha: &str) -> Self {
-        let git_ref = format!("refs/tags/{}", run.git_ref);
+        let is_branch = run.git_ref.starts_with(super::runs::BRANCHES);
+        let git_ref =
+            if is_branch { run.git_ref.clone() } else { format!("refs/tags/{}", run.git_ref) };
         let workflow = &run.workflow;
         Self(json!({
             "sub": format!("repo:{repository_name}:ref:{git_ref}"),

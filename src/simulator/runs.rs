@@ -38,6 +38,9 @@ impl RunState {
     }
 }
 
+/// How the whole name of a branch begins.
+pub(super) const BRANCHES: &str = "refs/heads/";
+
 impl State {
     pub(super) fn run_mut(&mut self, id: i64) -> Option<&mut WorkflowRun> {
         self.workflow_runs.iter_mut().find(|run| run.id == id)
@@ -56,14 +59,15 @@ impl State {
             return Err(Reply::error(422));
         }
         let id = self.next_number();
+        let git_ref = self.resolve(repository, text(body, "ref"));
         let attempt = text(&body["inputs"], "attempt_id").to_owned();
         self.record(Call::Dispatch, request, format!("workflow_dispatch:{attempt}"));
         self.workflow_runs.push(WorkflowRun {
             id,
             repository,
             workflow: rest.split('/').nth(3).map(decoded).unwrap_or_default(),
-            git_ref: text(body, "ref").to_owned(),
-            head_sha: self.commit_of(repository, text(body, "ref"), &attempt),
+            head_sha: self.commit_of(repository, &git_ref, &attempt),
+            git_ref,
             release_run: text(&body["inputs"], "release_run_id").to_owned(),
             attempt,
             nonce: text(&body["inputs"], "nonce").to_owned(),
@@ -77,9 +81,19 @@ impl State {
         Ok(Reply::json(200, &json!({"workflow_run_id": id, "run_url": url, "html_url": url})))
     }
 
-    /// Returns the commit a tag names: what was told, else the commit of the attempt's check run.
-    fn commit_of(&self, repository: RepositoryId, tag: &str, attempt: &str) -> String {
-        let told = self.tags.get(&(repository, tag.to_owned())).cloned();
+    /// Returns what a dispatch runs on: the name of a tag, or the whole name of a branch. A bare name is
+    /// that of a branch, if there is one.
+    fn resolve(&self, repository: RepositoryId, text: &str) -> String {
+        let branch = format!("{BRANCHES}{text}");
+        if self.refs.contains_key(&(repository, branch.clone())) {
+            return branch;
+        }
+        text.strip_prefix("refs/tags/").unwrap_or(text).to_owned()
+    }
+
+    /// Returns the commit a tag or branch names: what was told, else that of the attempt's check run.
+    fn commit_of(&self, repository: RepositoryId, git_ref: &str, attempt: &str) -> String {
+        let told = self.refs.get(&(repository, git_ref.to_owned())).cloned();
         let of_attempt = self.check_runs.iter().find(|run| run.external_id == attempt);
         told.or_else(|| of_attempt.map(|run| run.head_sha.clone()))
             .unwrap_or_else(|| "0".repeat(40))

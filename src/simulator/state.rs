@@ -16,8 +16,8 @@ pub(super) struct State {
     clock: SystemClock,
     /// Every name a repository ever had; the last one added is its name.
     names: Vec<(String, RepositoryId)>,
-    /// The commits that tags name.
-    pub(super) tags: BTreeMap<(RepositoryId, String), String>,
+    /// The commits that tags, by their names, and branches, by their whole names, stand for.
+    pub(super) refs: BTreeMap<(RepositoryId, String), String>,
     tokens: BTreeMap<String, Grant>,
     faults: BTreeMap<Call, VecDeque<Fault>>,
     calls: Vec<Call>,
@@ -34,7 +34,7 @@ impl State {
             base_url,
             clock: SystemClock::new(),
             names: Vec::new(),
-            tags: BTreeMap::new(),
+            refs: BTreeMap::new(),
             tokens: BTreeMap::new(),
             faults: BTreeMap::new(),
             calls: Vec::new(),

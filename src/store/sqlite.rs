@@ -16,6 +16,7 @@ mod dead_letters;
 mod deliveries;
 mod effect;
 mod endings;
+mod forge_limits;
 mod installations;
 mod jobs;
 mod lease;
@@ -33,6 +34,7 @@ mod retention;
 mod row;
 mod settlement;
 mod sli;
+mod turns;
 mod writer;
 
 use std::path::PathBuf;
@@ -54,7 +56,6 @@ use crate::store::sqlite::writer::Writer;
 pub use command::Pending;
 pub use installations::Installation;
 pub use jobs::{JobRun, NewRelease};
-pub use outbox::NextMessage;
 pub use reconciliation::{Closed, Detected, Observation, Polled};
 pub use reconciliation_list::ReconciliationItem;
 pub use release_list::{Attempt, ReleaseRun, ReleaseRunDetail};
@@ -86,6 +87,7 @@ pub struct LeasePolicy {
 /// The store. Clones share it; the last one closes it.
 #[derive(Clone)]
 pub struct Store {
+    clock: Arc<dyn Clock>,
     writer: Arc<Writer>,
     readers: r2d2::Pool<SqliteConnectionManager>,
     path: Arc<PathBuf>,
@@ -104,10 +106,12 @@ impl Store {
         let (connection, in_use) = connection::open_writer(&path, options.clock.as_ref())?;
         let readers = connection::open_readers(&path)?;
         let (in_use, on_fatal) = (Arc::new(in_use), options.on_fatal);
+        let clock = Arc::clone(&options.clock);
         let held = Arc::clone(&in_use);
         let writer = Writer::start(connection, held, options.clock, options.ids, on_fatal)
             .map_err(OpenError::Thread)?;
         Ok(Self {
+            clock,
             writer: Arc::new(writer),
             readers,
             path,

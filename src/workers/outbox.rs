@@ -10,17 +10,20 @@ use std::time::Duration;
 use crate::domain::dead_letter::{ErrorClass, Reason};
 use crate::domain::lease::Claim;
 use crate::domain::outbox::{Effect, EffectKind, Message, SendResult, Settlement};
+use crate::domain::pace::Pace;
 use crate::domain::retry::RetryPolicy;
-use crate::forge::{Dispatch, Forge, NewCheckRun, Permission, Session};
+use crate::forge::{CheckRunUpdate, Dispatch, Forge, NewCheckRun, Permission, Session};
 use crate::metrics::{EFFECTS, Metrics, STORE_FAILURES};
-use crate::store::{self, LeasePolicy, NextMessage, Store};
+use crate::store::{self, LeasePolicy, Store};
 use crate::wake::Wake;
 use crate::workers::driver::{Next, Worker};
+use crate::workers::gate::Gate;
+use crate::workers::shares::Shares;
 
-/// Longer than every call of one message together: a token (30 s), a look (83 s), and the effect.
+/// Longer than every call of one message together: a token, a look and the effect, each once more at
+/// most (30 s), with room for a clock that steps.
 const LEASE: Duration = Duration::from_secs(240);
-/// What must be left of the lease when the effect leaves: one call with its redirect, its freshness
-/// waits, and the one repeat of a dispatch that was refused for a field (113 s).
+/// What must be left of the lease when the effect leaves: one call with its redirect (30 s), and room.
 const CALL_MAX: Duration = Duration::from_secs(120);
 /// Pause between tries to record an outcome while the store is unavailable.
 const SETTLE_PAUSE: Duration = Duration::from_millis(500);
@@ -35,6 +38,10 @@ pub struct Outbox {
     pub owner: String,
     /// Tries and delays.
     pub retry: RetryPolicy,
+    /// How fast writes of one installation leave.
+    pub pace: Pace,
+    /// How many threads work for one installation.
+    pub shares: Shares,
     /// Its own wake: news, and the end.
     pub wake: Wake,
     /// Counters.
@@ -54,10 +61,13 @@ impl Worker for Outbox {
 
     fn step(&mut self) -> Next {
         let policy = LeasePolicy { lease: LEASE, retry: self.retry };
-        let claim = match self.store.claim_message(&self.owner, policy) {
-            Ok(NextMessage::Claimed(claim)) => claim,
-            Ok(NextMessage::LookAgain) => return Next::Now,
-            Ok(NextMessage::NothingDue) => return Next::Wait,
+        let claimed = self.shares.claim(|full| {
+            let claim = self.store.claim_message(&self.owner, policy, self.pace, full)?;
+            Ok((claim.as_ref().map(|claim| claim.item.installation), claim))
+        });
+        let (_share, claim) = match claimed {
+            Ok((share, Some(claim))) => (share, claim),
+            Ok((_, None)) => return Next::Wait,
             Err(error) => {
                 self.store_failed("claim", &error);
                 return Next::Wait;
@@ -93,7 +103,10 @@ impl Outbox {
             EffectKind::WorkflowDispatch => Permission::ActionsWrite,
             EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => Permission::ChecksWrite,
         };
-        let mut session = match self.forge.open(message.installation, repository, permission) {
+        let gate = Gate::new(&self.store, message.installation);
+        let check = || gate.check();
+        let opened = self.forge.open(message.installation, repository, permission, &check);
+        let mut session = match opened {
             Ok(session) => session,
             Err(refused) => return unsent(refused),
         };
@@ -102,47 +115,74 @@ impl Outbox {
         }
         match effect {
             Effect::WorkflowDispatch { workflow, tag, nonce } => {
-                self.store.begin_send(claim, CALL_MAX)?;
                 let (release_run, attempt) = (message.release_run, message.attempt);
                 let dispatch = Dispatch { workflow, tag, release_run, attempt, nonce };
-                Ok(Sent::of(session.dispatch_workflow(&dispatch)))
+                self.write(claim, || session.dispatch_workflow(&dispatch))
             }
             Effect::CheckRunCreate { name, head_sha } => {
                 let wanted = NewCheckRun { name, head_sha, attempt: message.attempt };
-                self.create(claim, session.as_mut(), &wanted)
-            }
-            Effect::CheckRunUpdate { status } => match message.check_run {
-                Some(check_run) => {
-                    self.store.begin_send(claim, CALL_MAX)?;
-                    Ok(Sent::of(session.update_check_run(check_run, *status)))
+                if message.sent_before
+                    && let Some(sent) = self.find(session.as_mut(), &wanted, &gate)
+                {
+                    return Ok(sent);
                 }
-                None => unsent(SendResult::Impossible(Reason::CheckRunUnknown)),
-            },
+                self.write(claim, || session.create_check_run(&wanted))
+            }
+            Effect::CheckRunUpdate { status } => {
+                let Some(check_run) = message.check_run else {
+                    return unsent(SendResult::Impossible(Reason::CheckRunUnknown));
+                };
+                let Some(head_sha) = &message.head_sha else {
+                    return unsent(SendResult::Impossible(Reason::ActionsUnreadable));
+                };
+                if !message.check_run_is_ours {
+                    let reason = Reason::ForgeCheckRunBindingMismatch;
+                    return unsent(SendResult::Impossible(reason));
+                }
+                let update = CheckRunUpdate {
+                    check_run,
+                    attempt: message.attempt,
+                    head_sha: head_sha.as_str(),
+                    name: message.check_run_name.as_deref(),
+                    status: *status,
+                };
+                self.write(claim, || session.update_check_run(&update))
+            }
         }
     }
 
-    /// Creates a check run; behind a look for it when an earlier try may have made it.
-    fn create(
+    /// Lets an effect leave, once it is noted that it is about to, and the installation may write.
+    fn write(
         &self,
         claim: &Claim<Message>,
+        effect: impl FnOnce() -> SendResult,
+    ) -> Result<Sent, store::Error> {
+        Ok(match self.store.begin_send(claim, CALL_MAX, self.pace)? {
+            None => Sent::of(effect()),
+            Some(until) => {
+                let in_doubt = claim.item.sent_before;
+                Sent { result: SendResult::Deferred(until), in_doubt }
+            }
+        })
+    }
+
+    /// Looks for a check run that an earlier try may have created; nothing when there is none.
+    fn find(
+        &self,
         session: &mut dyn Session,
         wanted: &NewCheckRun<'_>,
-    ) -> Result<Sent, store::Error> {
-        if claim.item.sent_before {
-            match session.find_check_run(wanted) {
-                Ok(Some(id)) => return Ok(Sent::of(SendResult::CheckRunExists(id))),
-                Ok(None) => {}
-                // A look that was cut short because we stop tells nothing, and costs no try.
-                Err(_) if self.wake.is_stopped() => {
-                    return Ok(Sent { result: SendResult::Postponed, in_doubt: true });
-                }
-                Err(why) => {
-                    return Ok(Sent::of(SendResult::Uncertain(why.class, why.wait_until)));
-                }
+        gate: &Gate<'_>,
+    ) -> Option<Sent> {
+        match (session.find_check_run(wanted), gate.stopped()) {
+            (Ok(None), _) => None,
+            (Ok(Some(id)), _) => Some(Sent::of(SendResult::CheckRunExists(id))),
+            (Err(_), Some(stopped)) => Some(Sent { result: stopped, in_doubt: true }),
+            // A look that was cut short because we stop tells nothing, and costs no try.
+            (Err(_), None) if self.wake.is_stopped() => {
+                Some(Sent { result: SendResult::Postponed, in_doubt: true })
             }
+            (Err(why), None) => Some(Sent::of(SendResult::Uncertain(why.class, why.wait_until))),
         }
-        self.store.begin_send(claim, CALL_MAX)?;
-        Ok(Sent::of(session.create_check_run(wanted)))
     }
 
     /// Records what came of it. While the store is unavailable it is tried again, as long as the
@@ -172,6 +212,10 @@ impl Outbox {
             Settlement::RetryAt(instant) => {
                 log::warn!(event = "outbox.retry", outbox_id = id, kind = kind, attempt = claim.item.try_count, retry_at = instant.to_string().as_str(); "a side effect failed and will be tried again");
                 "retry"
+            }
+            Settlement::WaitForLag(instant) => {
+                log::info!(event = "outbox.lag", outbox_id = id, kind = kind, retry_at = instant.to_string().as_str(); "a side effect was refused, perhaps because the forge does not know its token everywhere yet, and will be tried again");
+                "lag"
             }
             Settlement::WaitUntil(instant) => {
                 log::warn!(event = "outbox.paused", outbox_id = id, kind = kind, until = instant.to_string().as_str(); "a side effect waits");

@@ -1,4 +1,5 @@
-//! Reconciles: one worker detects what is amiss, a few look at it and apply what they saw.
+//! Reconciles: one worker detects what is amiss, a few look at it at the forge and apply what they saw, and
+//! one compares the inbox with its jobs, which needs no forge and never waits for the network.
 //!
 //! A look costs one token and at most two reads, and, for a check run that shows something else than it
 //! must, one update. What was seen decides nothing here: it goes to the store, which decides in the
@@ -12,15 +13,19 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::domain::lease::Claim;
+use crate::domain::pace::Pace;
 use crate::domain::reconcile::look::{Look, Settled};
 use crate::domain::reconcile::{Kind, Rules};
+use crate::domain::time::Timestamp;
 use crate::forge::Forge;
 use crate::metrics::{Metrics, STORE_FAILURES};
 use crate::store::{self, Observation, Store};
 use crate::wake::Wake;
 use crate::workers::driver::{Next, Worker};
+use crate::workers::shares::Shares;
 
-/// Longer than every call of one look together: a token (30 s), two reads (83 s each).
+/// Longer than every call of one look together: a token, two reads and an update, each once more at most
+/// (30 s), with room for a clock that steps.
 const LEASE: Duration = Duration::from_secs(240);
 /// Pause between tries to apply what was seen while the store is unavailable.
 const APPLY_PAUSE: Duration = Duration::from_millis(500);
@@ -67,8 +72,10 @@ impl Worker for Detect {
     }
 }
 
-/// Looks at what is due, one item of each kind a step.
+/// Looks at what is due, one item of each of its kinds a step.
 pub struct Reconcile {
+    /// Whose items it looks at.
+    pub kinds: &'static [Kind],
     /// The store.
     pub store: Store,
     /// The forge.
@@ -77,6 +84,10 @@ pub struct Reconcile {
     pub owner: String,
     /// Intervals.
     pub rules: Rules,
+    /// How fast writes of one installation leave.
+    pub pace: Pace,
+    /// How many threads look for one installation.
+    pub shares: Shares,
     /// Its own wake: news, and the end.
     pub wake: Wake,
     /// Woken when there is something to send.
@@ -87,6 +98,13 @@ pub struct Reconcile {
     pub metrics: Arc<Metrics>,
 }
 
+impl Reconcile {
+    /// Kinds whose items are looked at at the forge.
+    pub const AT_THE_FORGE: &'static [Kind] = &[Kind::WorkflowAttempt, Kind::ReleaseRun];
+    /// Kinds that need nothing but the store.
+    pub const IN_THE_STORE: &'static [Kind] = &[Kind::WebhookInbox];
+}
+
 impl Worker for Reconcile {
     fn name(&self) -> &'static str {
         "reconcile"
@@ -94,7 +112,7 @@ impl Worker for Reconcile {
 
     fn step(&mut self) -> Next {
         let mut next = Next::Wait;
-        for kind in Kind::ALL {
+        for kind in self.kinds {
             if self.wake.is_stopped() {
                 return Next::Wait;
             }
@@ -108,8 +126,13 @@ impl Worker for Reconcile {
 
 impl Reconcile {
     fn poll(&self, kind: Kind) -> Next {
-        let polled = match self.store.claim_look(kind, &self.owner, LEASE) {
-            Ok(polled) => polled,
+        let claimed = self.shares.claim(|full| {
+            let polled = self.store.claim_look(kind, &self.owner, LEASE, full)?;
+            let at_the_forge = polled.claim.as_ref().filter(|_| kind.asks_the_forge());
+            Ok((at_the_forge.map(|claim| claim.item.installation), polled))
+        });
+        let (_share, polled) = match claimed {
+            Ok(claimed) => claimed,
             Err(error) => {
                 events::claim_failed(kind, &error);
                 return Next::Wait;
@@ -118,6 +141,10 @@ impl Reconcile {
         for closed in &polled.closed {
             events::terminal(&self.metrics, closed.id, closed.reason, closed.code);
         }
+        for item in &polled.overdue {
+            events::overdue(item.id, item.reason, item.code);
+            self.outbox.notify();
+        }
         if let Some(claim) = &polled.claim {
             self.look(claim);
         }
@@ -125,12 +152,14 @@ impl Reconcile {
     }
 
     fn look(&self, claim: &Claim<Look>) {
-        let Some(observation) = self.observe(claim) else {
-            // Nothing was learned: somebody else looks, or the lease runs out.
-            if let Err(error) = self.store.postpone_look(claim) {
-                self.store_failed("postpone_look", &error);
+        let observation = match self.observe(claim) {
+            Ok(observation) => observation,
+            Err(until) => {
+                if let Err(error) = self.store.postpone_look(claim, until) {
+                    self.store_failed("postpone_look", &error);
+                }
+                return;
             }
-            return;
         };
         for _ in 0..APPLY_TRIES {
             let error = match self.store.apply_look(claim, observation, self.rules) {
@@ -155,12 +184,15 @@ impl Reconcile {
         self.jobs.notify();
     }
 
-    fn observe(&self, claim: &Claim<Look>) -> Option<Observation> {
+    /// Looks; an error says that nothing was learned, and from when on to look again.
+    fn observe(&self, claim: &Claim<Look>) -> Result<Observation, Timestamp> {
         let observation = observe::observe(self, claim)?;
-        events::looked(&self.metrics, claim.item.reason.kind(), observation);
         // A look that was cut short because we stop tells nothing, not even that the forge is away.
-        let cut_short = self.wake.is_stopped() && observation.is_unavailable();
-        (!cut_short).then_some(observation)
+        if self.wake.is_stopped() && observation.is_unavailable() {
+            return Err(Timestamp::MIN);
+        }
+        events::looked(&self.metrics, claim.item.reason.kind(), observation);
+        Ok(observation)
     }
 
     fn store_failed(&self, verb: &'static str, error: &store::Error) {

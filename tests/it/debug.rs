@@ -177,10 +177,14 @@ fn what_is_sent_for_tenants_is_not_shown() {
             repository: Some(repository()),
             release_run: nobody.into(),
             attempt: nobody.into(),
+            head_sha: Some(commit()),
             check_run: None,
+            check_run_name: None,
+            check_run_is_ours: true,
             effect: Some(effect),
             kind,
             try_count: 1,
+            lag_count: 0,
             sent_before: false,
         };
         assert_silent("Message", &message);
@@ -213,6 +217,8 @@ fn what_is_looked_at_and_reported_is_not_shown() {
         head_sha: commit(),
         conclusion: Conclusion::Neutral,
         completed_at: Timestamp::MIN,
+        unconfirmed: false,
+        refused_state: None,
     };
     assert_silent("CheckRun", &check_run);
     let look = Look {
@@ -262,6 +268,7 @@ fn what_operators_configured_as_secret_is_not_shown() {
         api_url: "https://forge.example".to_owned(),
         api_version: ApiVersion::Ghes,
         root_certificate: None,
+        writes: svc::domain::pace::Pace::per_minute(60),
         release_tag_pattern: glob::Pattern::new("v*").unwrap(),
         webhook_redelivery: false,
         release_workflow: "release.yml".to_owned(),
@@ -277,7 +284,6 @@ fn what_operators_configured_as_secret_is_not_shown() {
         api_version: ApiVersion::Ghes,
         timeout: Duration::ZERO,
         timeout_connect: Duration::ZERO,
-        freshness_waits: Settings::FRESHNESS_WAITS,
         root_certificate: None,
     };
     assert_silent("Settings", &settings);

@@ -9,11 +9,11 @@ mod looks;
 mod wire;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use secrecy::SecretString;
-use svc::clock::{Clock, SystemClock};
+use svc::clock::{Clock as _, SystemClock};
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId};
@@ -21,9 +21,10 @@ use svc::domain::outbox::{CheckRunStatus, Effect, SendResult};
 use svc::domain::reconcile::Unavailable;
 use svc::domain::time::Timestamp;
 use svc::forge::client::{ApiVersion, Client, ClientError, Settings};
-use svc::forge::{Dispatch, Forge as _, NewCheckRun, Permission, Session};
+use svc::forge::{CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission, Session};
 use svc::simulator::{Call, Fault, Simulator};
-use svc::wake::Wake;
+
+use self::double::{Double, Script, http, minted_for};
 
 const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
 const TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -57,6 +58,11 @@ fn check_run() -> NewCheckRun<'static> {
     NewCheckRun { name: "svc release", head_sha: SHA, attempt: attempt() }
 }
 
+fn update(check_run: CheckRunId, status: CheckRunStatus) -> CheckRunUpdate<'static> {
+    let name = Some("svc release");
+    CheckRunUpdate { check_run, attempt: attempt(), head_sha: SHA, name, status }
+}
+
 fn settings(base_url: String) -> Settings {
     // Any simulator's key is every simulator's key.
     let simulator = Simulator::start().expect("the system has a port");
@@ -67,13 +73,12 @@ fn settings(base_url: String) -> Settings {
         api_version: ApiVersion::V2022_11_28,
         timeout: TIMEOUT,
         timeout_connect: TIMEOUT,
-        freshness_waits: [Duration::ZERO; 3],
         root_certificate: None,
     }
 }
 
 fn client(settings: Settings) -> Client {
-    Client::new(settings, Arc::new(SystemClock::new()), Wake::new()).expect("the settings are good")
+    Client::new(settings, Arc::new(SystemClock::new())).expect("the settings are good")
 }
 
 fn start() -> (Simulator, Client) {
@@ -84,26 +89,13 @@ fn start() -> (Simulator, Client) {
 }
 
 fn open(client: &Client, permission: Permission) -> Box<dyn Session + '_> {
-    client.open(installation(), &repository(), permission).expect("a token is minted")
+    client.open(installation(), &repository(), permission, &|| Ok(())).expect("a token is minted")
 }
 
 fn open_dispatch(client: &Client) -> SendResult {
-    match client.open(installation(), &repository(), Permission::ActionsWrite) {
+    match client.open(installation(), &repository(), Permission::ActionsWrite, &|| Ok(())) {
         Ok(mut session) => session.dispatch_workflow(&dispatch()),
         Err(result) => result,
-    }
-}
-
-/// Makes the session's time leap, so that every token is old when it is used.
-struct LeapingClock(SystemClock, AtomicU64);
-
-impl Clock for LeapingClock {
-    fn now(&self) -> Timestamp {
-        self.0.now()
-    }
-
-    fn monotonic(&self) -> Duration {
-        Duration::from_secs(20 * self.1.fetch_add(1, Ordering::Relaxed))
     }
 }
 
@@ -149,7 +141,7 @@ fn a_check_run_is_created_found_and_moved() {
     let other = "0199f3a0-0000-7000-8000-00000000000b".parse().expect("the id is canonical");
     let unknown = NewCheckRun { attempt: other, ..check_run() };
     assert_eq!(session.find_check_run(&unknown), Ok(None));
-    let moved = session.update_check_run(id, CheckRunStatus::InProgress);
+    let moved = session.update_check_run(&update(id, CheckRunStatus::InProgress));
     assert_eq!(moved, SendResult::CheckRunUpdated);
     assert_eq!(simulator.check_runs()[0].status, "in_progress");
     let keys: Vec<String> = simulator.ledger().into_iter().map(|effect| effect.key).collect();
@@ -197,7 +189,7 @@ fn check_runs_fail_by_what_repeating_them_would_do() {
         (Fault::Garbage, SendResult::Uncertain(ErrorClass::Protocol, None)),
     ] {
         simulator.plan(Call::CheckRunUpdate, fault);
-        let result = session.update_check_run(id, CheckRunStatus::InProgress);
+        let result = session.update_check_run(&update(id, CheckRunStatus::InProgress));
         assert_eq!(result, wanted, "{fault:?}");
     }
     for (fault, class) in [
@@ -212,7 +204,7 @@ fn check_runs_fail_by_what_repeating_them_would_do() {
         assert_eq!(found, Err(Unavailable { class, wait_until: None }), "{fault:?}");
     }
     let nobody = CheckRunId::try_from(1).expect("the id is positive");
-    let result = session.update_check_run(nobody, CheckRunStatus::InProgress);
+    let result = session.update_check_run(&update(nobody, CheckRunStatus::InProgress));
     assert_eq!(result, SendResult::Refused(ErrorClass::NotFound));
 }
 
@@ -247,38 +239,81 @@ fn a_limit_names_the_instant_to_wait_for() {
 }
 
 #[test]
-fn a_fresh_token_is_given_time_and_an_old_one_is_not() {
-    let lag = [Fault::Status(401), Fault::Status(403), Fault::Status(404)];
+fn what_may_be_lag_is_told_at_once_and_repeated_by_nobody_here() {
     let (simulator, client) = start();
-    lag.into_iter().for_each(|fault| simulator.plan(Call::Dispatch, fault));
-    assert!(matches!(open_dispatch(&client), SendResult::Dispatched(Some(_))));
-    assert_eq!((simulator.requests(Call::Dispatch), simulator.ledger().len()), (4, 1));
-
-    (0..4).for_each(|_| simulator.plan(Call::Dispatch, Fault::Status(404)));
-    assert_eq!(open_dispatch(&client), SendResult::Refused(ErrorClass::NotFound));
-    assert_eq!((simulator.requests(Call::Dispatch), simulator.ledger().len()), (8, 1));
-
-    let leaping = Arc::new(LeapingClock(SystemClock::new(), AtomicU64::new(0)));
-    let settings = settings(simulator.base_url());
-    let client = Client::new(settings, leaping, Wake::new()).expect("the settings are good");
-    simulator.plan(Call::Dispatch, Fault::Status(404));
-    assert_eq!(open_dispatch(&client), SendResult::Refused(ErrorClass::NotFound));
-    assert_eq!(simulator.requests(Call::Dispatch), 9);
+    for (count, (status, class)) in [
+        (401, ErrorClass::Authentication),
+        (403, ErrorClass::Permission),
+        (404, ErrorClass::NotFound),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        simulator.plan(Call::Dispatch, Fault::Status(status));
+        assert_eq!(open_dispatch(&client), SendResult::Refused(class), "{status}");
+        assert_eq!(simulator.requests(Call::Dispatch), count + 1, "{status}");
+    }
+    assert!(simulator.ledger().is_empty());
 }
 
 #[test]
-fn the_end_cuts_the_wait_for_a_fresh_token_short_and_settles_nothing() {
-    let simulator = Simulator::start().expect("the system has a port");
-    simulator.add_repository(&repository());
-    let stop = Wake::new();
-    let settings =
-        Settings { freshness_waits: Settings::FRESHNESS_WAITS, ..settings(simulator.base_url()) };
-    let clock = Arc::new(SystemClock::new());
-    let client = Client::new(settings, clock, stop.clone()).expect("the settings are good");
-    simulator.plan(Call::Dispatch, Fault::Status(404));
-    stop.stop();
-    assert_eq!(open_dispatch(&client), SendResult::Postponed);
-    assert_eq!(simulator.requests(Call::Dispatch), 1);
+fn the_gate_is_asked_before_every_exchange() {
+    let (simulator, client) = start();
+    let until = Timestamp::from_micros(7);
+    // How many exchanges it lets pass: the token's, the call's, the one where the repository has moved to.
+    let name = "octo-org/renamed".parse().expect("the name is plain");
+    simulator.rename_repository(repository().id, &name);
+    for open_for in 0..3 {
+        let asked = AtomicUsize::new(0);
+        let gate = || {
+            let before = asked.fetch_add(1, Ordering::Relaxed);
+            if before < open_for { Ok(()) } else { Err(SendResult::Deferred(until)) }
+        };
+        let opened = client.open(installation(), &repository(), Permission::ActionsWrite, &gate);
+        let told = match opened {
+            Ok(mut session) => session.dispatch_workflow(&dispatch()),
+            Err(stopped) => stopped,
+        };
+        assert_eq!(told, SendResult::Deferred(until), "{open_for}");
+        assert_eq!(asked.load(Ordering::Relaxed), open_for + 1);
+    }
+    assert_eq!((simulator.requests(Call::Mint), simulator.requests(Call::Dispatch)), (2, 1));
+    assert!(simulator.ledger().is_empty());
+}
+
+/// How a check run that is updated can come back as another one, or in another state.
+#[test]
+fn an_update_is_confirmed_by_the_whole_check_run_and_nothing_else() {
+    let shown = |changes: &[(&str, serde_json::Value)]| {
+        let mut shown = serde_json::json!({
+            "id": 5, "name": "svc release", "head_sha": SHA, "status": "in_progress",
+            "external_id": attempt().to_string(), "conclusion": null, "app": {"id": 424_242},
+        });
+        for (name, value) in changes {
+            shown[name] = value.clone();
+        }
+        shown.to_string()
+    };
+    let null = serde_json::Value::Null;
+    for (changes, wanted) in [
+        (vec![], SendResult::CheckRunUpdated),
+        (vec![("id", 6.into())], SendResult::CheckRunMismatch),
+        (vec![("external_id", "somebody's".into())], SendResult::CheckRunMismatch),
+        (vec![("external_id", null.clone())], SendResult::CheckRunMismatch),
+        (vec![("head_sha", "0".repeat(40).into())], SendResult::CheckRunMismatch),
+        (vec![("name", "another".into())], SendResult::CheckRunMismatch),
+        (vec![("status", "queued".into())], SendResult::CheckRunMismatch),
+        (vec![("status", null)], SendResult::CheckRunMismatch),
+        (vec![("conclusion", "success".into())], SendResult::CheckRunMismatch),
+    ] {
+        let answer = Script::Close(http(200, "", &shown(&changes)));
+        let double = Double::start(vec![minted_for(Permission::ChecksWrite), answer]);
+        let client = client(settings(double.base_url()));
+        let mut session = open(&client, Permission::ChecksWrite);
+        let id = 5.try_into().expect("the id is positive");
+        let told = session.update_check_run(&update(id, CheckRunStatus::InProgress));
+        assert_eq!(told, wanted, "{changes:?}");
+    }
 }
 
 #[test]
@@ -295,8 +330,8 @@ fn a_mint_is_repeated_once_and_every_failure_of_it_is_harmless() {
         (vec![Fault::Validation422], TokenRefused(ErrorClass::Validation)),
         (vec![Fault::Status(301)], TokenRefused(ErrorClass::Protocol)),
         (vec![Fault::Garbage], TokenRefused(ErrorClass::Protocol)),
-        (vec![Fault::Status(500)], NotSent(ErrorClass::Unavailable)),
-        (vec![Fault::CutAfterEffect], NotSent(ErrorClass::Unavailable)),
+        (vec![Fault::Status(500)], NotSent(ErrorClass::Unavailable, None)),
+        (vec![Fault::CutAfterEffect], NotSent(ErrorClass::Unavailable, None)),
     ] {
         let before = simulator.requests(Call::Mint);
         faults.iter().for_each(|fault| simulator.plan(Call::Mint, *fault));
@@ -317,7 +352,7 @@ fn a_renamed_repository_is_followed_once_to_its_number() {
         panic!("the check run was created")
     };
     assert_eq!(session.find_check_run(&check_run()), Ok(Some(id)));
-    let moved = session.update_check_run(id, CheckRunStatus::InProgress);
+    let moved = session.update_check_run(&update(id, CheckRunStatus::InProgress));
     assert_eq!(moved, SendResult::CheckRunUpdated);
     assert_eq!(simulator.ledger().len(), 3);
     assert!(simulator.ledger()[0].path.starts_with("/repositories/7/actions/"));
@@ -326,7 +361,7 @@ fn a_renamed_repository_is_followed_once_to_its_number() {
 #[test]
 fn bad_settings_are_refused_and_not_shown() {
     let new = |settings| {
-        let client = Client::new(settings, Arc::new(SystemClock::new()), Wake::new());
+        let client = Client::new(settings, Arc::new(SystemClock::new()));
         client.err()
     };
     let good = || settings("https://forge.example".to_owned());

@@ -11,6 +11,7 @@ mod cards;
 mod cli_client;
 mod daemon;
 mod debug;
+mod fairness;
 mod forge_client;
 mod generated;
 mod hostile;

@@ -88,6 +88,8 @@ const ROWS: &[(&str, &str)] = &[
     ),
     ("webhook_redeliveries", "INSERT INTO webhook_redeliveries VALUES ('forge:c', 1, 5)"),
     ("reconciliation_budgets", "INSERT INTO reconciliation_budgets VALUES (1, 5, 3)"),
+    ("claim_turns", "INSERT INTO claim_turns VALUES ('outbox', 1)"),
+    ("forge_write_paces", "INSERT INTO forge_write_paces VALUES (1, 5)"),
 ];
 
 /// The statements of every step, in order.

@@ -92,19 +92,24 @@ fn outbox_settlement() {
         ("check run updated", SendResult::CheckRunUpdated),
         ("impossible", SendResult::Impossible(Reason::RepositoryUnknown)),
         ("token refused", SendResult::TokenRefused(class)),
-        ("not sent", SendResult::NotSent(class)),
+        ("check run mismatch", SendResult::CheckRunMismatch),
+        ("unreadable", SendResult::Impossible(Reason::ActionsUnreadable)),
+        ("not sent", SendResult::NotSent(class, None)),
+        ("not sent, asked to wait", SendResult::NotSent(class, Some(until))),
+        ("deferred", SendResult::Deferred(until)),
         ("postponed", SendResult::Postponed),
         ("refused", SendResult::Refused(class)),
         ("rate limited", SendResult::RateLimited(until)),
         ("uncertain", SendResult::Uncertain(class, None)),
         ("uncertain, asked to wait", SendResult::Uncertain(class, Some(until))),
+        ("uncertain, rate limited", SendResult::Uncertain(ErrorClass::RateLimited, Some(until))),
     ];
     let mut table = String::new();
     for kind in EffectKind::ALL.iter().copied() {
         for (what, result) in results {
             for (doubt, in_doubt) in [("no doubt", false), ("in doubt", true)] {
                 for (which, count) in [("first", 1), ("last", 3)] {
-                    let tries = Tries { count, in_doubt, policy: &POLICY, jitter: 0.0 };
+                    let tries = tries(count, 0, in_doubt);
                     let settled = shown(settle(kind, result, tries, NOW));
                     let kind = kind.as_str();
                     writeln!(table, "{kind}; {what}; {doubt}; {which} try -> {settled}").unwrap();
@@ -113,6 +118,37 @@ fn outbox_settlement() {
         }
     }
     check("outbox_settlement", &table);
+}
+
+const fn tries(count: u32, lag_count: u32, in_doubt: bool) -> Tries<'static> {
+    Tries { count, lag_count, in_doubt, policy: &POLICY, jitter: 0.0 }
+}
+
+/// Refusals that may come from the lag of a fresh token, and one that cannot.
+#[test]
+fn outbox_lag() {
+    let classes = [
+        ErrorClass::Authentication,
+        ErrorClass::Permission,
+        ErrorClass::NotFound,
+        ErrorClass::Validation,
+    ];
+    let mut table = String::new();
+    for kind in EffectKind::ALL.iter().copied() {
+        for class in classes {
+            for lag_count in 0..4 {
+                let refused = SendResult::Refused(class);
+                let settled = shown(settle(kind, refused, tries(1, lag_count, false), NOW));
+                let kind = kind.as_str();
+                writeln!(
+                    table,
+                    "{kind}; refused, {class}; {lag_count} returns before -> {settled}"
+                )
+                .unwrap();
+            }
+        }
+    }
+    check("outbox_lag", &table);
 }
 
 #[test]
@@ -136,6 +172,9 @@ fn shown(settlement: Settlement) -> String {
         Settlement::Complete(_) => "complete".to_owned(),
         Settlement::RetryAt(at) => format!("try again in {} s", at.since(NOW).as_secs()),
         Settlement::WaitUntil(at) => format!("wait {} s, not counted", at.since(NOW).as_secs()),
+        Settlement::WaitForLag(at) => {
+            format!("wait {} s for lag, counted apart", at.since(NOW).as_secs())
+        }
         Settlement::Bury(reason, _, replay) => {
             let safe = if replay.is_safe() { "safe" } else { "NOT safe" };
             format!("dead letter {reason}, {replay}: {safe} to replay")

@@ -4,6 +4,7 @@
 mod check_run;
 mod doubt;
 mod lifecycle;
+mod undecided;
 mod workflow;
 
 use std::time::Duration;
@@ -11,11 +12,12 @@ use std::time::Duration;
 use svc::domain::lease::Claim;
 use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::look::Look;
+use svc::domain::time::Timestamp;
 use svc::store::Error;
 use svc::workers::driver::Worker as _;
 
 use crate::support::World;
-use crate::support::world::{RULES, commit, webhooks};
+use crate::support::world::{RULES, commit, pace, webhooks};
 
 /// A release whose workflow runs and does not end.
 fn running() -> World {
@@ -46,7 +48,7 @@ const LEASE: Duration = Duration::from_secs(60);
 const PAST_DEADLINE: Duration = Duration::from_secs(RULES.deadline.as_secs() + 1);
 
 fn claim(world: &World, lease: Duration) -> Option<Box<Claim<Look>>> {
-    world.store.claim_look(Kind::WorkflowAttempt, "it", lease).unwrap().claim
+    world.store.claim_look(Kind::WorkflowAttempt, "it", lease, Vec::new()).unwrap().claim
 }
 
 #[test]
@@ -56,25 +58,26 @@ fn a_look_that_is_given_back_is_due_again_at_once() {
     world.detect().step();
     let first = claim(&world, LEASE).unwrap();
     assert!(claim(&world, LEASE).is_none());
-    world.store.postpone_look(&first).unwrap();
+    world.store.postpone_look(&first, Timestamp::MIN).unwrap();
     let second = claim(&world, LEASE).unwrap();
     assert_eq!(second.item.id, first.item.id);
-    assert!(matches!(world.store.postpone_look(&first), Err(Error::LeaseLost)));
+    assert!(matches!(world.store.postpone_look(&first, Timestamp::MIN), Err(Error::LeaseLost)));
 }
 
 #[test]
-fn a_look_is_confirmed_only_while_enough_of_its_lease_is_left() {
+fn a_look_leads_to_a_write_only_while_enough_of_its_lease_is_left() {
     let world = running();
     world.clock.advance(RULES.observation);
     world.detect().step();
     let held = claim(&world, LEASE).unwrap();
-    assert!(world.store.confirm_look(&held, LEASE).is_ok());
+    let begin = |claim: &Claim<Look>, needed| world.store.begin_write(claim, needed, pace());
+    assert_eq!(begin(&held, LEASE).unwrap(), None);
     world.clock.advance(Duration::from_micros(1));
-    assert!(matches!(world.store.confirm_look(&held, LEASE), Err(Error::LeaseLost)));
+    assert!(matches!(begin(&held, LEASE), Err(Error::LeaseLost)));
     world.clock.advance(LEASE);
     let taken_over = claim(&world, LEASE).unwrap();
-    assert!(matches!(world.store.confirm_look(&held, Duration::ZERO), Err(Error::LeaseLost)));
-    assert!(world.store.confirm_look(&taken_over, LEASE).is_ok());
+    assert!(matches!(begin(&held, Duration::ZERO), Err(Error::LeaseLost)));
+    assert_eq!(begin(&taken_over, LEASE).unwrap(), None);
 }
 
 #[test]

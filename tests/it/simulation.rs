@@ -17,7 +17,7 @@ mod disk;
 mod forge;
 mod invariants;
 mod results;
-mod world;
+pub(crate) mod world;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -45,12 +45,14 @@ const RECHECKS: &[Code] = &[
     Code::ForgeCheckRunNotFound,
     Code::ForgeCheckRunLookupFailed,
     Code::EffectUnproved,
+    Code::ForgeTokenLag,
 ];
 /// Codes no item ends with: those that only put it off, and what no seed brings about.
 const NEVER_ENDS: &[Code] = &[
     Code::WorkflowPending,
     Code::ForgeResultCallbackPending,
     Code::ForgeLookupFailed,
+    Code::ForgeTokenLag,
     Code::SubjectUnreadable,
     Code::CrashLoop,
 ];

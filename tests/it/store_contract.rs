@@ -15,10 +15,10 @@ use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
 use svc::domain::id::InstallationId;
 use svc::domain::retry::RetryPolicy;
-use svc::store::{Error, JobRun, LeasePolicy, NextMessage, Store};
+use svc::store::{Error, JobRun, LeasePolicy, Store};
 
 use crate::support::ManualClock;
-use crate::support::world::{installation, open_store, plan};
+use crate::support::world::{installation, open_store, pace, plan};
 
 type Open = fn(&Path, &Arc<ManualClock>, u64) -> Store;
 
@@ -346,7 +346,7 @@ fn sweeps_what_is_finished_and_old_and_nothing_else(open: Open) {
     assert_eq!(bench.store.sweep(age).unwrap().jobs, 0);
     assert!(bench.store.dead_letter(installation(1), item).unwrap().is_some());
     assert_eq!(bench.store.claim_jobs(10, "x", POLICY).unwrap().len(), 1);
-    assert!(matches!(bench.store.claim_message("x", POLICY), Ok(NextMessage::Claimed(_))));
+    assert!(bench.store.claim_message("x", POLICY, pace(), Vec::new()).unwrap().is_some());
 }
 
 fn notes_ticks(open: Open) {

@@ -49,6 +49,14 @@ const fn of_class(class: ReplayClass) -> Advice {
             why: "a check run may exist; creating again might make a second",
             next: "look at the commit's check runs at the forge; the release waits until it is known",
         },
+        ReplayClass::BindingMismatch => Advice {
+            why: "the forge shows another check run under its number, and that one must not be written to",
+            next: "compare the commit's check runs at the forge with svcctl releases show",
+        },
+        ReplayClass::Unreadable => Advice {
+            why: "what is to be done cannot be read, so it would fail again",
+            next: "ask the forge for the webhook again, or for the check run to be run again",
+        },
     }
 }
 

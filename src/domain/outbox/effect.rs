@@ -56,6 +56,8 @@ pub enum CheckRunStatus {
         conclusion: Conclusion,
         /// When.
         completed_at: Timestamp,
+        /// Its dispatch was never confirmed: the summary says that a run may exist.
+        unconfirmed: bool,
     },
 }
 

@@ -1,6 +1,8 @@
 //! A published check run against its release run. It repairs what the forge shows, and never what the
 //! release run is: not its status, decision, conclusion or result.
 
+use crate::domain::dead_letter::ErrorClass;
+use crate::domain::digest::Digest;
 use crate::domain::reconcile::{Code, Rules, Unavailable};
 use crate::domain::time::Timestamp;
 
@@ -16,10 +18,23 @@ pub enum Observation {
     Updated,
     /// It showed something else, and could not be set, or the forge did not confirm it.
     NotUpdated(Unavailable),
+    /// It showed something else, and the forge definitely refused to set it.
+    Refused(Refused),
+    /// It shows what it showed when the forge refused to set it; nothing was written.
+    Unchanged,
     /// The forge does not know it.
     NotFound,
     /// The forge did not tell.
     Unavailable(Unavailable),
+}
+
+/// A definite refusal to set a check run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What kind of refusal it was.
+    pub class: ErrorClass,
+    /// Digest of the state it was in. Only when it is in another one is it set again.
+    pub state: Digest,
 }
 
 /// Where the release run stands when the outcome is applied.
@@ -75,6 +90,7 @@ pub fn decide(
         Observation::Expected | Observation::Updated => return Outcome::Published,
         Observation::BindingMismatch => return Outcome::Fail(Code::ForgeCheckRunBindingMismatch),
         Observation::NotUpdated(why) => (Code::ForgeCheckRunUpdateFailed, why.wait_until),
+        Observation::Refused(_) | Observation::Unchanged => (Code::ForgeCheckRunUpdateFailed, None),
         Observation::NotFound => (Code::ForgeCheckRunNotFound, None),
         Observation::Unavailable(why) => (Code::ForgeCheckRunLookupFailed, why.wait_until),
     };

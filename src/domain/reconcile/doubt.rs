@@ -4,7 +4,8 @@
 //! its external id, while a run that is not found may be one whose title does not tell.
 
 use crate::domain::id::{CheckRunId, WorkflowRunId};
-use crate::domain::reconcile::{Code, Rules, Unavailable};
+use crate::domain::outbox::EffectKind;
+use crate::domain::reconcile::{Code, Rules, Standing, Unavailable};
 use crate::domain::time::Timestamp;
 
 /// What a look for the effect told.
@@ -38,6 +39,8 @@ pub enum Outcome {
     },
     /// The doubt stays.
     Unproved,
+    /// The doubt stays, and the release ends for it: a run that nobody can name never ends it.
+    Unconfirmed,
 }
 
 /// What proves an effect.
@@ -49,9 +52,11 @@ pub enum Proof {
     CheckRun(CheckRunId),
 }
 
-/// Decides about an effect that is in doubt at `now`, which is read when the outcome is applied.
+/// Decides about an effect that is in doubt at `now`, which is read when the outcome is applied, and
+/// about its attempt as it stands then.
 #[must_use]
 pub fn decide(
+    (effect, standing): (EffectKind, Standing),
     observation: Observation,
     deadline: Timestamp,
     now: Timestamp,
@@ -60,6 +65,8 @@ pub fn decide(
     let again_or_unproved = |code, wait_until| {
         if now < deadline {
             Outcome::Recheck { code, at: rules.next_check_at(now, deadline, wait_until) }
+        } else if effect == EffectKind::WorkflowDispatch && standing == Standing::Current {
+            Outcome::Unconfirmed
         } else {
             Outcome::Unproved
         }

@@ -1,6 +1,7 @@
 //! What a reconciler looks at: an item with all that is needed to address its subject today.
 
 use crate::domain::delivery::RepositoryRef;
+use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, ReconciliationId, ReleaseRunId, RepositoryId,
@@ -102,6 +103,10 @@ pub struct CheckRun {
     pub conclusion: Conclusion,
     /// When the release run ended.
     pub completed_at: Timestamp,
+    /// It ended because its dispatch was never confirmed.
+    pub unconfirmed: bool,
+    /// The state it was in when the forge refused to set it.
+    pub refused_state: Option<Digest>,
 }
 
 /// What became of an item.

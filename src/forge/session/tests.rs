@@ -1,7 +1,6 @@
 //! What answers come to, without a socket.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::HeaderMap;
 use proptest::prelude::*;
@@ -10,9 +9,9 @@ use serde_json::Value;
 use super::*;
 use crate::clock::SystemClock;
 use crate::forge::Permission;
-use crate::forge::client::Settings;
+use crate::forge::client::{ApiVersion, Settings};
+use crate::forge::token;
 use crate::simulator::Simulator;
-use crate::wake::Wake;
 
 const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
 const ATTEMPT: &str = "0199f3a0-0000-7000-8000-00000000000a";
@@ -31,18 +30,17 @@ fn client() -> Client {
         api_version: ApiVersion::Ghes,
         timeout: Settings::TIMEOUT,
         timeout_connect: Settings::TIMEOUT_CONNECT,
-        freshness_waits: Settings::FRESHNESS_WAITS,
         root_certificate: None,
     };
     let clock = Arc::new(SystemClock::new());
-    Client::new(settings, clock, Wake::new()).expect("the settings are good")
+    Client::new(settings, clock).expect("the settings are good")
 }
 
 fn with_session(test: impl Fn(&RepositorySession<'_>, &NewCheckRun<'_>)) {
     let client = client();
     let body = r#"{"token":"t","permissions":{"checks":"write"},
         "repository_selection":"selected"}"#;
-    let token = Token::read(&answer(body.into()), Permission::ChecksWrite, Duration::ZERO);
+    let token = token::read(&answer(body.into()), Permission::ChecksWrite);
     let repository = RepositoryRef {
         id: 7.try_into().expect("the id is positive"),
         full_name: "octo-org/app".parse().expect("the name is plain"),
@@ -50,7 +48,7 @@ fn with_session(test: impl Fn(&RepositorySession<'_>, &NewCheckRun<'_>)) {
     let token = token.expect("the token is as asked for");
     let attempt = ATTEMPT.parse().expect("the id is canonical");
     let wanted = NewCheckRun { name: "svc", head_sha: SHA, attempt };
-    test(&RepositorySession::new(&client, repository, token), &wanted);
+    test(&RepositorySession::new(&client, repository, token, &|| Ok(())), &wanted);
 }
 
 #[test]

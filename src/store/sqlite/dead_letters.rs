@@ -173,6 +173,29 @@ pub(super) fn resolve(tx: &Tx<'_>, item: ItemId, resolution: &str) -> Result<(),
     Ok(())
 }
 
+/// Gives the open dead letters of an attempt's updates another replay class. The status stands twice: the
+/// list of words is what lets the index of unfinished messages be used.
+pub(super) fn reclassify_updates(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+    class: ReplayClass,
+) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE dead_letters SET replay_class = :class, replay_safe = :safe \
+             WHERE item_type = 'outbox' AND resolution IS NULL AND item_id IN \
+                (SELECT outbox_id FROM outbox WHERE attempt_id = :attempt \
+                    AND status IN ('held', 'available', 'leased', 'dead_letter') \
+                    AND status = 'dead_letter' AND kind = 'check_run_update')",
+        )?
+        .execute(named_params! {
+            ":attempt": attempt.to_string(),
+            ":class": class.as_str(),
+            ":safe": class.is_safe(),
+        })?;
+    Ok(())
+}
+
 /// Gives an open dead letter another replay class: something was proved about it.
 pub(super) fn reclassify(tx: &Tx<'_>, item: ItemId, class: ReplayClass) -> Result<(), Error> {
     tx.connection
@@ -257,8 +280,8 @@ fn reset(tx: &Tx<'_>, item: ItemId) -> Result<(), Error> {
              WHERE job_id = :item AND status = 'dead_letter' RETURNING inbox_id"
         }
         ItemType::Outbox => {
-            "UPDATE outbox SET status = 'available', attempt_count = 0, available_at = :now, \
-                finished_at = NULL, updated_at = :now \
+            "UPDATE outbox SET status = 'available', attempt_count = 0, lag_count = 0, \
+                available_at = :now, finished_at = NULL, updated_at = :now \
              WHERE outbox_id = :item AND status = 'dead_letter' RETURNING NULL"
         }
     };

@@ -25,6 +25,8 @@ enum Stored {
         /// Microseconds UTC.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         completed_at: Option<i64>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unconfirmed: bool,
     },
 }
 
@@ -36,13 +38,23 @@ pub(super) fn encode(effect: &Effect) -> String {
         }
         Effect::CheckRunCreate { name, head_sha } => Stored::CheckRunCreate { name, head_sha },
         Effect::CheckRunUpdate { status } => {
-            let (conclusion, completed_at) = match status {
-                CheckRunStatus::InProgress => (None, None),
-                CheckRunStatus::Completed { conclusion, completed_at } => {
-                    (Some(conclusion.as_str().to_owned()), Some(completed_at.micros()))
+            let name = status.as_str().to_owned();
+            match status {
+                CheckRunStatus::InProgress => Stored::CheckRunUpdate {
+                    status: name,
+                    conclusion: None,
+                    completed_at: None,
+                    unconfirmed: false,
+                },
+                CheckRunStatus::Completed { conclusion, completed_at, unconfirmed } => {
+                    Stored::CheckRunUpdate {
+                        status: name,
+                        conclusion: Some(conclusion.as_str().to_owned()),
+                        completed_at: Some(completed_at.micros()),
+                        unconfirmed,
+                    }
                 }
-            };
-            Stored::CheckRunUpdate { status: status.as_str().to_owned(), conclusion, completed_at }
+            }
         }
     };
     serde_json::to_string(&stored).expect("strings always serialize")
@@ -55,12 +67,13 @@ pub(super) fn decode(json: &str) -> Option<Effect> {
             Effect::WorkflowDispatch { workflow, tag, nonce }
         }
         Stored::CheckRunCreate { name, head_sha } => Effect::CheckRunCreate { name, head_sha },
-        Stored::CheckRunUpdate { status, conclusion, completed_at } => {
+        Stored::CheckRunUpdate { status, conclusion, completed_at, unconfirmed } => {
             let read = match (conclusion, completed_at) {
                 (None, None) => CheckRunStatus::InProgress,
                 (Some(word), Some(micros)) => CheckRunStatus::Completed {
                     conclusion: Conclusion::from_word(&word)?,
                     completed_at: Timestamp::from_micros(micros),
+                    unconfirmed,
                 },
                 _ => return None,
             };
@@ -87,6 +100,14 @@ mod tests {
                 status: CheckRunStatus::Completed {
                     conclusion: Conclusion::Neutral,
                     completed_at: Timestamp::from_micros(7),
+                    unconfirmed: false,
+                },
+            },
+            Effect::CheckRunUpdate {
+                status: CheckRunStatus::Completed {
+                    conclusion: Conclusion::Failure,
+                    completed_at: Timestamp::from_micros(8),
+                    unconfirmed: true,
                 },
             },
         ] {

@@ -1,7 +1,7 @@
 //! How a release run ends: its status and its attempt's, the conclusion the forge is told, and the
 //! message that tells it, all in the transaction that ends it. And how the end is confirmed.
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 
 use crate::domain::id::AttemptId;
 use crate::domain::lease::Fence;
@@ -10,7 +10,7 @@ use crate::domain::release::{Decision, Ending};
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::releases::Target;
-use crate::store::sqlite::{dead_letters, outbox, row};
+use crate::store::sqlite::{dead_letters, outbox, releases, row};
 
 /// Ends the release run whose current attempt this is. It must not have ended.
 pub(super) fn end(tx: &mut Tx<'_>, attempt: AttemptId, ending: Ending) -> Result<(), Error> {
@@ -26,13 +26,14 @@ pub(super) fn end(tx: &mut Tx<'_>, attempt: AttemptId, ending: Ending) -> Result
             ":reason": ending.failure_reason(),
             ":now": tx.now.micros(),
         })?;
+    let has_own_check_run = releases::has_own_check_run(tx, attempt)?;
     let target = {
         let mut statement = tx.connection.prepare_cached(
             "UPDATE release_runs SET status = :status, decision = :decision, \
                 conclusion = :conclusion, forge_conclusion = :conclusion, \
                 failure_reason = :reason, finished_at = :now, updated_at = :now \
              WHERE current_attempt_id = :attempt AND finished_at IS NULL \
-             RETURNING forge_installation_id, repository_id, release_run_id, check_run_id",
+             RETURNING forge_installation_id, repository_id, release_run_id",
         )?;
         let mut rows = statement.query(named_params! {
             ":attempt": attempt.to_string(),
@@ -43,21 +44,24 @@ pub(super) fn end(tx: &mut Tx<'_>, attempt: AttemptId, ending: Ending) -> Result
             ":now": tx.now.micros(),
         })?;
         let row = rows.next()?.ok_or(Error::Row("current_attempt_id"))?;
-        let target = Target {
-            installation: row::number(row, "forge_installation_id")?,
-            repository: row::number(row, "repository_id")?,
-            release_run: row::id(row, "release_run_id")?,
-        };
-        row.get::<_, Option<i64>>("check_run_id")?.map(|_| target)
+        // A row that does not read ends all the same; nothing can be addressed by it.
+        target(row).ok()
     };
+    // Without a check run of ours there is nothing to tell the end by.
+    let Some(target) = target.filter(|_| has_own_check_run) else { return Ok(()) };
     dead_letters::close(tx, attempt, Some(EffectKind::CheckRunUpdate), "superseded")?;
     outbox::supersede_idle_updates(tx, attempt)?;
-    // Without a check run there is nothing to tell the end by.
-    if let Some(target) = target {
-        let status = CheckRunStatus::Completed { conclusion, completed_at: tx.now };
-        outbox::add(tx, target, attempt, &Effect::CheckRunUpdate { status })?;
-    }
-    Ok(())
+    let unconfirmed = ending.is_unconfirmed();
+    let status = CheckRunStatus::Completed { conclusion, completed_at: tx.now, unconfirmed };
+    outbox::add(tx, target, attempt, &Effect::CheckRunUpdate { status })
+}
+
+fn target(row: &Row<'_>) -> Result<Target, Error> {
+    Ok(Target {
+        installation: row::number(row, "forge_installation_id")?,
+        repository: row::number(row, "repository_id")?,
+        release_run: row::id(row, "release_run_id")?,
+    })
 }
 
 /// Notes that the forge shows the end of the release run, when `fence`'s message is what told it.

@@ -278,7 +278,7 @@ fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<
             reason,
             error_class: class,
             attempt_count: row.get("attempt_count")?,
-            replay_class: job::REPLAY_CLASS,
+            replay_class: job::replay_class(reason),
         },
     )
 }

@@ -18,7 +18,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 31] = [
+const STEPS: [(&str, &str); 36] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -50,10 +50,15 @@ const STEPS: [(&str, &str); 31] = [
     step!("29-webhook-redeliveries"),
     step!("30-agent-cards"),
     step!("31-repository-owners"),
+    step!("32-lag-counts"),
+    step!("33-claim-turns"),
+    step!("34-forge-write-paces"),
+    step!("35-check-runs-not-ours"),
+    step!("36-given-up-items"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 31;
+pub const NEWEST_STEP: i64 = 36;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

@@ -5,70 +5,71 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension as _, Row, named_params};
 
-use crate::domain::id::{AttemptId, OutboxId};
+use crate::domain::event::CommitSha;
+use crate::domain::id::{AttemptId, InstallationId, OutboxId};
 use crate::domain::lease::{Claim, Fence};
 use crate::domain::outbox::{self, Effect, EffectKind, Message, SendResult, Settlement, Tries};
+use crate::domain::pace::Pace;
 use crate::domain::retry::RetryPolicy;
+use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::releases::Target;
-use crate::store::sqlite::{LeasePolicy, Store, effect, lease, releases, row, settlement};
+use crate::store::sqlite::{
+    LeasePolicy, Store, effect, forge_limits, lease, releases, row, settlement, turns,
+};
 
-/// Rows one claim looks at, at most, so that it does not hold up its group.
-const CLAIM_LOOKS_MAX: u32 = 128;
+/// A message that is due, with its row and its fencing token.
+type Due = (Message, (i64, i64));
 
-/// What looking for a message came to.
-#[derive(Debug)]
-pub enum NextMessage {
-    /// This one is ours.
-    Claimed(Box<Claim<Message>>),
-    /// So many wait for a pause to end that the look was cut short; there may be others behind.
-    LookAgain,
-    /// There is none.
-    NothingDue,
-}
-
-/// What is due; a message with its row and fencing token.
-enum Due {
-    Message(Box<Message>, (i64, i64)),
-    OnlyPaused,
-    Nothing,
-}
+/// Expired leases that one claim takes back, at most, so that it does not hold up its group.
+const EXPIRED_MAX: u32 = 128;
 
 impl Store {
-    /// Claims the next due message. One whose holder vanished is due again, or given up; those of a
-    /// paused installation wait until its pause is over.
+    /// Claims the message whose turn it is: claims go round the installations that have something due, may
+    /// write at that pace, are not paused, and are not among the `full` ones. One whose holder
+    /// vanished is due again, or given up.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was claimed.
-    pub fn claim_message(&self, owner: &str, policy: LeasePolicy) -> Result<NextMessage, Error> {
+    pub fn claim_message(
+        &self,
+        owner: &str,
+        policy: LeasePolicy,
+        pace: Pace,
+        full: Vec<InstallationId>,
+    ) -> Result<Option<Box<Claim<Message>>>, Error> {
         let owner = owner.to_owned();
-        let (next, expired) = self.write(move |tx| {
+        let (claim, expired) = self.write(move |tx| {
             let expired = take_back_expired(tx, &policy.retry)?;
-            let next = match next_due(tx)? {
-                Due::Message(mut message, row) => {
-                    let table = ("outbox", "available");
-                    let fence = lease::take(tx, table, row, &owner, policy.lease)?;
-                    message.try_count = message.try_count.saturating_add(1);
-                    NextMessage::Claimed(Box::new(Claim { item: *message, fence }))
-                }
-                Due::OnlyPaused => NextMessage::LookAgain,
-                Due::Nothing => NextMessage::NothingDue,
+            let Some((mut message, row)) = next_due(tx, pace, &full)? else {
+                return Ok((None, expired));
             };
-            Ok((next, expired))
+            let fence = lease::take(tx, ("outbox", "available"), row, &owner, policy.lease)?;
+            message.try_count = message.try_count.saturating_add(1);
+            Ok((Some(Box::new(Claim { item: message, fence })), expired))
         })?;
         self.count_lease_expiries(expired);
-        Ok(next)
+        Ok(claim)
     }
 
     /// Notes that the effect is about to leave. Whoever finds this mark later knows that it may have
-    /// happened. Refused when less than `needed` of the lease is left.
+    /// happened. Or returns when it may leave, because the installation is paused or has used up its
+    /// writes; then nothing is noted.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`]: nothing may be sent.
-    pub fn begin_send(&self, claim: &Claim<Message>, needed: Duration) -> Result<(), Error> {
-        let fence = claim.fence;
-        self.write(move |tx| begin_send(tx, fence, needed))
+    /// [`Error::LeaseLost`] when less than `needed` of the lease is left: nothing may be sent.
+    pub fn begin_send(
+        &self,
+        claim: &Claim<Message>,
+        needed: Duration,
+        pace: Pace,
+    ) -> Result<Option<Timestamp>, Error> {
+        let (fence, installation) = (claim.fence, claim.item.installation);
+        self.write(move |tx| match forge_limits::book_write(tx, installation, pace)? {
+            Some(until) => Ok(Some(until)),
+            None => begin_send(tx, fence, needed).map(|()| None),
+        })
     }
 
     /// Finishes a claimed message by what came of sending it. `in_doubt` says that an effect may have
@@ -86,28 +87,30 @@ impl Store {
         in_doubt: bool,
         policy: RetryPolicy,
     ) -> Result<Settlement, Error> {
-        let (fence, kind, count) = (claim.fence, claim.item.kind, claim.item.try_count);
+        let (fence, kind) = (claim.fence, claim.item.kind);
+        let (count, lag_count) = (claim.item.try_count, claim.item.lag_count);
         self.write(move |tx| {
             let target = match held(tx, fence) {
                 Err(Error::LeaseLost) => return settlement::prove_late(tx, fence, result),
                 held => held?,
             };
             let jitter = tx.ids.fraction();
-            let tries = Tries { count, in_doubt, policy: &policy, jitter };
+            let tries = Tries { count, lag_count, in_doubt, policy: &policy, jitter };
             let settlement = settlement::disown_taken_number(
                 tx,
                 target.1,
                 outbox::settle(kind, result, tries, tx.now),
             )?;
             if let Some(until) = result.pause_until() {
-                settlement::pause(tx, target.0.installation, until)?;
+                forge_limits::pause(tx, target.0.installation, until)?;
             }
             settlement::apply(tx, fence, target, settlement, in_doubt)
         })
     }
 }
 
-/// Adds an effect of an attempt. It is held while one before it is unfinished.
+/// Adds an effect of an attempt. It is held while one before it is unfinished, a dead one too. Behind a
+/// dead dispatch there is only the end of the release, which is told in spite of it.
 pub(super) fn add(
     tx: &mut Tx<'_>,
     target: Target,
@@ -122,7 +125,8 @@ pub(super) fn add(
                 updated_at) \
              VALUES (:id, :key, :installation, :repository, :release, :attempt, :kind, :payload, \
                 iif(EXISTS (SELECT 1 FROM outbox WHERE attempt_id = :attempt \
-                    AND status IN ('held', 'available', 'leased', 'dead_letter')), \
+                    AND status IN ('held', 'available', 'leased', 'dead_letter') \
+                    AND NOT (kind = 'workflow_dispatch' AND status = 'dead_letter')), \
                     'held', 'available'), \
                 :now, :now, :now)",
         )?
@@ -146,7 +150,8 @@ pub(super) fn advance(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
         .prepare_cached(
             "UPDATE outbox SET status = 'available', available_at = :now, updated_at = :now \
              WHERE status = 'held' AND id = (SELECT min(id) FROM outbox WHERE attempt_id = :attempt \
-                AND status IN ('held', 'available', 'leased', 'dead_letter'))",
+                AND status IN ('held', 'available', 'leased', 'dead_letter') \
+                AND NOT (kind = 'workflow_dispatch' AND status = 'dead_letter'))",
         )?
         .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
     Ok(())
@@ -201,8 +206,8 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<usize, Err
              WHERE status = 'leased' AND lease_expires_at <= :now \
              ORDER BY lease_expires_at, id LIMIT +:limit",
         )?;
-        let mut rows = statement
-            .query(named_params! { ":now": tx.now.micros(), ":limit": CLAIM_LOOKS_MAX })?;
+        let mut rows =
+            statement.query(named_params! { ":now": tx.now.micros(), ":limit": EXPIRED_MAX })?;
         while let Some(row) = rows.next()? {
             let in_doubt = row.get::<_, Option<i64>>("send_began_at")?.is_some();
             let tries = row.get::<_, u32>("attempt_count")?;
@@ -219,40 +224,58 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<usize, Err
     Ok(count)
 }
 
-/// Finds the next message that is due and whose installation is not paused. Each paused one on the
-/// way is moved to the end of its pause, so that it is looked at once a pause and not at every claim.
-fn next_due(tx: &Tx<'_>) -> Result<Due, Error> {
-    for _ in 0..CLAIM_LOOKS_MAX {
-        let mut statement = tx.connection.prepare_cached(
-            "SELECT o.id, o.fencing_token, o.outbox_id, o.attempt_count, o.installation_id, \
-                o.release_run_id, o.attempt_id, o.kind, o.payload, o.send_began_at, a.check_run_id, \
-                p.repository_id, p.full_name AS repository, n.paused_until \
-             FROM outbox o JOIN release_run_attempts a USING (attempt_id) \
-             LEFT JOIN repositories p ON p.repository_id = o.repository_id \
-                AND p.installation_id = o.installation_id AND p.state = 'active' \
-             LEFT JOIN installation_pauses n \
-                ON n.installation_id = o.installation_id AND n.paused_until > :now \
-             WHERE o.status = 'available' AND o.available_at <= :now \
-             ORDER BY o.available_at, o.id LIMIT 1",
-        )?;
-        let mut rows = statement.query(named_params! { ":now": tx.now.micros() })?;
-        let Some(row) = rows.next()? else { return Ok(Due::Nothing) };
-        let id: i64 = row.get("id")?;
-        let Some(paused_until) = row.get::<_, Option<i64>>("paused_until")? else {
-            return Ok(Due::Message(Box::new(message(row)?), (id, row.get("fencing_token")?)));
-        };
-        drop(rows);
-        tx.connection
-            .prepare_cached(
-                "UPDATE outbox SET available_at = :until, updated_at = :now WHERE id = :id",
-            )?
-            .execute(named_params! {
-                ":id": id,
-                ":until": paused_until,
-                ":now": tx.now.micros(),
-            })?;
+/// Finds the next message that is due of the installation whose turn it is.
+fn next_due(tx: &Tx<'_>, pace: Pace, full: &[InstallationId]) -> Result<Option<Due>, Error> {
+    let any_due: bool = tx
+        .connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outbox WHERE status = 'available' AND available_at <= :now)",
+        )?
+        .query_row(named_params! { ":now": tx.now.micros() }, |row| row.get(0))?;
+    if !any_due {
+        return Ok(None);
     }
-    Ok(Due::OnlyPaused)
+    let turn = turns::next(
+        tx,
+        "outbox",
+        |after| waiting_behind(tx, after),
+        |installation| {
+            Ok(!full.contains(&installation)
+                && forge_limits::write_not_before(tx, installation, pace)?.is_none())
+        },
+    )?;
+    let Some(installation) = turn else { return Ok(None) };
+    let mut statement = tx.connection.prepare_cached(
+        "SELECT o.id, o.fencing_token, o.outbox_id, o.attempt_count, o.lag_count, \
+            o.installation_id, o.release_run_id, o.attempt_id, o.kind, o.payload, o.send_began_at, \
+            a.check_run_id, a.check_run_name, a.check_run_mismatch_at, r.head_sha, \
+            p.repository_id, p.full_name AS repository \
+         FROM outbox o JOIN release_run_attempts a USING (attempt_id) \
+         JOIN release_runs r ON r.release_run_id = o.release_run_id \
+         LEFT JOIN repositories p ON p.repository_id = o.repository_id \
+            AND p.installation_id = o.installation_id AND p.state = 'active' \
+         WHERE o.status = 'available' AND o.installation_id = :installation \
+            AND o.available_at <= :now \
+         ORDER BY o.available_at, o.id LIMIT 1",
+    )?;
+    let mut rows = statement.query(named_params! {
+        ":installation": installation.get(),
+        ":now": tx.now.micros(),
+    })?;
+    let row = rows.next()?.ok_or(Error::Row("available_at"))?;
+    Ok(Some((message(row)?, (row.get("id")?, row.get("fencing_token")?))))
+}
+
+fn waiting_behind(tx: &Tx<'_>, after: i64) -> Result<Option<turns::Waiting>, Error> {
+    Ok(tx
+        .connection
+        .prepare_cached(
+            "SELECT installation_id, available_at FROM outbox \
+             WHERE status = 'available' AND installation_id > :after \
+             ORDER BY installation_id, available_at LIMIT 1",
+        )?
+        .query_row(named_params! { ":after": after }, turns::waiting)
+        .optional()?)
 }
 
 fn message(row: &Row<'_>) -> Result<Message, Error> {
@@ -264,10 +287,14 @@ fn message(row: &Row<'_>) -> Result<Message, Error> {
         repository: row::repository(row).unwrap_or_default(),
         release_run: row::id(row, "release_run_id")?,
         attempt: row::id(row, "attempt_id")?,
+        head_sha: CommitSha::new(&row.get::<_, String>("head_sha")?),
         check_run: row::number_or_null(row, "check_run_id")?,
+        check_run_name: row.get("check_run_name")?,
+        check_run_is_ours: row.get::<_, Option<i64>>("check_run_mismatch_at")?.is_none(),
         effect: effect::decode(&payload),
         kind: row::effect_kind(row)?,
         try_count: row.get("attempt_count")?,
+        lag_count: row.get("lag_count")?,
         sent_before: row.get::<_, Option<i64>>("send_began_at")?.is_some(),
     })
 }

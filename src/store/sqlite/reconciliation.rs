@@ -2,8 +2,9 @@
 //! and put off or finished. A finished item keeps its subject from being found again.
 
 mod apply;
-mod budget;
+mod claim;
 mod detect;
+mod given_up;
 mod subject;
 
 use std::time::Duration;
@@ -12,21 +13,17 @@ use rusqlite::{OptionalExtension as _, Row, named_params};
 
 use crate::domain::id::{InstallationId, ReconciliationId};
 use crate::domain::lease::{Claim, Fence};
-use crate::domain::reconcile::look::{Look, Settled, Subject};
+use crate::domain::pace::Pace;
+use crate::domain::reconcile::look::{Look, Settled};
 use crate::domain::reconcile::{Code, Kind, Reason, Rules};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
-use crate::store::sqlite::{Store, lease, retention, row};
+use crate::store::sqlite::{Store, forge_limits, retention, row};
 
 pub use apply::Observation;
 pub use detect::Detected;
 pub(super) use subject::standing_of;
-
-/// Items that one claim puts off or closes before it lets others have the writer.
-const CLAIM_LOOKS_MAX: u32 = 64;
-/// Holders of one item that may vanish before it is given up.
-const VANISHED_MAX: u32 = 8;
 
 /// How exactly it is known when a reconciler polled last: each note is a write.
 const TICK_EVERY: Duration = Duration::from_secs(4);
@@ -36,6 +33,8 @@ const TICK_EVERY: Duration = Duration::from_secs(4);
 pub struct Polled {
     /// Items that were finished without a look: there was nothing left to repair, or nobody survives it.
     pub closed: Vec<Closed>,
+    /// Items that were given up, whose deadline was applied to their subject now: what it came to.
+    pub overdue: Vec<Closed>,
     /// An item to look at.
     pub claim: Option<Box<Claim<Look>>>,
     /// Others may be due.
@@ -54,48 +53,62 @@ pub struct Closed {
 }
 
 impl Store {
-    /// Claims the next due item of a reconciler.
+    /// Claims the item of a reconciler whose turn it is: claims go round the installations that have
+    /// something due. One that asks the forge is claimed only while its installation is not paused, has
+    /// looks left, and is not among the `full` ones.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was claimed.
-    pub fn claim_look(&self, kind: Kind, owner: &str, lease: Duration) -> Result<Polled, Error> {
+    pub fn claim_look(
+        &self,
+        kind: Kind,
+        owner: &str,
+        lease: Duration,
+        full: Vec<InstallationId>,
+    ) -> Result<Polled, Error> {
         let owner = owner.to_owned();
         let (polled, expired) = self.write(move |tx| {
-            let (mut closed, expired) = take_back_expired(tx, kind)?;
-            let claim = claim(tx, kind, (&owner, lease), &mut closed)?;
-            let more = !matches!(claim, Next::NothingDue);
+            let (mut closed, expired) = claim::take_back_expired(tx, kind)?;
+            let overdue = given_up::apply_deadlines(tx, kind)?;
+            let claim = claim::claim(tx, kind, (&owner, lease, &full), &mut closed)?;
+            let more = !matches!(claim, claim::Next::NothingDue);
             retention::tick(tx, kind.worker(), !more, TICK_EVERY)?;
             let claim = match claim {
-                Next::Claimed(claim) => Some(claim),
-                Next::LookAgain | Next::NothingDue => None,
+                claim::Next::Claimed(claim) => Some(claim),
+                claim::Next::LookAgain | claim::Next::NothingDue => None,
             };
-            Ok((Polled { closed, claim, more }, expired))
+            Ok((Polled { closed, overdue, claim, more }, expired))
         })?;
         self.count_lease_expiries(expired);
         Ok(polled)
     }
 
-    /// Gives a claimed item back as if it had not been claimed: nothing was learned about it.
+    /// Gives a claimed item back as if it had not been claimed, to be looked at from then on: nothing was
+    /// learned about it.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when the claim is no longer ours.
-    pub fn postpone_look(&self, claim: &Claim<Look>) -> Result<(), Error> {
+    pub fn postpone_look(&self, claim: &Claim<Look>, until: Timestamp) -> Result<(), Error> {
         let fence = claim.fence;
         self.write(move |tx| {
-            give_back(
-                tx,
-                fence,
-                &Back { at: tx.now, code: None, uncounted: 1, deadline_max: Timestamp::MAX },
-            )
+            let back = Back { uncounted: 1, ..Back::at(until.max(tx.now)) };
+            give_back(tx, fence, &back)
         })
     }
 
-    /// Confirms that at least `needed` of the lease is left.
+    /// Books the write a look leads to; or returns when it may leave, because the installation is paused
+    /// or has used up its writes.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`]: nothing may be written at the forge.
-    pub fn confirm_look(&self, claim: &Claim<Look>, needed: Duration) -> Result<(), Error> {
-        let fence = claim.fence;
+    /// [`Error::LeaseLost`] when less than `needed` of the lease is left: nothing may be written at the
+    /// forge.
+    pub fn begin_write(
+        &self,
+        claim: &Claim<Look>,
+        needed: Duration,
+        pace: Pace,
+    ) -> Result<Option<Timestamp>, Error> {
+        let (fence, installation) = (claim.fence, claim.item.installation);
         self.write(move |tx| {
             let holds: bool = tx
                 .connection
@@ -111,160 +124,16 @@ impl Store {
                     },
                     |row| row.get(0),
                 )?;
-            if holds { Ok(()) } else { Err(Error::LeaseLost) }
-        })
-    }
-}
-
-enum Next {
-    Claimed(Box<Claim<Look>>),
-    LookAgain,
-    NothingDue,
-}
-
-/// Columns of an item that is not claimed yet.
-struct Due {
-    row: i64,
-    token: i64,
-    id: ReconciliationId,
-    reason: Reason,
-    subject: String,
-    /// The attempt it was opened about; nothing for an inbox row.
-    attempt: Option<String>,
-    installation: InstallationId,
-    deadline: Timestamp,
-}
-
-fn claim(
-    tx: &mut Tx<'_>,
-    kind: Kind,
-    (owner, lease): (&str, Duration),
-    closed: &mut Vec<Closed>,
-) -> Result<Next, Error> {
-    for _ in 0..CLAIM_LOOKS_MAX {
-        let Some(due) = next_due(tx, kind)? else { return Ok(Next::NothingDue) };
-        let loaded = match subject::load(tx, &due) {
-            // One that cannot be read ends here, so that it does not keep others from being looked at.
-            Err(Error::Row(_)) => Err(Code::SubjectUnreadable),
-            loaded => loaded?,
-        };
-        let subject = match loaded {
-            Ok(subject) => subject,
-            Err(code) => {
-                close_unclaimed(tx, due.row, code)?;
-                closed.push(Closed { id: due.id, reason: due.reason, code });
-                continue;
+            if !holds {
+                return Err(Error::LeaseLost);
             }
-        };
-        if kind != Kind::WebhookInbox
-            && let Some(until) = budget::exhausted_until(tx, due.installation)?
-        {
-            put_off(tx, due.row, until)?;
-            continue;
-        }
-        let fence =
-            lease::take(tx, ("reconciliation_items", "open"), (due.row, due.token), owner, lease)?;
-        let look = look(tx, &due, subject)?;
-        return Ok(Next::Claimed(Box::new(Claim { item: look, fence })));
-    }
-    Ok(Next::LookAgain)
-}
-
-fn next_due(tx: &Tx<'_>, kind: Kind) -> Result<Option<Due>, Error> {
-    let mut statement = tx.connection.prepare_cached(
-        "SELECT id, fencing_token, reconciliation_id, reason, subject_id, attempt_id, \
-            installation_id, deadline_at \
-         FROM reconciliation_items \
-         WHERE status = 'open' AND kind = :kind AND next_check_at <= :now \
-         ORDER BY next_check_at, id LIMIT 1",
-    )?;
-    let mut rows =
-        statement.query(named_params! { ":kind": kind.as_str(), ":now": tx.now.micros() })?;
-    rows.next()?
-        .map(|row| {
-            Ok(Due {
-                row: row.get("id")?,
-                token: row.get("fencing_token")?,
-                id: row::id(row, "reconciliation_id")?,
-                reason: reason(row)?,
-                subject: row.get("subject_id")?,
-                attempt: row.get("attempt_id")?,
-                installation: row::number(row, "installation_id")?,
-                deadline: row::instant(row, "deadline_at")?,
-            })
+            forge_limits::book_write(tx, installation, pace)
         })
-        .transpose()
+    }
 }
 
 fn reason(row: &Row<'_>) -> Result<Reason, Error> {
     row::read(row, "reason", |word: String| Reason::from_word(&word))
-}
-
-fn look(tx: &Tx<'_>, due: &Due, subject: Subject) -> Result<Look, Error> {
-    Ok(Look {
-        id: due.id,
-        reason: due.reason,
-        deadline: due.deadline,
-        installation: due.installation,
-        repository: subject::repository(tx, due.installation, &subject)?,
-        subject,
-    })
-}
-
-/// Opens items whose holder vanished again; gives up those that nobody survives. Returns these, and how
-/// many leases ran out.
-fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<(Vec<Closed>, usize), Error> {
-    let mut statement = tx.connection.prepare_cached(
-        "UPDATE reconciliation_items SET vanished_count = vanished_count + 1, \
-            status = iif(vanished_count + 1 >= :vanished_max, 'dead_letter', 'open'), \
-            outcome_code = iif(vanished_count + 1 >= :vanished_max, :crash_loop, outcome_code), \
-            finished_at = iif(vanished_count + 1 >= :vanished_max, :now, NULL), \
-            next_check_at = :now, lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, \
-            updated_at = :now \
-         WHERE id IN (SELECT id FROM reconciliation_items WHERE status = 'leased' \
-            AND lease_expires_at <= :now AND kind = :kind ORDER BY lease_expires_at LIMIT +:limit) \
-         RETURNING status, reconciliation_id, reason",
-    )?;
-    let mut rows = statement.query(named_params! {
-        ":kind": kind.as_str(),
-        ":vanished_max": VANISHED_MAX,
-        ":crash_loop": Code::CrashLoop.as_str(),
-        ":limit": CLAIM_LOOKS_MAX,
-        ":now": tx.now.micros(),
-    })?;
-    let (mut closed, mut expired) = (Vec::new(), 0);
-    while let Some(row) = rows.next()? {
-        expired += 1;
-        if row.get::<_, String>("status")? == "dead_letter" {
-            let id = row::id(row, "reconciliation_id")?;
-            closed.push(Closed { id, reason: reason(row)?, code: Code::CrashLoop });
-        }
-    }
-    Ok((closed, expired))
-}
-
-fn put_off(tx: &Tx<'_>, row: i64, until: Timestamp) -> Result<(), Error> {
-    tx.connection
-        .prepare_cached(
-            "UPDATE reconciliation_items SET next_check_at = :until, updated_at = :now WHERE id = :id",
-        )?
-        .execute(named_params! { ":id": row, ":until": until.micros(), ":now": tx.now.micros() })?;
-    Ok(())
-}
-
-fn close_unclaimed(tx: &Tx<'_>, row: i64, code: Code) -> Result<(), Error> {
-    tx.connection
-        .prepare_cached(
-            "UPDATE reconciliation_items SET status = :status, outcome_code = :code, \
-                finished_at = :now, updated_at = :now WHERE id = :id",
-        )?
-        .execute(named_params! {
-            ":id": row,
-            ":status": if code.is_dead() { "dead_letter" } else { "completed" },
-            ":code": code.as_str(),
-            ":now": tx.now.micros(),
-        })?;
-    Ok(())
 }
 
 /// Something happened to the workflow run of an attempt: when it is being reconciled, it is looked at now.
@@ -288,8 +157,16 @@ struct Back {
     at: Timestamp,
     code: Option<Code>,
     uncounted: u32,
+    /// Returns because of lag that are added.
+    lag: u32,
     /// A later deadline was set by a clock that was ahead.
     deadline_max: Timestamp,
+}
+
+impl Back {
+    const fn at(at: Timestamp) -> Self {
+        Self { at, code: None, uncounted: 0, lag: 0, deadline_max: Timestamp::MAX }
+    }
 }
 
 fn give_back(tx: &Tx<'_>, fence: Fence, back: &Back) -> Result<(), Error> {
@@ -299,14 +176,15 @@ fn give_back(tx: &Tx<'_>, fence: Fence, back: &Back) -> Result<(), Error> {
             "UPDATE reconciliation_items SET status = 'open', next_check_at = :at, \
                 outcome_code = coalesce(:code, outcome_code), vanished_count = 0, \
                 deadline_at = min(deadline_at, :deadline_max), \
-                attempt_count = attempt_count - :uncounted, lease_owner = NULL, claim_id = NULL, \
-                lease_expires_at = NULL, updated_at = :now \
+                attempt_count = attempt_count - :uncounted, lag_count = lag_count + :lag, \
+                lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, updated_at = :now \
              WHERE id = :id AND claim_id = :claim AND status = 'leased'",
         )?
         .execute(named_params! {
             ":id": fence.row,
             ":claim": fence.claim_id,
             ":at": back.at.micros(),
+            ":lag": back.lag,
             ":code": back.code.map(Code::as_str),
             ":uncounted": back.uncounted,
             ":deadline_max": back.deadline_max.micros(),
@@ -315,16 +193,25 @@ fn give_back(tx: &Tx<'_>, fence: Fence, back: &Back) -> Result<(), Error> {
     if changed == 0 { Err(Error::LeaseLost) } else { Ok(()) }
 }
 
-/// Checks that the claim is still ours; returns the item's deadline.
-fn held(tx: &Tx<'_>, fence: Fence) -> Result<Timestamp, Error> {
+/// What is known of a claimed item when it is applied.
+#[derive(Clone, Copy)]
+struct Held {
+    deadline: Timestamp,
+    lag_count: u32,
+}
+
+/// Checks that the claim is still ours.
+fn held(tx: &Tx<'_>, fence: Fence) -> Result<Held, Error> {
     tx.connection
         .prepare_cached(
-            "SELECT deadline_at FROM reconciliation_items \
+            "SELECT deadline_at, lag_count FROM reconciliation_items \
              WHERE id = :id AND claim_id = :claim AND status = 'leased'",
         )?
-        .query_row(named_params! { ":id": fence.row, ":claim": fence.claim_id }, |row| row.get(0))
+        .query_row(named_params! { ":id": fence.row, ":claim": fence.claim_id }, |row| {
+            let deadline = Timestamp::from_micros(row.get("deadline_at")?);
+            Ok(Held { deadline, lag_count: row.get("lag_count")? })
+        })
         .optional()?
-        .map(Timestamp::from_micros)
         .ok_or(Error::LeaseLost)
 }
 
@@ -336,7 +223,14 @@ fn recheck(
     rules: &Rules,
 ) -> Result<Settled, Error> {
     let deadline_max = tx.now.plus(rules.deadline);
-    give_back(tx, fence, &Back { at, code: Some(code), uncounted: 0, deadline_max })?;
+    give_back(tx, fence, &Back { code: Some(code), deadline_max, ..Back::at(at) })?;
+    Ok(Settled { code, next_check_at: Some(at) })
+}
+
+/// Puts a claimed item off because what was seen may be the lag of a fresh token.
+fn recheck_for_lag(tx: &Tx<'_>, fence: Fence, at: Timestamp) -> Result<Settled, Error> {
+    let code = Code::ForgeTokenLag;
+    give_back(tx, fence, &Back { code: Some(code), lag: 1, ..Back::at(at) })?;
     Ok(Settled { code, next_check_at: Some(at) })
 }
 

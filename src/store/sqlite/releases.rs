@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension as _, ToSql, named_params};
 use uuid::Uuid;
 
+use crate::domain::dead_letter::ReplayClass;
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{CommitSha, GitRef};
 use crate::domain::id::{
@@ -201,7 +202,7 @@ fn add_attempt(
 
 /// The dispatch of an attempt is about to leave.
 pub(super) fn dispatching(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
-    change(tx, attempt, "status = 'dispatching'", "status = 'queued'", &[])
+    change(tx, attempt, "status = 'dispatching'", "status = 'queued'", &[]).map(drop)
 }
 
 /// The forge accepted the dispatch of an attempt.
@@ -214,7 +215,10 @@ pub(super) fn dispatched(
     let run = run.map(WorkflowRunId::get);
     let set = "status = 'running', workflow_run_id = :number";
     let condition = "status IN ('queued', 'dispatching')";
-    change(tx, attempt, set, condition, &[(":number", &run)])?;
+    if !change(tx, attempt, set, condition, &[(":number", &run)])? {
+        // It has ended meanwhile, which is what its check run shows.
+        return Ok(());
+    }
     let update = Effect::CheckRunUpdate { status: CheckRunStatus::InProgress };
     outbox::add(tx, target, attempt, &update)
 }
@@ -231,7 +235,7 @@ pub(super) fn identify(tx: &Tx<'_>, attempt: AttemptId, run: WorkflowRunId) -> R
 
 /// The workflow run of an attempt has ended well, as the forge says: only its result is missing.
 pub(super) fn reporting(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
-    change(tx, attempt, "status = 'reporting'", "status = 'running'", &[])
+    change(tx, attempt, "status = 'reporting'", "status = 'running'", &[]).map(drop)
 }
 
 /// The workflow run of an attempt has become known after its dispatch was done.
@@ -241,7 +245,7 @@ pub(super) fn run_is_known(
     run: WorkflowRunId,
 ) -> Result<(), Error> {
     let set = "workflow_run_id = :number";
-    change(tx, attempt, set, "workflow_run_id IS NULL", &[(":number", &run.get())])
+    change(tx, attempt, set, "workflow_run_id IS NULL", &[(":number", &run.get())]).map(drop)
 }
 
 /// The check run of an attempt exists.
@@ -251,31 +255,58 @@ pub(super) fn check_run_exists(
     check_run: CheckRunId,
 ) -> Result<(), Error> {
     change(tx, attempt, "check_run_id = :number", "true", &[(":number", &check_run.get())])
+        .map(drop)
 }
 
-/// Changes an attempt, and its release run while it is the current one.
+/// Changes an attempt, and its release run while it is the current one. Returns whether either changed.
 fn change(
     tx: &Tx<'_>,
     attempt: AttemptId,
     set: &str,
     condition: &str,
     more: &[(&str, &dyn ToSql)],
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let attempt = attempt.to_string();
     let now = tx.now.micros();
     let mut params: Vec<(&str, &dyn ToSql)> = vec![(":attempt", &attempt), (":now", &now)];
     params.extend_from_slice(more);
+    let mut changed = 0;
     for (table, key) in
         [("release_run_attempts", "attempt_id"), ("release_runs", "current_attempt_id")]
     {
-        tx.connection
+        changed += tx
+            .connection
             .prepare_cached(&format!(
                 "UPDATE {table} SET {set}, updated_at = :now \
                  WHERE {key} = :attempt AND {condition}"
             ))?
             .execute(params.as_slice())?;
     }
-    Ok(())
+    Ok(changed > 0)
+}
+
+/// Says whether an attempt has a check run, and the forge never showed another one under its number.
+pub(super) fn has_own_check_run(tx: &Tx<'_>, attempt: AttemptId) -> Result<bool, Error> {
+    Ok(tx
+        .connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM release_run_attempts WHERE attempt_id = :attempt \
+                AND check_run_id IS NOT NULL AND check_run_mismatch_at IS NULL)",
+        )?
+        .query_row(named_params! { ":attempt": attempt.to_string() }, |row| row.get(0))?)
+}
+
+/// The forge showed another check run under the number of an attempt's: nothing is written to it any
+/// more, and what was to be must not be replayed.
+pub(super) fn check_run_is_not_ours(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE release_run_attempts SET \
+                check_run_mismatch_at = coalesce(check_run_mismatch_at, :now) \
+             WHERE attempt_id = :attempt",
+        )?
+        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    dead_letters::reclassify_updates(tx, attempt, ReplayClass::BindingMismatch)
 }
 
 /// Says whether the forge's number belongs to another attempt already: a second owner is never right.

@@ -1,10 +1,10 @@
-//! What a settlement writes: the message's end or its next try, what was learned, the dead letter, the
-//! pause of an installation; all in the transaction that settles it.
+//! What a settlement writes: the message's end or its next try, what was learned, the dead letter; all in
+//! the transaction that settles it.
 
 use rusqlite::{ToSql, named_params};
 
 use crate::domain::dead_letter::{ErrorClass, ItemId, Reason, ReplayClass};
-use crate::domain::id::{AttemptId, InstallationId, OutboxId};
+use crate::domain::id::{AttemptId, OutboxId};
 use crate::domain::lease::Fence;
 use crate::domain::outbox::{EffectKind, Learned, OutboxStatus, SendResult, Settlement};
 use crate::domain::reconcile::doubt::Proof;
@@ -160,15 +160,32 @@ pub(super) fn apply(
             }
             outbox::advance(tx, attempt)?;
         }
-        Settlement::RetryAt(instant) => give_back(tx, fence, instant, in_doubt, 0)?,
-        Settlement::WaitUntil(instant) => give_back(tx, fence, instant, in_doubt, 1)?,
+        Settlement::RetryAt(instant) => {
+            give_back(tx, fence, instant, in_doubt, Uncounted::Nothing)?;
+        }
+        Settlement::WaitUntil(instant) => give_back(tx, fence, instant, in_doubt, Uncounted::Try)?,
+        Settlement::WaitForLag(instant) => give_back(tx, fence, instant, in_doubt, Uncounted::Lag)?,
         Settlement::Bury(reason, class, replay_class) => {
-            finish(tx, fence, OutboxStatus::DeadLetter, !replay_class.is_safe())?;
+            finish(tx, fence, OutboxStatus::DeadLetter, replay_class.is_uncertain())?;
             bury(tx, fence, reason, class, replay_class)?;
+            if replay_class == ReplayClass::BindingMismatch {
+                releases::check_run_is_not_ours(tx, attempt)?;
+            }
         }
         Settlement::Superseded => finish(tx, fence, OutboxStatus::Superseded, false)?,
     }
     Ok(settlement)
+}
+
+/// What a message that is given back is not counted for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Uncounted {
+    /// Its try counts.
+    Nothing,
+    /// Its try does not count.
+    Try,
+    /// Its try does not count, but as a return because of lag.
+    Lag,
 }
 
 fn give_back(
@@ -176,13 +193,13 @@ fn give_back(
     fence: Fence,
     available_at: Timestamp,
     in_doubt: bool,
-    uncounted: u32,
+    uncounted: Uncounted,
 ) -> Result<(), Error> {
     let changed = tx
         .connection
         .prepare_cached(
             "UPDATE outbox SET status = 'available', available_at = :available, \
-                attempt_count = attempt_count - :uncounted, \
+                attempt_count = attempt_count - :uncounted, lag_count = lag_count + :lag, \
                 send_began_at = iif(:in_doubt, send_began_at, NULL), lease_owner = NULL, \
                 claim_id = NULL, lease_expires_at = NULL, updated_at = :now \
              WHERE id = :id AND claim_id = :claim",
@@ -191,7 +208,8 @@ fn give_back(
             ":id": fence.row,
             ":claim": fence.claim_id,
             ":available": available_at.micros(),
-            ":uncounted": uncounted,
+            ":uncounted": uncounted != Uncounted::Nothing,
+            ":lag": uncounted == Uncounted::Lag,
             ":in_doubt": in_doubt,
             ":now": tx.now.micros(),
         })?;
@@ -246,25 +264,4 @@ fn bury(
             replay_class,
         },
     )
-}
-
-/// Pauses an installation for every process; a longer pause stands.
-pub(super) fn pause(
-    tx: &Tx<'_>,
-    installation: InstallationId,
-    until: Timestamp,
-) -> Result<(), Error> {
-    tx.connection
-        .prepare_cached(
-            "INSERT INTO installation_pauses (installation_id, paused_until, updated_at) \
-             VALUES (:id, :until, :now) ON CONFLICT (installation_id) DO UPDATE SET \
-                paused_until = max(paused_until, excluded.paused_until), \
-                updated_at = excluded.updated_at",
-        )?
-        .execute(named_params! {
-            ":id": installation.get(),
-            ":until": until.micros(),
-            ":now": tx.now.micros(),
-        })?;
-    Ok(())
 }

@@ -65,6 +65,11 @@ pub(super) fn terminal(metrics: &Metrics, id: ReconciliationId, reason: Reason, 
     count(metrics, kind, code, "end");
 }
 
+/// The deadline of an item that was given up has passed: its subject was ended without a look.
+pub(super) fn overdue(id: ReconciliationId, reason: Reason, code: Code) {
+    log::warn!(event = "reconciliation.overdue", reconciliation_id = id.to_string().as_str(), reason = reason.as_str(), outcome_code = code.as_str(); "an item that was given up reached its deadline, and what it was about was ended");
+}
+
 /// An item was put off.
 pub(super) fn recheck(
     metrics: &Metrics,
@@ -85,7 +90,7 @@ fn count(metrics: &Metrics, kind: Kind, code: Code, then: &'static str) {
 /// The forge was looked at.
 pub(super) fn looked(metrics: &Metrics, kind: Kind, observation: Observation) {
     let outcome = match observation {
-        Observation::Inbox => return,
+        unasked if !unasked.was_asked() => return,
         other if other.is_unavailable() => "failed",
         other if other.is_not_found() => "not_found",
         _ => "ok",

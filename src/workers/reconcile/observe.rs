@@ -8,17 +8,22 @@ use crate::domain::lease::Claim;
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::look::{self, Look, Subject};
 use crate::domain::reconcile::{Unavailable, check_run, doubt, workflow};
-use crate::forge::{CheckRunLook, NewCheckRun, Permission, Session, unavailable};
+use crate::domain::time::Timestamp;
+use crate::forge::{CheckRunLook, CheckRunUpdate, NewCheckRun, Permission, Session, unavailable};
 use crate::store::Observation;
+use crate::workers::gate::Gate;
 
-/// What must be left of the lease when an update leaves: one call with its redirect and freshness waits.
+/// What must be left of the lease when an update leaves: one call with its redirect (30 s), and room.
 const CALL_MAX: Duration = Duration::from_secs(90);
 
-/// Looks at the subject of a claim. Nothing when nothing was learned: the lease is as good as over.
-pub(super) fn observe(worker: &Reconcile, claim: &Claim<Look>) -> Option<Observation> {
+/// Looks at the subject of a claim.
+///
+/// # Errors
+/// Nothing was learned: from when on to look again.
+pub(super) fn observe(worker: &Reconcile, claim: &Claim<Look>) -> Result<Observation, Timestamp> {
     let look = &claim.item;
     let permission = match &look.subject {
-        Subject::Inbox(_) => return Some(Observation::Inbox),
+        Subject::Inbox(_) => return Ok(Observation::Inbox),
         Subject::WorkflowRun(_) | Subject::UnknownRun(_) | Subject::Dispatch(_) => {
             Permission::ActionsRead
         }
@@ -26,23 +31,36 @@ pub(super) fn observe(worker: &Reconcile, claim: &Claim<Look>) -> Option<Observa
     };
     // An installation that is not active, or a repository we may not see, cannot be asked about.
     let Some(repository) = &look.repository else {
-        return Some(unseen(&look.subject, unknown(ErrorClass::State)));
+        return Ok(unseen(&look.subject, unknown(ErrorClass::State)));
     };
-    let mut session = match worker.forge.open(look.installation, repository, permission) {
-        Ok(session) => session,
-        Err(refused) => return Some(unseen(&look.subject, unavailable(refused))),
+    let gate = Gate::new(&worker.store, look.installation);
+    let check = || gate.check();
+    let opened = worker.forge.open(look.installation, repository, permission, &check);
+    let observation = match opened {
+        Ok(mut session) => look_at(worker, claim, session.as_mut())?,
+        Err(refused) => unseen(&look.subject, unavailable(refused)),
     };
-    Some(match &look.subject {
+    match gate.stopped() {
+        None => Ok(observation),
+        Some(SendResult::Deferred(until)) => Err(until),
+        Some(_) => Err(Timestamp::MIN),
+    }
+}
+
+fn look_at(
+    worker: &Reconcile,
+    claim: &Claim<Look>,
+    session: &mut dyn Session,
+) -> Result<Observation, Timestamp> {
+    Ok(match &claim.item.subject {
         Subject::Inbox(_) => Observation::Inbox,
         Subject::WorkflowRun(run) => Observation::Workflow(session.workflow_run(run)),
         Subject::UnknownRun(dispatch) | Subject::Dispatch(dispatch) => {
             Observation::Doubt(session.find_workflow_run(dispatch))
         }
-        Subject::Creation(creation) => {
-            Observation::Doubt(creation_seen(session.as_mut(), creation))
-        }
+        Subject::Creation(creation) => Observation::Doubt(creation_seen(session, creation)),
         Subject::CheckRun(run) => {
-            Observation::CheckRun(check_run_seen(worker, claim, session.as_mut(), run)?)
+            Observation::CheckRun(check_run_seen(worker, claim, session, run)?)
         }
     })
 }
@@ -75,28 +93,53 @@ fn creation_seen(session: &mut dyn Session, creation: &look::Creation) -> doubt:
     }
 }
 
-/// Looks at a check run, and sets it when it is ours and shows something else than it must.
+/// Looks at a check run, and sets it when it is ours, shows something else than it must, and is not as it
+/// was when the forge refused to set it.
 fn check_run_seen(
     worker: &Reconcile,
     claim: &Claim<Look>,
     session: &mut dyn Session,
     run: &look::CheckRun,
-) -> Option<check_run::Observation> {
-    Some(match session.check_run(run) {
-        CheckRunLook::BindingMismatch => check_run::Observation::BindingMismatch,
-        CheckRunLook::Expected => check_run::Observation::Expected,
-        CheckRunLook::NotFound => check_run::Observation::NotFound,
-        CheckRunLook::Unavailable(why) => check_run::Observation::Unavailable(why),
-        CheckRunLook::Different => {
-            worker.store.confirm_look(claim, CALL_MAX).ok()?;
-            let status = CheckRunStatus::Completed {
-                conclusion: run.conclusion,
-                completed_at: run.completed_at,
-            };
-            match session.update_check_run(run.check_run, status) {
-                SendResult::CheckRunUpdated => check_run::Observation::Updated,
-                failed => check_run::Observation::NotUpdated(unavailable(failed)),
-            }
+) -> Result<check_run::Observation, Timestamp> {
+    let state = match session.check_run(run) {
+        CheckRunLook::BindingMismatch => return Ok(check_run::Observation::BindingMismatch),
+        CheckRunLook::Expected => return Ok(check_run::Observation::Expected),
+        CheckRunLook::NotFound => return Ok(check_run::Observation::NotFound),
+        CheckRunLook::Unavailable(why) => return Ok(check_run::Observation::Unavailable(why)),
+        CheckRunLook::Different(state) if run.refused_state == Some(state) => {
+            return Ok(check_run::Observation::Unchanged);
         }
+        CheckRunLook::Different(state) => state,
+    };
+    match worker.store.begin_write(claim, CALL_MAX, worker.pace) {
+        Ok(None) => {}
+        Ok(Some(until)) => return Err(until),
+        Err(_) => return Err(Timestamp::MIN),
+    }
+    let (conclusion, completed_at) = (run.conclusion, run.completed_at);
+    let unconfirmed = run.unconfirmed;
+    let status = CheckRunStatus::Completed { conclusion, completed_at, unconfirmed };
+    let update = CheckRunUpdate {
+        check_run: run.check_run,
+        attempt: run.attempt,
+        head_sha: run.head_sha.as_str(),
+        name: run.name.as_deref(),
+        status,
+    };
+    Ok(match session.update_check_run(&update) {
+        SendResult::CheckRunUpdated => check_run::Observation::Updated,
+        SendResult::CheckRunMismatch => check_run::Observation::BindingMismatch,
+        SendResult::Refused(class) => {
+            check_run::Observation::Refused(check_run::Refused { class, state })
+        }
+        // It may have been applied: what it shows now decides.
+        failed @ SendResult::Uncertain(..) => match session.check_run(run) {
+            CheckRunLook::Expected => check_run::Observation::Updated,
+            CheckRunLook::BindingMismatch => check_run::Observation::BindingMismatch,
+            CheckRunLook::Different(_) | CheckRunLook::NotFound | CheckRunLook::Unavailable(_) => {
+                check_run::Observation::NotUpdated(unavailable(failed))
+            }
+        },
+        failed => check_run::Observation::NotUpdated(unavailable(failed)),
     })
 }

@@ -64,6 +64,7 @@ impl Site {
             ("SVC_LOG_FORMAT", "json"),
             ("SVC_LOG_LEVEL", "trace"),
             ("SVC_POLL_MS", "50"),
+            ("SVC_FORGE_WRITES_PER_MINUTE", "60000"),
             ("SVC_SLO_POLL_MS", "60000"),
             ("SVC_RETRY_BASE_MS", "20"),
             ("SVC_RETRY_MAX_MS", "200"),

@@ -16,9 +16,8 @@ use svc::domain::time::Timestamp;
 use svc::forge::client::Client;
 use svc::forge::{CheckRunLook, Dispatch, Permission};
 use svc::simulator::{Call, Fault, RunState, Simulator};
-use svc::wake::Wake;
 
-use super::{SHA, attempt, check_run, open, repository, start};
+use super::{SHA, attempt, check_run, open, repository, start, update};
 
 const WORKFLOW: &str = "release it.yml";
 
@@ -56,6 +55,8 @@ fn wanted_check_run(check_run: CheckRunId) -> look::CheckRun {
         head_sha: CommitSha::new(SHA).unwrap(),
         conclusion: Conclusion::Failure,
         completed_at: Timestamp::from_micros(1_795_251_600_000_000),
+        unconfirmed: false,
+        refused_state: None,
     }
 }
 
@@ -128,12 +129,13 @@ fn a_check_run_is_seen_as_what_it_must_show_or_not() {
         panic!("the check run was created")
     };
     let wanted = wanted_check_run(id);
-    assert_eq!(session.check_run(&wanted), CheckRunLook::Different);
+    assert!(matches!(session.check_run(&wanted), CheckRunLook::Different(_)));
     let status = CheckRunStatus::Completed {
         conclusion: wanted.conclusion,
         completed_at: wanted.completed_at,
+        unconfirmed: false,
     };
-    assert_eq!(session.update_check_run(id, status), SendResult::CheckRunUpdated);
+    assert_eq!(session.update_check_run(&update(id, status)), SendResult::CheckRunUpdated);
     assert_eq!(session.check_run(&wanted), CheckRunLook::Expected);
     let shown = simulator.check_runs()[0].clone();
     assert_eq!(
@@ -143,7 +145,7 @@ fn a_check_run_is_seen_as_what_it_must_show_or_not() {
     assert_eq!(shown.completed_at, Some(wanted.completed_at.to_string()));
     assert!(shown.title.is_some() && shown.summary.is_some());
     let success = look::CheckRun { conclusion: Conclusion::Success, ..wanted.clone() };
-    assert_eq!(session.check_run(&success), CheckRunLook::Different);
+    assert!(matches!(session.check_run(&success), CheckRunLook::Different(_)));
     simulator.change_check_run(id.get(), |run| run.external_id = "somebody's".to_owned());
     assert_eq!(session.check_run(&wanted), CheckRunLook::BindingMismatch);
     simulator.remove_check_run(id.get());
@@ -197,7 +199,7 @@ fn a_limit_counts_from_the_answer_and_not_from_before_the_call() {
     simulator.add_repository(&repository());
     let clock = Arc::new(SteppingClock(SystemClock::new().now(), AtomicU32::new(0)));
     let settings = super::settings(simulator.base_url());
-    let client = Client::new(settings, Arc::<SteppingClock>::clone(&clock), Wake::new()).unwrap();
+    let client = Client::new(settings, Arc::<SteppingClock>::clone(&clock)).unwrap();
     let mut session = open(&client, Permission::ActionsRead);
     simulator.plan(Call::WorkflowRunRead, Fault::RateLimited { retry_after: 90 });
     let told = session.workflow_run(&wanted_run(7.try_into().unwrap()));

@@ -8,7 +8,7 @@ use svc::domain::outbox::SendResult;
 use svc::forge::Permission;
 use svc::forge::client::Settings;
 
-use super::double::{Double, Script, http, minted};
+use super::double::{Double, Script, http, minted, minted_for};
 use super::{client, dispatch, open, open_dispatch, settings};
 
 /// Opens a session on a double that answers the call after the mint with `script`, and dispatches.
@@ -70,18 +70,22 @@ fn a_redirect_to_anywhere_else_is_not_followed() {
 }
 
 #[test]
-fn a_server_that_does_not_know_the_field_is_asked_again_without_it() {
+fn a_server_that_does_not_know_the_field_is_told_from_then_on_without_it() {
     let refusal = http(422, "", r#"{"message":"\"return_run_details\" is not a permitted key."}"#);
     let accepted = b"HTTP/1.1 204 No Content\r\n\r\n".to_vec();
-    let script = vec![Script::Close(refusal.clone()), Script::Close(accepted)];
-    let (result, requests) = dispatch_answered_by(script);
-    assert_eq!(result, SendResult::Dispatched(None));
-    assert!(
-        requests[1].contains("return_run_details") && !requests[2].contains("return_run_details")
-    );
-    let (result, requests) =
-        dispatch_answered_by(vec![Script::Close(refusal.clone()), Script::Close(refusal)]);
-    assert_eq!((result, requests.len()), (SendResult::Refused(ErrorClass::Validation), 3));
+    let mut script = Vec::new();
+    for answer in [refusal.clone(), accepted, refusal] {
+        script.extend([minted_for(Permission::ActionsWrite), Script::Close(answer)]);
+    }
+    let double = Double::start(script);
+    let client = client(settings(double.base_url()));
+    // It had no effect, and is no failure of the item: it is given back, and sent again without the field.
+    assert_eq!(open_dispatch(&client), SendResult::Postponed);
+    assert_eq!(open_dispatch(&client), SendResult::Dispatched(None));
+    assert_eq!(open_dispatch(&client), SendResult::Refused(ErrorClass::Validation));
+    let asks: Vec<_> =
+        double.requests().iter().map(|request| request.contains("return_run_details")).collect();
+    assert_eq!(asks, [false, true, false, false, false, false]);
 }
 
 #[test]
@@ -139,9 +143,13 @@ fn no_connection_is_used_twice() {
     // The double offers to keep each connection, and reads only one request on it: a client that
     // took the offer would wait for the answer in vain.
     let kept = Script::Keep(http(404, "connection: keep-alive\r\n", "{}"));
-    let (result, requests) = dispatch_answered_by(vec![kept; 4]);
-    assert_eq!(result, SendResult::Refused(ErrorClass::NotFound));
-    assert_eq!(requests.len(), 5);
+    let double = Double::start(vec![minted(), kept.clone(), minted(), kept]);
+    let client = client(settings(double.base_url()));
+    for _ in 0..2 {
+        assert_eq!(open_dispatch(&client), SendResult::Refused(ErrorClass::NotFound));
+    }
+    let requests = double.requests();
+    assert_eq!(requests.len(), 4);
     for request in requests {
         let head = request.to_ascii_lowercase();
         assert!(head.contains("\r\nconnection: close\r\n"), "{head}");
@@ -153,7 +161,7 @@ fn no_connection_is_used_twice() {
 
 #[test]
 fn what_cannot_be_reached_was_not_sent_to() {
-    let not_sent = SendResult::NotSent(ErrorClass::Unavailable);
+    let not_sent = SendResult::NotSent(ErrorClass::Unavailable, None);
     // Nobody listens on port 1.
     assert_eq!(open_dispatch(&client(settings("http://127.0.0.1:1".to_owned()))), not_sent);
     let nowhere = settings("https://forge.invalid".to_owned());

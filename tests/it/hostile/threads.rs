@@ -16,7 +16,7 @@ use crate::daemon::{commit, say, wait_for};
 /// A user that nobody is. The superuser has as many threads as it likes; these are counted together.
 const USER: u32 = 64_321;
 /// Threads that a start asks for, and the one it is.
-const ENOUGH: usize = 107;
+const ENOUGH: usize = 108;
 
 /// Returns a command that runs `svcd` as a user of at most so many threads; nothing, with a word about
 /// it, where this process cannot become another user.

@@ -4,11 +4,11 @@
 use svc::domain::job::Job;
 use svc::domain::lease::Claim;
 use svc::domain::outbox::{EffectKind, Message};
-use svc::store::{LeasePolicy, NextMessage};
+use svc::store::LeasePolicy;
 use svc::workers::driver::Worker as _;
 
 use crate::support::World;
-use crate::support::world::{LONG, RETRY, commit, plan, webhooks};
+use crate::support::world::{LONG, RETRY, commit, pace, plan, webhooks};
 
 /// The step after which the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ fn run_until(world: &World, cut: Cut) {
         if cut == Cut::Claim(n) {
             return;
         }
-        world.store.begin_send(&claim, std::time::Duration::ZERO).unwrap();
+        world.store.begin_send(&claim, std::time::Duration::ZERO, pace()).unwrap();
         if cut == Cut::Mark(n) {
             return;
         }
@@ -87,22 +87,24 @@ fn run_until(world: &World, cut: Cut) {
 }
 
 fn claimed(world: &World, owner: &str, policy: LeasePolicy) -> Claim<Message> {
-    match world.store.claim_message(owner, policy).unwrap() {
-        NextMessage::Claimed(claim) => *claim,
-        other => panic!("nothing was claimed: {other:?}"),
-    }
+    *world
+        .store
+        .claim_message(owner, policy, pace(), Vec::new())
+        .unwrap()
+        .expect("a message is due")
 }
 
 /// Carries out a message's effect at the forge, as the worker would.
 fn call(world: &World, message: &Message) -> svc::domain::outbox::SendResult {
     use svc::domain::outbox::Effect;
-    use svc::forge::{Dispatch, Forge as _, NewCheckRun, Permission};
+    use svc::forge::{CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission};
     let repository = message.repository.as_ref().unwrap();
     let permission = match message.kind {
         EffectKind::WorkflowDispatch => Permission::ActionsWrite,
         EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => Permission::ChecksWrite,
     };
-    let mut session = world.forge.open(message.installation, repository, permission).unwrap();
+    let mut session =
+        world.forge.open(message.installation, repository, permission, &|| Ok(())).unwrap();
     match message.effect.as_ref().unwrap() {
         Effect::WorkflowDispatch { workflow, tag, nonce } => session.dispatch_workflow(&Dispatch {
             workflow,
@@ -114,9 +116,13 @@ fn call(world: &World, message: &Message) -> svc::domain::outbox::SendResult {
         Effect::CheckRunCreate { name, head_sha } => {
             session.create_check_run(&NewCheckRun { name, head_sha, attempt: message.attempt })
         }
-        Effect::CheckRunUpdate { status } => {
-            session.update_check_run(message.check_run.unwrap(), *status)
-        }
+        Effect::CheckRunUpdate { status } => session.update_check_run(&CheckRunUpdate {
+            check_run: message.check_run.unwrap(),
+            attempt: message.attempt,
+            head_sha: message.head_sha.as_ref().unwrap().as_str(),
+            name: message.check_run_name.as_deref(),
+            status: *status,
+        }),
     }
 }
 
@@ -159,7 +165,7 @@ fn a_stale_holder_changes_nothing() {
     let stale = claimed(&world, "stale", policy);
     world.clock.advance(LONG);
     let fresh = claimed(&world, "fresh", policy);
-    let marked = world.store.begin_send(&stale, std::time::Duration::ZERO);
+    let marked = world.store.begin_send(&stale, std::time::Duration::ZERO, pace());
     assert!(matches!(marked, Err(svc::store::Error::LeaseLost)));
     let result = call(&world, &fresh.item);
     let settled = world.store.settle_message(&stale, result, false, RETRY);
@@ -190,9 +196,9 @@ fn an_effect_does_not_leave_when_too_little_of_its_lease_is_left() {
     let policy = LeasePolicy { lease: LONG, retry: RETRY };
     let claim = claimed(&world, "slow", policy);
     world.clock.advance(LONG / 2);
-    world.store.begin_send(&claim, LONG / 2).unwrap();
+    world.store.begin_send(&claim, LONG / 2, pace()).unwrap();
     world.clock.advance(std::time::Duration::from_secs(1));
-    let late = world.store.begin_send(&claim, LONG / 2);
+    let late = world.store.begin_send(&claim, LONG / 2, pace());
     assert!(matches!(late, Err(svc::store::Error::LeaseLost)));
 }
 
@@ -204,7 +210,7 @@ fn an_answer_that_comes_after_its_lease_proves_the_dispatch() {
     world.outbox().step();
     let policy = LeasePolicy { lease: LONG / 2, retry: RETRY };
     let claim = claimed(&world, "slow", policy);
-    world.store.begin_send(&claim, std::time::Duration::ZERO).unwrap();
+    world.store.begin_send(&claim, std::time::Duration::ZERO, pace()).unwrap();
     let result = call(&world, &claim.item);
     // The clock steps on; the lease is over, and somebody else gives the dispatch up.
     world.clock.advance(LONG);

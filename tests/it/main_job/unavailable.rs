@@ -8,7 +8,7 @@ use std::time::Duration;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::InstallationId;
 use svc::domain::outbox::{EffectKind, SendResult};
-use svc::forge::{Forge, Permission, Session};
+use svc::forge::{Forge, Gate, Permission, Session};
 use svc::store::NEWEST_STEP;
 use svc::wake::Wake;
 use svc::workers::driver::Worker as _;
@@ -32,12 +32,13 @@ impl Disturber {
 }
 
 impl Forge for Disturber {
-    fn open(
-        &self,
+    fn open<'s>(
+        &'s self,
         installation: InstallationId,
         repository: &RepositoryRef,
         permission: Permission,
-    ) -> Result<Box<dyn Session + '_>, SendResult> {
+        gate: &'s Gate<'s>,
+    ) -> Result<Box<dyn Session + 's>, SendResult> {
         self.admit_writers_from(NEWEST_STEP + 1);
         let again = Self { forge: Arc::clone(&self.forge), database: self.database.clone() };
         svc::thread::spawn("disturber", move || {
@@ -45,7 +46,7 @@ impl Forge for Disturber {
             again.admit_writers_from(NEWEST_STEP);
         })
         .unwrap();
-        self.forge.open(installation, repository, permission)
+        self.forge.open(installation, repository, permission, gate)
     }
 }
 

@@ -11,7 +11,7 @@ use super::{get, ids};
 use crate::support::World;
 use crate::support::forge::Plan;
 use crate::support::reconciliation::{self, Item};
-use crate::support::world::{RETRY, commit, open_raw, webhooks};
+use crate::support::world::{RETRY, commit, open_raw, pace, webhooks};
 
 /// A world whose one release run waits to be worked on.
 fn released() -> World {
@@ -74,8 +74,8 @@ fn a_message_in_somebodys_hands_is_waited_for_until_its_lease_ends() {
     let world = released();
     let lease = Duration::from_secs(60);
     let policy = svc::store::LeasePolicy { lease, retry: RETRY };
-    let claimed = world.store.claim_message("somebody", policy).unwrap();
-    assert!(matches!(claimed, svc::store::NextMessage::Claimed(_)));
+    let claimed = world.store.claim_message("somebody", policy, pace(), Vec::new()).unwrap();
+    assert!(claimed.is_some());
     assert_eq!(next(&world), ("awaits_answer".to_owned(), None, Some(60), false));
 }
 

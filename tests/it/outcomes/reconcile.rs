@@ -6,8 +6,9 @@ use std::time::Duration;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::InboxState;
 use svc::domain::job::JobStatus;
+use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Code, Rules, Standing, Unavailable};
+use svc::domain::reconcile::{Code, Rules, Standing, Unavailable, lag_until};
 use svc::domain::reconcile::{check_run, doubt, lifecycle, workflow};
 use svc::domain::release::{Conclusion, Decision, Ending};
 use svc::domain::time::Timestamp;
@@ -112,7 +113,32 @@ fn seen_check_runs() -> Vec<(String, check_run::Observation)> {
         let what = what.replace("lookup unavailable", "something else, update not confirmed");
         observations.push((what, Observation::NotUpdated(why)));
     }
+    for class in [ErrorClass::Permission, ErrorClass::Validation] {
+        let refused = check_run::Refused { class, state: [7; 32].into() };
+        let what = format!("something else, update refused, {class}");
+        observations.push((what, Observation::Refused(refused)));
+    }
+    let what = "as it was when its update was refused".to_owned();
+    observations.push((what, Observation::Unchanged));
     observations
+}
+
+/// Which failures of a look may be the lag of a fresh token, and when that is waited for.
+#[test]
+fn lag() {
+    let failures = [None].into_iter().chain(ErrorClass::ALL.iter().copied().map(Some));
+    let mut table = String::new();
+    for failed in failures {
+        for (decides, what) in [(false, "looked at again anyway"), (true, "decides")] {
+            for lag_count in 0..4 {
+                let then = lag_until(failed, decides, NOW, lag_count)
+                    .map_or_else(|| "judged".to_owned(), |at| again(Code::ForgeTokenLag, at));
+                let failed = failed.map_or("told something", ErrorClass::as_str);
+                writeln!(table, "{failed}; {what}; {lag_count} returns before -> {then}").unwrap();
+            }
+        }
+    }
+    check("reconcile_lag", &table);
 }
 
 #[test]
@@ -162,15 +188,27 @@ fn effects_in_doubt() {
     use doubt::Outcome;
     let observations = seen_effects();
     let mut table = String::new();
-    for (what, observation) in &observations {
-        for (when, deadline) in times() {
-            let then = match doubt::decide(*observation, deadline, NOW, &RULES) {
-                Outcome::Proved(_) => "it happened: complete, close the dead letter".to_owned(),
-                Outcome::Disproved => "it did not happen: safe to replay".to_owned(),
-                Outcome::Recheck { code, at } => again(code, at),
-                Outcome::Unproved => "stays in doubt: NOT safe to replay".to_owned(),
-            };
-            writeln!(table, "{what}; {when} -> {then}").unwrap();
+    for effect in [EffectKind::WorkflowDispatch, EffectKind::CheckRunCreate] {
+        for stands in Standing::ALL {
+            for (what, observation) in &observations {
+                for (when, deadline) in times() {
+                    let of = (effect, stands);
+                    let then = match doubt::decide(of, *observation, deadline, NOW, &RULES) {
+                        Outcome::Proved(_) => {
+                            "it happened: complete, close the dead letter".to_owned()
+                        }
+                        Outcome::Disproved => "it did not happen: safe to replay".to_owned(),
+                        Outcome::Recheck { code, at } => again(code, at),
+                        Outcome::Unproved => "stays in doubt: NOT safe to replay".to_owned(),
+                        Outcome::Unconfirmed => {
+                            "failed forge_dispatch_unconfirmed, stays in doubt: NOT safe to replay"
+                                .to_owned()
+                        }
+                    };
+                    let stood = standing(stands);
+                    writeln!(table, "{effect}; {stood}; {what}; {when} -> {then}").unwrap();
+                }
+            }
         }
     }
     check("reconcile_doubt", &table);

@@ -65,18 +65,18 @@ fn a_run_that_names_the_attempt_proves_its_dispatch() {
 }
 
 #[test]
-fn a_dispatch_nothing_proves_stays_as_it_is() {
+fn a_dispatch_nothing_proves_stays_a_dead_letter() {
     let world = dispatch_in_doubt(Plan::LostBefore);
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "open effect_unproved");
     world.reconcile_after(PAST_DEADLINE);
-    assert_eq!(item(&world), "completed effect_unproved");
+    assert_eq!(item(&world), "completed forge_dispatch_unconfirmed");
     assert_eq!(replay_class(&world), "dispatch_uncertain");
     let (kind, id) = world.only_dead_letter(1);
     assert_eq!(world.replay(1, (&kind, &id), "k").0, 409);
-    let looks = world.forge.looks();
     world.reconcile_after(PAST_DEADLINE);
-    assert_eq!(world.forge.looks(), looks, "it is not found again");
+    let items = "SELECT count(*) FROM reconciliation_items WHERE reason = 'dispatch_uncertain'";
+    assert_eq!(world.ask::<i64>(items), 1, "it is not found again");
 }
 
 #[test]
@@ -137,10 +137,15 @@ fn a_look_the_forge_did_not_answer_is_no_success_even_when_it_ends_the_item() {
     world.detect().step();
     world.clock.advance(PAST_DEADLINE);
     let kind = Kind::WorkflowAttempt;
-    let claim = world.store.claim_look(kind, "it", Duration::from_secs(60)).unwrap().claim.unwrap();
+    let claim = world
+        .store
+        .claim_look(kind, "it", Duration::from_secs(60), Vec::new())
+        .unwrap()
+        .claim
+        .unwrap();
     let why = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
     let seen = svc::store::Observation::Doubt(Observation::Unavailable(why));
     let settled = world.store.apply_look(&claim, seen, RULES).unwrap();
-    assert_eq!((settled.code, settled.next_check_at), (Code::EffectUnproved, None));
+    assert_eq!((settled.code, settled.next_check_at), (Code::ForgeDispatchUnconfirmed, None));
     assert_eq!(world.store.ticks(kind.worker()).unwrap().last_success_at, None);
 }

@@ -86,7 +86,7 @@ fn a_repair_that_somebody_else_made_is_nothing_to_do() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let lease = Duration::from_secs(60);
-    let polled = world.store.claim_look(Kind::WebhookInbox, "it", lease).unwrap();
+    let polled = world.store.claim_look(Kind::WebhookInbox, "it", lease, Vec::new()).unwrap();
     let claim = polled.claim.unwrap();
     assert_eq!(claim.item.reason, Reason::LifecycleJobMissing);
     world.tamper(

@@ -188,7 +188,8 @@ fn what_a_lost_claim_saw_is_discarded() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let lease = Duration::from_secs(10);
-    let claim = |owner| world.store.claim_look(Kind::WorkflowAttempt, owner, lease).unwrap();
+    let claim =
+        |owner| world.store.claim_look(Kind::WorkflowAttempt, owner, lease, Vec::new()).unwrap();
     let stale = claim("first").claim.unwrap();
     assert!(claim("second").claim.is_none(), "it is leased");
     world.clock.advance(lease);
@@ -224,7 +225,7 @@ fn an_attempt_that_ended_while_it_was_looked_at_is_left_alone() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let lease = Duration::from_secs(10);
-    let claimed = world.store.claim_look(Kind::WorkflowAttempt, "it", lease).unwrap();
+    let claimed = world.store.claim_look(Kind::WorkflowAttempt, "it", lease, Vec::new()).unwrap();
     world.tamper("UPDATE release_run_attempts SET status = 'succeeded'");
     let seen = Observation::Workflow(Lookup::Completed(RunConclusion::Failure));
     world.store.apply_look(&claimed.claim.unwrap(), seen, RULES).unwrap();
@@ -293,11 +294,12 @@ fn an_item_nobody_survives_is_given_up_and_the_release_is_not_touched() {
     world.detect().step();
     let lease = Duration::from_secs(10);
     for _ in 0..8 {
-        let polled = world.store.claim_look(Kind::WorkflowAttempt, "dies", lease).unwrap();
+        let polled =
+            world.store.claim_look(Kind::WorkflowAttempt, "dies", lease, Vec::new()).unwrap();
         assert!(polled.claim.is_some());
         world.clock.advance(lease);
     }
-    let polled = world.store.claim_look(Kind::WorkflowAttempt, "dies", lease).unwrap();
+    let polled = world.store.claim_look(Kind::WorkflowAttempt, "dies", lease, Vec::new()).unwrap();
     assert!(polled.claim.is_none());
     assert_eq!(polled.closed.len(), 1);
     assert_eq!(item(&world), "dead_letter crash_loop");

@@ -7,12 +7,12 @@ use svc::domain::event::CommitSha;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::release::Decision;
 use svc::domain::result::{NewResult, Recorded, Refusal, Report};
-use svc::store::{Error, LeasePolicy, NextMessage};
+use svc::store::{Error, LeasePolicy};
 
 use super::{Attempt, CONFLICT, RECORDED, as_str, body, current};
 use crate::support::World;
 use crate::support::forge::Plan;
-use crate::support::world::{RETRY, commit, open_raw, webhooks};
+use crate::support::world::{RETRY, commit, open_raw, pace, webhooks};
 
 const POLICY: LeasePolicy = LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
 
@@ -84,14 +84,13 @@ fn a_result_that_overtakes_the_dispatch_s_own_answer_proves_it() {
     let mut jobs = world.jobs();
     svc::workers::driver::Worker::step(&mut jobs);
     svc::workers::driver::Worker::step(&mut world.outbox());
-    let NextMessage::Claimed(claim) = world.store.claim_message("sender", POLICY).unwrap() else {
-        panic!("the dispatch is due");
-    };
+    let claim = world.store.claim_message("sender", POLICY, pace(), Vec::new()).unwrap();
+    let claim = claim.expect("the dispatch is due");
     assert_eq!(claim.item.kind, EffectKind::WorkflowDispatch);
     let early = current(&world).send(&world, &body("accepted"), "t0");
     assert_eq!(as_str(&early), CONFLICT, "nothing has left yet");
     assert_eq!(world.ask::<String>("SELECT reason_code FROM audit_events"), "not_dispatched");
-    world.store.begin_send(&claim, Duration::from_secs(15)).unwrap();
+    world.store.begin_send(&claim, Duration::from_secs(15), pace()).unwrap();
     let attempt = current(&world);
     assert_eq!(as_str(&attempt.send(&world, &body("accepted"), "t1")), RECORDED);
     let run = attempt.run.try_into().unwrap();

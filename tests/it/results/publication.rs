@@ -1,5 +1,7 @@
 //! Results whose end the forge does not show: where the failure is noted, and until when it is told.
 
+use std::time::Duration;
+
 use http::Method;
 use serde_json::Value;
 use svc::domain::outbox::EffectKind;
@@ -18,7 +20,8 @@ fn an_end_that_cannot_be_shown_is_noted_beside_the_result() {
     assert_eq!(as_str(&attempt.send(&world, &body("accepted"), "t1")), RECORDED);
     world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
     world.settle();
-    for by in [RULES.observation, RULES.next_check, RULES.deadline] {
+    let lag = [1, 3, 8].map(Duration::from_secs);
+    for by in [RULES.observation, RULES.next_check, RULES.deadline].into_iter().chain(lag) {
         assert_eq!(world.ask::<String>(ERROR), "-");
         world.forge.next_check_run_look(CheckRunLook::NotFound);
         world.reconcile_after(by);

@@ -9,6 +9,7 @@ use svc::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest
 use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::InstallationId;
+use svc::domain::pace::Pace;
 use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::workflow::RunConclusion;
 use svc::store::{LeasePolicy, NEWEST_STEP, Store};
@@ -16,6 +17,7 @@ use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::jobs::{Jobs, Owed};
 use svc::workers::reconcile::{Detect, Reconcile};
+use svc::workers::shares::Shares;
 use svc::workers::{outbox::Outbox, sweep::Sweep};
 
 use super::forge::{Died, SimulatedForge};
@@ -174,6 +176,11 @@ fn jobs(world: &Arc<World>, store: &Store) -> Jobs {
     }
 }
 
+/// The pace of writes; as good as none once the faults have stopped, so that all comes to rest.
+fn pace(world: &World) -> Pace {
+    Pace::per_minute(if world.are_faults_on() { 60 } else { u32::MAX })
+}
+
 fn outbox(world: &Arc<World>, store: &Store, depth: u32) -> Outbox {
     let wake = Wake::new();
     if world.are_faults_on() && world.chance.one_in(40) {
@@ -185,6 +192,8 @@ fn outbox(world: &Arc<World>, store: &Store, depth: u32) -> Outbox {
         forge: Arc::new(SimulatedForge { world: Arc::clone(world), depth, wake: wake.clone() }),
         owner: "simulated".to_owned(),
         retry: RETRY,
+        pace: pace(world),
+        shares: Shares::of_pool(2),
         wake,
         metrics: Arc::clone(&world.metrics),
     }
@@ -221,10 +230,13 @@ fn reconciler(world: &Arc<World>, store: &Store, depth: u32) -> Reconcile {
     }
     world.wakes(&wake);
     Reconcile {
+        kinds: Kind::ALL,
         store: store.clone(),
         forge: Arc::new(SimulatedForge { world: Arc::clone(world), depth, wake: wake.clone() }),
         owner: "simulated".to_owned(),
         rules: RULES,
+        pace: pace(world),
+        shares: Shares::of_pool(2),
         wake,
         outbox: Wake::new(),
         jobs: Wake::new(),
@@ -271,6 +283,10 @@ fn go_on_at_the_forge(world: &Arc<World>, depth: u32) {
         _ => run.ended = world.chance.pick(RunConclusion::ALL).copied(),
     }
     let run = *run;
+    if world.chance.one_in(12) {
+        let check_runs: Vec<_> = forge.check_runs.iter().map(|(_, id)| *id).collect();
+        forge.removed.extend(world.chance.pick(&check_runs));
+    }
     drop(forge);
     world.note(depth, &format!("run {} is now {:?}, deleted: {}", run.id, run.ended, run.deleted));
     if world.chance.one_in(2) {
@@ -307,9 +323,9 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
     let (replica, store) = world.replica();
     let policy = LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
     let jobs = store.claim_jobs(2, "vanishing", policy).map(|claims| claims.len());
-    let message = store.claim_message("vanishing", policy).is_ok();
+    let message = store.claim_message("vanishing", policy, pace(world), Vec::new()).is_ok();
     let kind = *world.chance.pick(Kind::ALL).unwrap();
-    let look = store.claim_look(kind, "vanishing", policy.lease).is_ok();
+    let look = store.claim_look(kind, "vanishing", policy.lease, Vec::new()).is_ok();
     world.note(
         depth,
         &format!("replica {replica} claims {jobs:?} jobs, {message}, {kind} {look}, and dies"),

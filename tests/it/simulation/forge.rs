@@ -12,7 +12,10 @@ use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Unavailable, doubt, look};
-use svc::forge::{CheckRunLook, Dispatch, Forge, NewCheckRun, Permission, Session};
+use svc::forge::{
+    CheckRunLook, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
+    unavailable,
+};
 use svc::wake::Wake;
 
 use super::actions;
@@ -52,6 +55,7 @@ pub(super) enum Fault {
     Unnamed,
     NotFound,
     Mismatch,
+    Lag,
 }
 
 impl Fault {
@@ -70,6 +74,7 @@ impl Fault {
             Self::Unnamed => "unnamed",
             Self::NotFound => "not found",
             Self::Mismatch => "mismatch",
+            Self::Lag => "lag",
         }
     }
 }
@@ -94,6 +99,8 @@ pub(super) fn faults_at(cut: &str) -> &'static [Fault] {
             LostAfter,
             DiedBefore,
             DiedAfter,
+            Lag,
+            Mismatch,
         ],
         "dispatch" => &[
             None,
@@ -107,6 +114,7 @@ pub(super) fn faults_at(cut: &str) -> &'static [Fault] {
             DiedAfter,
             WrongNumber,
             Unnamed,
+            Lag,
         ],
         _ => &[
             None,
@@ -119,6 +127,7 @@ pub(super) fn faults_at(cut: &str) -> &'static [Fault] {
             DiedBefore,
             DiedAfter,
             WrongNumber,
+            Lag,
         ],
     }
 }
@@ -130,6 +139,8 @@ pub(super) struct ForgeState {
     /// How often each effect happened.
     pub(super) effects: BTreeMap<(&'static str, AttemptId), u32>,
     pub(super) check_runs: Vec<(AttemptId, CheckRunId)>,
+    /// Check runs that somebody removed.
+    pub(super) removed: BTreeSet<CheckRunId>,
     /// What check runs show.
     pub(super) shown: BTreeMap<CheckRunId, CheckRunStatus>,
     /// Runs that were dispatched.
@@ -195,8 +206,12 @@ impl SimulatedForge {
         &self,
         cut: &'static str,
         attempt: AttemptId,
+        gate: &Gate<'_>,
         effect: impl FnOnce(&mut ForgeState, i64) -> SendResult,
     ) -> SendResult {
+        if let Err(stopped) = gate() {
+            return stopped;
+        }
         let began = self.world.clock.monotonic();
         let fault = self.meet(cut);
         let now = self.world.clock.now();
@@ -205,8 +220,10 @@ impl SimulatedForge {
         match fault {
             Fault::Refused => return SendResult::Refused(ErrorClass::Validation),
             Fault::RateLimited => return SendResult::RateLimited(now.plus(wait)),
-            Fault::NotSent => return SendResult::NotSent(ErrorClass::Unavailable),
+            Fault::NotSent => return SendResult::NotSent(ErrorClass::Unavailable, None),
             Fault::LostBefore => return lost,
+            Fault::Lag => return SendResult::Refused(ErrorClass::NotFound),
+            Fault::Mismatch => return SendResult::CheckRunMismatch,
             _ => {}
         }
         let answer = {
@@ -232,18 +249,20 @@ impl SimulatedForge {
 }
 
 impl Forge for SimulatedForge {
-    fn open(
-        &self,
+    fn open<'s>(
+        &'s self,
         _: InstallationId,
         _: &RepositoryRef,
         _: Permission,
-    ) -> Result<Box<dyn Session + '_>, SendResult> {
+        gate: &'s Gate<'s>,
+    ) -> Result<Box<dyn Session + 's>, SendResult> {
+        gate()?;
         let now = self.world.clock.now();
         match self.meet("open") {
             Fault::Refused => Err(SendResult::TokenRefused(ErrorClass::Authentication)),
             Fault::RateLimited => Err(SendResult::RateLimited(now.plus(Duration::from_secs(90)))),
-            Fault::NotSent => Err(SendResult::NotSent(ErrorClass::Unavailable)),
-            _ => Ok(Box::new(SimulatedSession(self))),
+            Fault::NotSent => Err(SendResult::NotSent(ErrorClass::Unavailable, None)),
+            _ => Ok(Box::new(SimulatedSession(self, gate))),
         }
     }
 }
@@ -263,12 +282,21 @@ impl SimulatedForge {
     }
 }
 
-struct SimulatedSession<'a>(&'a SimulatedForge);
+struct SimulatedSession<'a>(&'a SimulatedForge, &'a Gate<'a>);
+
+impl SimulatedSession<'_> {
+    /// Draws what happens to a look that the gate lets pass.
+    fn look(&self, cut: &'static str) -> Result<Fault, Unavailable> {
+        self.1().map_err(unavailable)?;
+        self.0.look(cut)
+    }
+}
 
 impl Session for SimulatedSession<'_> {
     fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult {
         let attempt = dispatch.attempt;
-        self.0.carry_out(cut_of(EffectKind::WorkflowDispatch), attempt, |state, number| {
+        let cut = cut_of(EffectKind::WorkflowDispatch);
+        self.0.carry_out(cut, attempt, self.1, |state, number| {
             let id = WorkflowRunId::try_from(number).unwrap();
             state.runs.push(Run { attempt, id, ended: None, deleted: false });
             SendResult::Dispatched(Some(id))
@@ -279,6 +307,7 @@ impl Session for SimulatedSession<'_> {
         &mut self,
         wanted: &NewCheckRun<'_>,
     ) -> Result<Option<CheckRunId>, Unavailable> {
+        self.1().map_err(unavailable)?;
         let now = self.0.world.clock.now();
         match self.0.meet("find") {
             Fault::RateLimited => {
@@ -300,7 +329,8 @@ impl Session for SimulatedSession<'_> {
 
     fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult {
         let attempt = check_run.attempt;
-        self.0.carry_out(cut_of(EffectKind::CheckRunCreate), attempt, |state, number| {
+        let cut = cut_of(EffectKind::CheckRunCreate);
+        self.0.carry_out(cut, attempt, self.1, |state, number| {
             let id = CheckRunId::try_from(number).unwrap();
             state.check_runs.push((attempt, id));
             SendResult::CheckRunExists(id)
@@ -308,7 +338,7 @@ impl Session for SimulatedSession<'_> {
     }
 
     fn workflow_run(&mut self, wanted: &look::WorkflowRun) -> Lookup {
-        match self.0.look("look at run") {
+        match self.look("look at run") {
             Ok(Fault::NotFound) => return Lookup::NotFound,
             Ok(_) => {}
             Err(why) => return Lookup::Unavailable(why),
@@ -319,7 +349,7 @@ impl Session for SimulatedSession<'_> {
     }
 
     fn find_workflow_run(&mut self, wanted: &look::Dispatch) -> doubt::Observation {
-        if let Err(why) = self.0.look("find run") {
+        if let Err(why) = self.look("find run") {
             return doubt::Observation::Unavailable(why);
         }
         let state = self.0.world.forge.lock().unwrap();
@@ -328,13 +358,16 @@ impl Session for SimulatedSession<'_> {
     }
 
     fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook {
-        match self.0.look("look at check run") {
+        match self.look("look at check run") {
             Ok(Fault::NotFound) => return CheckRunLook::NotFound,
             Ok(Fault::Mismatch) => return CheckRunLook::BindingMismatch,
             Ok(_) => {}
             Err(why) => return CheckRunLook::Unavailable(why),
         }
         let state = self.0.world.forge.lock().unwrap();
+        if state.removed.contains(&wanted.check_run) {
+            return CheckRunLook::NotFound;
+        }
         if !state.check_runs.contains(&(wanted.attempt, wanted.check_run)) {
             return CheckRunLook::BindingMismatch;
         }
@@ -344,16 +377,17 @@ impl Session for SimulatedSession<'_> {
             {
                 CheckRunLook::Expected
             }
-            _ => CheckRunLook::Different,
+            other => CheckRunLook::Different(svc::sha256::of(format!("{other:?}").as_bytes())),
         }
     }
 
-    fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult {
-        let attempt = {
-            let state = self.0.world.forge.lock().unwrap();
-            state.check_runs.iter().find(|(_, id)| *id == check_run).unwrap().0
-        };
-        self.0.carry_out(cut_of(EffectKind::CheckRunUpdate), attempt, |state, _| {
+    fn update_check_run(&mut self, update: &CheckRunUpdate<'_>) -> SendResult {
+        let (check_run, status) = (update.check_run, update.status);
+        let cut = cut_of(EffectKind::CheckRunUpdate);
+        self.0.carry_out(cut, update.attempt, self.1, |state, _| {
+            if state.removed.contains(&check_run) {
+                return SendResult::Refused(ErrorClass::NotFound);
+            }
             state.shown.insert(check_run, status);
             SendResult::CheckRunUpdated
         })

@@ -82,6 +82,7 @@ const MUST_BE_ZERO: &[(&str, &str)] = &[
         "a message under way behind an unfinished one",
         "SELECT count(*) FROM outbox later JOIN outbox earlier USING (attempt_id) \
          WHERE earlier.id < later.id AND earlier.status IN ('available', 'leased', 'dead_letter') \
+            AND NOT (earlier.kind = 'workflow_dispatch' AND earlier.status = 'dead_letter') \
             AND later.status IN ('available', 'leased', 'completed')",
     ),
     (
@@ -168,8 +169,13 @@ const ZERO_AT_REST: &[(&str, &str)] = &[
     (
         "an attempt with a workflow run that never ends",
         "SELECT count(*) FROM release_run_attempts a WHERE status IN ('running', 'reporting') \
-            AND workflow_run_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reconciliation_items i \
-                WHERE i.subject_id = a.attempt_id AND i.status = 'dead_letter')",
+            AND workflow_run_id IS NOT NULL",
+    ),
+    (
+        "a release whose dispatch was never confirmed and that never ends",
+        "SELECT count(*) FROM outbox o JOIN release_runs r ON r.current_attempt_id = o.attempt_id \
+         WHERE o.kind = 'workflow_dispatch' AND o.status = 'dead_letter' \
+            AND o.send_began_at IS NOT NULL AND r.finished_at IS NULL",
     ),
     (
         "an end that the forge was not told and that is not recorded as a failure",

@@ -345,7 +345,7 @@ impl World {
 }
 
 /// Where files are quick to sync: the simulation is about order, not about disks.
-fn memory() -> PathBuf {
+pub(crate) fn memory() -> PathBuf {
     let shared = PathBuf::from("/dev/shm");
     if shared.is_dir() { shared } else { std::env::temp_dir() }
 }

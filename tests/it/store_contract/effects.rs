@@ -5,10 +5,10 @@ use std::time::Duration;
 use svc::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
 use svc::domain::lease::Claim;
 use svc::domain::outbox::{EffectKind, Learned, Message, SendResult, Settlement};
-use svc::store::{Error, NextMessage, Store};
+use svc::store::{Error, Store};
 
 use super::{Bench, Open, POLICY, bench, delivery};
-use crate::support::world::plan;
+use crate::support::world::{pace, plan};
 
 pub(super) fn exercise(open: Open) {
     gives_a_number_of_the_forge_to_one_attempt_alone(open);
@@ -30,9 +30,9 @@ fn started(bench: &Bench, releases: u32) -> Vec<Claim<Message>> {
 /// Claims whatever can be; it must be of this kind.
 fn claims(store: &Store, kind: EffectKind) -> Vec<Claim<Message>> {
     let mut claims = Vec::new();
-    while let NextMessage::Claimed(claim) = store.claim_message("outbox", POLICY).unwrap() {
+    while let Some(claim) = store.claim_message("outbox", POLICY, pace(), Vec::new()).unwrap() {
         assert_eq!(claim.item.kind, kind);
-        store.begin_send(&claim, Duration::from_secs(1)).unwrap();
+        store.begin_send(&claim, Duration::from_secs(1), pace()).unwrap();
         claims.push(*claim);
     }
     claims
@@ -111,9 +111,9 @@ fn lets_an_answer_that_comes_late_prove_what_it_names(open: Open) {
 fn marks_an_effect_only_while_enough_of_its_lease_is_left(open: Open) {
     let bench = bench(open);
     let claim = started(&bench, 1).pop().unwrap();
-    assert!(bench.store.begin_send(&claim, POLICY.lease).is_ok());
+    assert!(bench.store.begin_send(&claim, POLICY.lease, pace()).is_ok());
     let more = POLICY.lease + Duration::from_micros(1);
-    assert!(matches!(bench.store.begin_send(&claim, more), Err(Error::LeaseLost)));
+    assert!(matches!(bench.store.begin_send(&claim, more, pace()), Err(Error::LeaseLost)));
     bench.clock.advance(POLICY.lease);
-    assert!(matches!(bench.store.begin_send(&claim, more), Err(Error::LeaseLost)));
+    assert!(matches!(bench.store.begin_send(&claim, more, pace()), Err(Error::LeaseLost)));
 }

@@ -10,7 +10,10 @@ use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
 use svc::domain::reconcile::{Unavailable, doubt, look, workflow};
 use svc::domain::time::Timestamp;
-use svc::forge::{CheckRunLook, Dispatch, Forge, NewCheckRun, Permission, Session};
+use svc::forge::{
+    CheckRunLook, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
+    unavailable,
+};
 use svc::wake::Wake;
 
 /// What happens to one call.
@@ -22,6 +25,10 @@ pub(crate) enum Plan {
     NotSent,
     /// The forge refuses.
     Refused,
+    /// The forge refuses, with an answer of this class.
+    RefusedAs(ErrorClass),
+    /// The forge answers with another check run.
+    Mismatch,
     /// The forge asks to wait, and does nothing.
     RateLimited(Timestamp),
     /// It happens, and the answer does not say which run was started.
@@ -49,6 +56,8 @@ struct State {
     plans: VecDeque<(EffectKind, Plan)>,
     next_number: i64,
     ledger: Vec<(EffectKind, AttemptId)>,
+    /// Calls that asked for an effect, whatever came of them.
+    asked: Vec<EffectKind>,
     check_runs: Vec<(AttemptId, CheckRunId)>,
     updates: Vec<CheckRunId>,
 }
@@ -70,6 +79,11 @@ impl FakeForge {
             entry.0 == kind && attempt.is_none_or(|attempt| attempt == entry.1)
         };
         state.ledger.iter().filter(is_it).count()
+    }
+
+    /// How often an effect of this kind was asked for.
+    pub(crate) fn asked(&self, kind: EffectKind) -> usize {
+        self.0.lock().unwrap().asked.iter().filter(|asked| **asked == kind).count()
     }
 
     /// The most often any attempt had an effect of this kind.
@@ -128,12 +142,14 @@ impl FakeForge {
 }
 
 impl Forge for FakeForge {
-    fn open(
-        &self,
+    fn open<'s>(
+        &'s self,
         _: InstallationId,
         _: &RepositoryRef,
         permission: Permission,
-    ) -> Result<Box<dyn Session + '_>, SendResult> {
+        gate: &'s Gate<'s>,
+    ) -> Result<Box<dyn Session + 's>, SendResult> {
+        gate()?;
         let kinds = match permission {
             Permission::ActionsRead => Vec::new(),
             Permission::ActionsWrite => vec![EffectKind::WorkflowDispatch],
@@ -142,11 +158,11 @@ impl Forge for FakeForge {
         if kinds.into_iter().any(|kind| self.take_plan(kind, true).is_some()) {
             return Err(SendResult::TokenRefused(ErrorClass::Authentication));
         }
-        Ok(Box::new(FakeSession(self)))
+        Ok(Box::new(FakeSession(self, gate)))
     }
 }
 
-struct FakeSession<'a>(&'a FakeForge);
+struct FakeSession<'a>(&'a FakeForge, &'a Gate<'a>);
 
 impl FakeSession<'_> {
     /// Carries out an effect, or not, and answers as planned.
@@ -155,13 +171,19 @@ impl FakeSession<'_> {
         kind: EffectKind,
         effect: impl FnOnce(&mut State, i64) -> SendResult,
     ) -> SendResult {
+        if let Err(stopped) = self.1() {
+            return stopped;
+        }
+        self.0.0.lock().unwrap().asked.push(kind);
         let plan = self.0.take_plan(kind, false);
         let mut state = self.0.0.lock().unwrap();
         let lost = SendResult::Uncertain(ErrorClass::Unavailable, None);
         match plan {
             Some(Plan::Refused) => return SendResult::Refused(ErrorClass::Validation),
+            Some(Plan::RefusedAs(class)) => return SendResult::Refused(class),
+            Some(Plan::Mismatch) => return SendResult::CheckRunMismatch,
             Some(Plan::RateLimited(until)) => return SendResult::RateLimited(until),
-            Some(Plan::NotSent) => return SendResult::NotSent(ErrorClass::Unavailable),
+            Some(Plan::NotSent) => return SendResult::NotSent(ErrorClass::Unavailable, None),
             Some(Plan::LostBefore) => return lost,
             Some(Plan::TokenRefused | Plan::LostAfter | Plan::Unnamed) | None => {}
         }
@@ -189,6 +211,7 @@ impl Session for FakeSession<'_> {
         &mut self,
         wanted: &NewCheckRun<'_>,
     ) -> Result<Option<CheckRunId>, Unavailable> {
+        self.1().map_err(unavailable)?;
         let mut state = self.0.0.lock().unwrap();
         state.looks += 1;
         if let Some(worker) = state.stopped_by_find.take() {
@@ -210,18 +233,27 @@ impl Session for FakeSession<'_> {
     }
 
     fn workflow_run(&mut self, _: &look::WorkflowRun) -> workflow::Lookup {
+        if let Err(stopped) = self.1() {
+            return workflow::Lookup::Unavailable(unavailable(stopped));
+        }
         let mut state = self.0.0.lock().unwrap();
         state.looks += 1;
         state.workflow_run.unwrap_or(workflow::Lookup::Pending)
     }
 
     fn find_workflow_run(&mut self, _: &look::Dispatch) -> doubt::Observation {
+        if let Err(stopped) = self.1() {
+            return doubt::Observation::Unavailable(unavailable(stopped));
+        }
         let mut state = self.0.0.lock().unwrap();
         state.looks += 1;
         state.dispatched_run.unwrap_or(doubt::Observation::NoProof)
     }
 
     fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook {
+        if let Err(stopped) = self.1() {
+            return CheckRunLook::Unavailable(unavailable(stopped));
+        }
         let mut state = self.0.0.lock().unwrap();
         state.looks += 1;
         if let Some(told) = state.check_run_looks.pop_front() {
@@ -234,11 +266,12 @@ impl Session for FakeSession<'_> {
             {
                 CheckRunLook::Expected
             }
-            _ => CheckRunLook::Different,
+            other => CheckRunLook::Different(svc::sha256::of(format!("{other:?}").as_bytes())),
         }
     }
 
-    fn update_check_run(&mut self, check_run: CheckRunId, status: CheckRunStatus) -> SendResult {
+    fn update_check_run(&mut self, update: &CheckRunUpdate<'_>) -> SendResult {
+        let (check_run, status) = (update.check_run, update.status);
         self.carry_out(EffectKind::CheckRunUpdate, |state, _| {
             state.updates.push(check_run);
             state.shown.push((check_run, status));

@@ -12,7 +12,8 @@ use svc::auth::operator::Operators;
 use svc::auth::shared_secret;
 use svc::config::OperatorConfig;
 use svc::domain::id::InstallationId;
-use svc::domain::reconcile::Rules;
+use svc::domain::pace::Pace;
+use svc::domain::reconcile::{Kind, Rules};
 use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
 use svc::http::message::{Head, Request, Response, Service as _, Surface};
@@ -29,6 +30,7 @@ use svc::workers::driver::{Next, Worker as _};
 use svc::workers::jobs::{Jobs, Owed};
 use svc::workers::outbox::Outbox;
 use svc::workers::reconcile::{Detect, Reconcile};
+use svc::workers::shares::Shares;
 
 use crate::support::forge::FakeForge;
 use crate::support::{ManualClock, SeededRandom};
@@ -53,6 +55,11 @@ pub(crate) const RETRY: RetryPolicy = RetryPolicy {
     delay_base: Duration::from_secs(5),
     delay_max: Duration::from_secs(60),
 };
+/// The pace of writes where nobody looks at it: as good as none.
+pub(crate) fn pace() -> Pace {
+    Pace::per_minute(u32::MAX)
+}
+
 /// Intervals of reconciliation: the specification's.
 pub(crate) const RULES: Rules = Rules {
     observation: Duration::from_secs(300),
@@ -199,6 +206,8 @@ impl World {
             forge: Arc::<FakeForge>::clone(&self.forge),
             owner: "outbox".to_owned(),
             retry: RETRY,
+            pace: pace(),
+            shares: Shares::of_pool(u64::MAX),
             wake: Wake::new(),
             metrics: Arc::clone(&self.app.metrics),
         }
@@ -218,10 +227,13 @@ impl World {
     /// A worker that looks at what is amiss.
     pub(crate) fn reconcile(&self) -> Reconcile {
         Reconcile {
+            kinds: Kind::ALL,
             store: self.store.clone(),
             forge: Arc::<FakeForge>::clone(&self.forge),
             owner: "reconcile".to_owned(),
             rules: RULES,
+            pace: pace(),
+            shares: Shares::of_pool(u64::MAX),
             wake: Wake::new(),
             outbox: Wake::new(),
             jobs: Wake::new(),
@@ -252,6 +264,12 @@ impl World {
             }
         }
         panic!("the workers do not come to an end");
+    }
+
+    /// Steps every worker until none has anything to do now, however long that takes.
+    pub(crate) fn settle_all(&self) {
+        let (mut jobs, mut outbox) = (self.jobs(), self.outbox());
+        while jobs.step() == Next::Now || outbox.step() == Next::Now {}
     }
 
     /// Settles, lets every lease and delay run out, and settles again, until nothing is left.

@@ -3,20 +3,23 @@
 
 use rusqlite::named_params;
 
-use super::{complete, detect, held, recheck, subject};
+use super::{Held, complete, detect, held, recheck, recheck_for_lag, subject};
+use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::InboxState;
-use crate::domain::id::{AttemptId, ReleaseRunId};
+use crate::domain::digest::Digest;
+use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
 use crate::domain::lease::{Claim, Fence};
 use crate::domain::outbox::EffectKind;
 use crate::domain::reconcile::look::{Look, Settled, Subject};
 use crate::domain::reconcile::{
-    Code, Rules, Standing, Unavailable, check_run, doubt, lifecycle, workflow,
+    Code, Rules, Standing, check_run, doubt, lag_until, lifecycle, workflow,
 };
 use crate::domain::release::Ending;
+use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{
-    Store, audit, deliveries, endings, jobs, releases, retention, settlement,
+    Store, audit, deliveries, endings, forge_limits, jobs, releases, retention, settlement,
 };
 
 /// What a look told, by what was looked at.
@@ -33,6 +36,45 @@ pub enum Observation {
 }
 
 impl Observation {
+    /// Returns what kind of failure the look came to; nothing when it told something.
+    #[must_use]
+    pub const fn failed(self) -> Option<ErrorClass> {
+        match self {
+            Self::Workflow(workflow::Lookup::NotFound)
+            | Self::CheckRun(check_run::Observation::NotFound) => Some(ErrorClass::NotFound),
+            Self::Workflow(workflow::Lookup::Unavailable(why))
+            | Self::Doubt(doubt::Observation::Unavailable(why))
+            | Self::CheckRun(
+                check_run::Observation::Unavailable(why) | check_run::Observation::NotUpdated(why),
+            ) => Some(why.class),
+            Self::CheckRun(check_run::Observation::Refused(refused)) => Some(refused.class),
+            Self::Workflow(_) | Self::Doubt(_) | Self::CheckRun(_) | Self::Inbox => None,
+        }
+    }
+
+    /// Returns the instant the forge asked the whole installation to wait for.
+    const fn wait_until(self) -> Option<Timestamp> {
+        match self {
+            Self::Workflow(workflow::Lookup::Unavailable(why))
+            | Self::Doubt(doubt::Observation::Unavailable(why))
+            | Self::CheckRun(
+                check_run::Observation::Unavailable(why) | check_run::Observation::NotUpdated(why),
+            ) => why.wait_until,
+            Self::Workflow(_) | Self::Doubt(_) | Self::CheckRun(_) | Self::Inbox => None,
+        }
+    }
+
+    /// Says whether it settles something at that instant, and is not just followed by another look.
+    fn decides(self, deadline: Timestamp, now: Timestamp) -> bool {
+        now >= deadline || matches!(self, Self::CheckRun(check_run::Observation::Refused(_)))
+    }
+
+    /// Says whether the forge was asked at all.
+    #[must_use]
+    pub fn was_asked(self) -> bool {
+        self != Self::Inbox && self.failed().is_none_or(|class| class != ErrorClass::State)
+    }
+
     /// Says whether the forge did not tell, or did not confirm what it was asked to do.
     #[must_use]
     pub const fn is_unavailable(self) -> bool {
@@ -41,7 +83,9 @@ impl Observation {
             Self::Workflow(workflow::Lookup::Unavailable(_))
                 | Self::Doubt(doubt::Observation::Unavailable(_))
                 | Self::CheckRun(
-                    check_run::Observation::Unavailable(_) | check_run::Observation::NotUpdated(_)
+                    check_run::Observation::Unavailable(_)
+                        | check_run::Observation::NotUpdated(_)
+                        | check_run::Observation::Refused(_)
                 )
         )
     }
@@ -71,7 +115,13 @@ impl Store {
     ) -> Result<Settled, Error> {
         let (fence, look) = (claim.fence, claim.item.clone());
         self.write(move |tx| {
-            let item = Applying { fence, look: &look, rules: &rules };
+            let Held { deadline, lag_count } = held(tx, fence)?;
+            if let Some(until) = observation.wait_until() {
+                forge_limits::pause(tx, look.installation, until)?;
+            }
+            let decides = observation.decides(deadline, tx.now);
+            let lag_until = lag_until(observation.failed(), decides, tx.now, lag_count);
+            let item = Applying { fence, look: &look, deadline, lag_until, rules: &rules };
             let settled = match (&look.subject, observation) {
                 (Subject::WorkflowRun(run), Observation::Workflow(lookup)) => {
                     workflow(tx, &item, run.attempt, lookup)?
@@ -98,20 +148,14 @@ impl Store {
     }
 }
 
+/// A claimed item that is still ours.
 struct Applying<'a> {
     fence: Fence,
     look: &'a Look,
+    deadline: Timestamp,
+    /// What was seen may be the lag of a fresh token: when to look again.
+    lag_until: Option<Timestamp>,
     rules: &'a Rules,
-}
-
-impl Applying<'_> {
-    /// A forge that asked to wait is not asked about anything of this installation until then.
-    fn pause(&self, tx: &Tx<'_>, why: Unavailable) -> Result<(), Error> {
-        match why.wait_until {
-            Some(until) => settlement::pause(tx, self.look.installation, until),
-            None => Ok(()),
-        }
-    }
 }
 
 fn workflow(
@@ -120,12 +164,11 @@ fn workflow(
     attempt: AttemptId,
     lookup: workflow::Lookup,
 ) -> Result<Settled, Error> {
-    let deadline = held(tx, item.fence)?;
-    if let workflow::Lookup::Unavailable(why) = lookup {
-        item.pause(tx, why)?;
-    }
     let standing = subject::standing_of(tx, attempt)?;
-    match workflow::decide(standing, lookup, deadline, tx.now, item.rules) {
+    if let (Standing::Current, Some(at)) = (standing, item.lag_until) {
+        return recheck_for_lag(tx, item.fence, at);
+    }
+    match workflow::decide(standing, lookup, item.deadline, tx.now, item.rules) {
         workflow::Outcome::Close(code) => complete(tx, item.fence, code),
         workflow::Outcome::Recheck { code, at, ended_well } => {
             if ended_well {
@@ -151,7 +194,6 @@ fn unknown_run(
     attempt: AttemptId,
     observation: doubt::Observation,
 ) -> Result<Settled, Error> {
-    held(tx, item.fence)?;
     if let doubt::Observation::WorkflowRun(run) = observation
         && subject::standing_of(tx, attempt)? == Standing::Current
         && releases::identify(tx, attempt, run)?
@@ -171,26 +213,36 @@ fn doubt(
     (attempt, kind): (AttemptId, EffectKind),
     observation: doubt::Observation,
 ) -> Result<Settled, Error> {
-    let deadline = held(tx, item.fence)?;
-    if let doubt::Observation::Unavailable(why) = observation {
-        item.pause(tx, why)?;
-    }
     let Some(message) = settlement::in_doubt(tx, attempt, kind)? else {
         return complete(tx, item.fence, Code::AlreadyRepaired);
     };
-    let code = match doubt::decide(observation, deadline, tx.now, item.rules) {
+    if let Some(at) = item.lag_until {
+        return recheck_for_lag(tx, item.fence, at);
+    }
+    let of = (kind, subject::standing_of(tx, attempt)?);
+    let decide = |seen, now| doubt::decide(of, seen, item.deadline, now, item.rules);
+    let mut outcome = decide(observation, tx.now);
+    if let doubt::Outcome::Proved(proof) = outcome {
+        if settlement::prove(tx, &message, proof)? {
+            return complete(tx, item.fence, Code::EffectProved);
+        }
+        // What was found belongs to another attempt: it proves nothing about this one.
+        outcome = decide(doubt::Observation::NoProof, tx.now);
+    }
+    let code = match outcome {
         doubt::Outcome::Recheck { code, at } => {
             return recheck(tx, item.fence, (code, at), item.rules);
         }
-        doubt::Outcome::Proved(proof) if settlement::prove(tx, &message, proof)? => {
-            Code::EffectProved
-        }
-        // What was found belongs to another attempt: it proves nothing about this one.
-        doubt::Outcome::Proved(_) | doubt::Outcome::Unproved => Code::EffectUnproved,
         doubt::Outcome::Disproved => {
             settlement::disprove(tx, &message)?;
             Code::EffectDisproved
         }
+        doubt::Outcome::Unconfirmed => {
+            let code = Code::ForgeDispatchUnconfirmed;
+            endings::end(tx, attempt, Ending::Failed(code))?;
+            code
+        }
+        doubt::Outcome::Unproved | doubt::Outcome::Proved(_) => Code::EffectUnproved,
     };
     complete(tx, item.fence, code)
 }
@@ -201,50 +253,63 @@ fn check_run(
     (release_run, attempt): (ReleaseRunId, AttemptId),
     observation: check_run::Observation,
 ) -> Result<Settled, Error> {
-    let deadline = held(tx, item.fence)?;
-    if let check_run::Observation::Unavailable(why) | check_run::Observation::NotUpdated(why) =
-        observation
-    {
-        item.pause(tx, why)?;
-    }
     let standing = subject::publication_of(tx, release_run, attempt)?;
-    match check_run::decide(standing, observation, deadline, tx.now, item.rules) {
+    if let (check_run::Standing::Unpublished, Some(at)) = (standing, item.lag_until) {
+        return recheck_for_lag(tx, item.fence, at);
+    }
+    match check_run::decide(standing, observation, item.deadline, tx.now, item.rules) {
         check_run::Outcome::Close(code) => complete(tx, item.fence, code),
-        check_run::Outcome::Recheck { code, at } => recheck(tx, item.fence, (code, at), item.rules),
+        check_run::Outcome::Recheck { code, at } => {
+            if let check_run::Observation::Refused(refused) = observation {
+                note_refusal(tx, item.fence, refused.state)?;
+            }
+            recheck(tx, item.fence, (code, at), item.rules)
+        }
         check_run::Outcome::Published => {
             endings::confirm(tx, attempt)?;
             complete(tx, item.fence, Code::PublicationReconciled)
         }
         check_run::Outcome::Fail(code) => {
-            note_publication_error(tx, (release_run, attempt), code)?;
-            audit::check_run_reconciliation_failed(tx, item.look.installation, release_run, code)?;
+            if code == Code::ForgeCheckRunBindingMismatch {
+                releases::check_run_is_not_ours(tx, attempt)?;
+            }
+            record_failure(tx, item.look.installation, release_run, code)?;
             complete(tx, item.fence, code)
         }
     }
 }
 
-/// Notes the failure beside the result of the attempt, when it has one.
-fn note_publication_error(
-    tx: &Tx<'_>,
-    (release_run, attempt): (ReleaseRunId, AttemptId),
+/// Notes in which state the forge refused to set the check run of an item.
+fn note_refusal(tx: &Tx<'_>, fence: Fence, state: Digest) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached("UPDATE reconciliation_items SET refused_state = :state WHERE id = :id")?
+        .execute(named_params! { ":id": fence.row, ":state": state.as_bytes() })?;
+    Ok(())
+}
+
+/// Records a stable failure of a publication: in the audit log, and beside the result of the current
+/// attempt, when it has one.
+pub(super) fn record_failure(
+    tx: &mut Tx<'_>,
+    installation: InstallationId,
+    release_run: ReleaseRunId,
     code: Code,
 ) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
             "UPDATE release_run_results SET last_publication_error = :code, updated_at = :now \
-             WHERE release_run_id = :release AND attempt_id = :attempt",
+             WHERE release_run_id = :release AND attempt_id = \
+                (SELECT current_attempt_id FROM release_runs WHERE release_run_id = :release)",
         )?
         .execute(named_params! {
             ":release": release_run.to_string(),
-            ":attempt": attempt.to_string(),
             ":code": code.as_str(),
             ":now": tx.now.micros(),
         })?;
-    Ok(())
+    audit::check_run_reconciliation_failed(tx, installation, release_run, code)
 }
 
 fn lifecycle(tx: &mut Tx<'_>, item: &Applying<'_>, inbox: i64) -> Result<Settled, Error> {
-    held(tx, item.fence)?;
     let facts = {
         let mut statement = tx.connection.prepare_cached(
             "SELECT i.state, i.received_at, j.status FROM webhook_inbox i \

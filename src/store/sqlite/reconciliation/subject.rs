@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Row, named_params};
 
-use super::Due;
+use super::claim::Due;
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
@@ -28,7 +28,7 @@ pub(super) fn load(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Erro
         Reason::RunUnknown => unknown_run(tx, id),
         Reason::DispatchUncertain => in_doubt(tx, id, EffectKind::WorkflowDispatch),
         Reason::CheckRunCreateUncertain => in_doubt(tx, id, EffectKind::CheckRunCreate),
-        Reason::ReportingStale => check_run(tx, id, due.attempt.as_deref()),
+        Reason::ReportingStale => check_run(tx, due),
         Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => {
             Ok(Ok(Subject::Inbox(id.parse().or(Err(Error::Row("subject_id")))?)))
         }
@@ -130,26 +130,23 @@ fn in_doubt(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subje
         Some(Effect::CheckRunCreate { name, .. }) => {
             Ok(Subject::Creation(Creation { attempt, name, head_sha: commit(row)? }))
         }
-        Some(Effect::CheckRunUpdate { .. }) | None => Err(Code::EffectUnproved),
+        Some(Effect::CheckRunUpdate { .. }) | None => return Err(Error::Row("payload")),
     })
 }
 
 /// The check run of the attempt the item was opened about: a later one has its own window and deadline.
-fn check_run(
-    tx: &Tx<'_>,
-    release_run: &str,
-    attempt: Option<&str>,
-) -> Result<Result<Subject, Code>, Error> {
+fn check_run(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Error> {
     let mut statement = tx.connection.prepare_cached(
         "SELECT r.release_run_id, r.current_attempt_id, r.check_run_id, a.check_run_name, \
-            r.head_sha, r.forge_conclusion, r.finished_at, r.forge_check_published_at \
+            a.check_run_mismatch_at, r.head_sha, r.forge_conclusion, r.failure_reason, \
+            r.finished_at, r.forge_check_published_at \
          FROM release_runs r JOIN release_run_attempts a ON a.attempt_id = r.current_attempt_id \
          WHERE r.release_run_id = :release",
     )?;
-    let mut rows = statement.query(named_params! { ":release": release_run })?;
+    let mut rows = statement.query(named_params! { ":release": due.subject })?;
     let row = rows.next()?.ok_or(Error::Row("subject_id"))?;
     let current: String = row.get("current_attempt_id")?;
-    if attempt.is_some_and(|attempt| attempt != current) {
+    if due.attempt.as_ref().is_some_and(|attempt| *attempt != current) {
         return Ok(Err(Code::AttemptSuperseded));
     }
     match publication_standing(row)? {
@@ -157,6 +154,10 @@ fn check_run(
         check_run::Standing::Published => return Ok(Err(Code::AlreadyRepaired)),
         check_run::Standing::RunsAgain => return Ok(Err(Code::AttemptSuperseded)),
     }
+    if row.get::<_, Option<i64>>("check_run_mismatch_at")?.is_some() {
+        return Ok(Err(Code::ForgeCheckRunBindingMismatch));
+    }
+    let failure: Option<String> = row.get("failure_reason")?;
     Ok(Ok(Subject::CheckRun(CheckRun {
         release_run: row::id(row, "release_run_id")?,
         attempt: row::id(row, "current_attempt_id")?,
@@ -167,6 +168,8 @@ fn check_run(
             Conclusion::from_word(&word)
         })?,
         completed_at: row::instant(row, "finished_at")?,
+        unconfirmed: failure.as_deref() == Some(Code::ForgeDispatchUnconfirmed.as_str()),
+        refused_state: due.refused_state,
     })))
 }
 

@@ -1,0 +1,9 @@
+-- Which installation each queue served last: claims go round those that have something due.
+CREATE TABLE claim_turns (
+    queue            TEXT PRIMARY KEY,                 -- outbox, or the kind of a reconciliation item
+    installation_id  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The first that is due of the next installation.
+CREATE INDEX outbox_available_of_installation ON outbox (installation_id, available_at, id) WHERE status = 'available';
+CREATE INDEX reconciliation_items_open_of_installation ON reconciliation_items (kind, installation_id, next_check_at, id) WHERE status = 'open';

@@ -1,0 +1,60 @@
+//! Whose turn it is: the claims of a queue go round the installations that have something due, so that
+//! the backlog of one is no wait for another.
+
+use rusqlite::{OptionalExtension as _, Row, named_params};
+
+use crate::domain::id::InstallationId;
+use crate::store::error::Error;
+use crate::store::sqlite::command::Tx;
+
+/// An installation, and when its first waiting item is due.
+pub(super) type Waiting = (i64, i64);
+
+/// Reads `installation_id` and when its first waiting item is due.
+pub(super) fn waiting(row: &Row<'_>) -> rusqlite::Result<Waiting> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+/// Returns the installation whose turn it is: the next behind the one that was served last that has
+/// something due and that `admits`. It counts as served. `behind` finds the first installation with a
+/// number above the given one that has something waiting, and when that is due.
+///
+/// Costs one look into an index for each installation that waits.
+pub(super) fn next(
+    tx: &Tx<'_>,
+    queue: &str,
+    behind: impl Fn(i64) -> Result<Option<Waiting>, Error>,
+    admits: impl Fn(InstallationId) -> Result<bool, Error>,
+) -> Result<Option<InstallationId>, Error> {
+    let last = last(tx, queue)?;
+    for (mut after, end) in [(last, i64::MAX), (0, last)] {
+        while let Some((number, due_at)) = behind(after)?.filter(|(number, _)| *number <= end) {
+            after = number;
+            let installation = number.try_into().or(Err(Error::Row("installation_id")))?;
+            if due_at <= tx.now.micros() && admits(installation)? {
+                serve(tx, queue, installation)?;
+                return Ok(Some(installation));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn last(tx: &Tx<'_>, queue: &str) -> Result<i64, Error> {
+    Ok(tx
+        .connection
+        .prepare_cached("SELECT installation_id FROM claim_turns WHERE queue = :queue")?
+        .query_row(named_params! { ":queue": queue }, |row| row.get(0))
+        .optional()?
+        .unwrap_or(0))
+}
+
+fn serve(tx: &Tx<'_>, queue: &str, installation: InstallationId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "INSERT INTO claim_turns (queue, installation_id) VALUES (:queue, :installation) \
+             ON CONFLICT (queue) DO UPDATE SET installation_id = excluded.installation_id",
+        )?
+        .execute(named_params! { ":queue": queue, ":installation": installation.get() })?;
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! The gate in front of every call to the forge: while its installation has to wait, none is made.
+
+use std::cell::Cell;
+
+use crate::domain::id::InstallationId;
+use crate::domain::outbox::SendResult;
+use crate::store::Store;
+
+/// The gate of one session.
+pub(super) struct Gate<'a> {
+    store: &'a Store,
+    installation: InstallationId,
+    stopped: Cell<Option<SendResult>>,
+}
+
+impl<'a> Gate<'a> {
+    pub(super) const fn new(store: &'a Store, installation: InstallationId) -> Self {
+        Self { store, installation, stopped: Cell::new(None) }
+    }
+
+    /// Lets a call pass, or says what it comes to instead.
+    pub(super) fn check(&self) -> Result<(), SendResult> {
+        let stopped = match self.store.paused_until(self.installation) {
+            Ok(None) => return Ok(()),
+            Ok(Some(until)) => SendResult::Deferred(until),
+            // Whether there is a pause is not known.
+            Err(_) => SendResult::Postponed,
+        };
+        self.stopped.set(Some(stopped));
+        Err(stopped)
+    }
+
+    /// Returns what the call came to that was not let pass; nothing when all were.
+    pub(super) const fn stopped(&self) -> Option<SendResult> {
+        self.stopped.get()
+    }
+}

@@ -1,0 +1,301 @@
+//! No release stays undecided: one whose dispatch is never confirmed, or whose item was given up, ends at
+//! the deadline. And a check run that is not ours is never written to again.
+
+use std::time::Duration;
+
+use http::Method;
+use svc::domain::dead_letter::ErrorClass;
+use svc::domain::outbox::{CheckRunStatus, EffectKind};
+use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
+use svc::domain::release::Conclusion;
+use svc::forge::CheckRunLook;
+use svc::workers::driver::Worker as _;
+
+use super::{PAST_DEADLINE, release, running};
+use crate::support::World;
+use crate::support::forge::Plan;
+use crate::support::world::{RULES, commit, json, webhooks};
+
+/// A release whose dispatch was sent, and nobody knows what became of it.
+fn dispatch_in_doubt() -> World {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.forge.plan(EffectKind::WorkflowDispatch, Plan::LostBefore);
+    world.settle();
+    world
+}
+
+/// A release that has failed, and whose end the forge refused to show.
+fn unpublished() -> World {
+    let world = running();
+    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
+    world.reconcile_after(RULES.observation);
+    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
+    world.settle();
+    assert_eq!(world.dead_letters(1).len(), 1);
+    world
+}
+
+fn replay_class(world: &World) -> String {
+    world
+        .ask("SELECT replay_class || ' ' || replay_safe FROM dead_letters WHERE resolution IS NULL")
+}
+
+fn item(world: &World) -> String {
+    world.ask(
+        "SELECT status || ' ' || coalesce(outcome_code, '-') FROM reconciliation_items \
+         ORDER BY id DESC LIMIT 1",
+    )
+}
+
+/// Claims the next item of a kind so often, and vanishes each time.
+fn vanish(world: &World, kind: svc::domain::reconcile::Kind, times: u32) {
+    for _ in 0..times {
+        let lease = Duration::from_secs(1);
+        let polled = world.store.claim_look(kind, "vanishes", lease, Vec::new()).unwrap();
+        assert!(polled.claim.is_some());
+        world.clock.advance(Duration::from_secs(1));
+    }
+}
+
+/// The items an operator sees as given up.
+fn given_up(world: &World) -> Vec<String> {
+    let target = "/api/v1/operator/installations/1/reconciliation-items?status=dead_letter";
+    let page = json(&world.operate(Method::GET, target, &[]));
+    let items = page["items"].as_array().unwrap_or_else(|| panic!("{page}"));
+    items.iter().map(|item| item["outcomeCode"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_dispatch_that_is_never_confirmed_ends_its_release_and_the_check_run_can_be_run_again() {
+    let mut world = dispatch_in_doubt();
+    world.reconcile_after(RULES.observation);
+    assert_eq!(release(&world), "dispatching -", "not before the deadline");
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(release(&world), "failed forge_dispatch_unconfirmed");
+    world.settle();
+    let check_run = world.forge.last_check_run();
+    let shown = world.forge.shows(check_run);
+    let Some(CheckRunStatus::Completed { conclusion, unconfirmed, .. }) = shown else {
+        panic!("the check run is shown as {shown:?}")
+    };
+    assert_eq!((conclusion, unconfirmed), (Conclusion::Failure, true), "a run may exist");
+    assert_eq!(replay_class(&world), "dispatch_uncertain 0");
+    let (kind, id) = world.only_dead_letter(1);
+    assert_eq!(world.replay(1, (&kind, &id), "k").0, 409);
+    world.deliver(&webhooks(1).check_run_rerequested(check_run.get(), &commit(1)));
+    world.settle();
+    assert_eq!(release(&world), "running -", "another attempt is the way on");
+    assert!(world.dead_letters(1).is_empty());
+    assert_eq!(world.forge.most(EffectKind::WorkflowDispatch), 1);
+}
+
+#[test]
+fn the_end_of_an_unconfirmed_dispatch_is_shown_by_a_reconciler_as_well() {
+    let world = dispatch_in_doubt();
+    world.reconcile_after(RULES.observation);
+    world.reconcile_after(RULES.deadline);
+    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
+    world.settle();
+    world.reconcile_after(RULES.observation);
+    let shown = world.forge.shows(world.forge.last_check_run());
+    assert!(
+        matches!(shown, Some(CheckRunStatus::Completed { unconfirmed: true, .. })),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn a_run_of_another_attempt_leaves_a_dispatch_unconfirmed_until_the_deadline() {
+    let mut world = running();
+    let taken: i64 = world.ask("SELECT workflow_run_id FROM release_run_attempts");
+    world.deliver(&webhooks(1).push_tag("v2", &commit(2)));
+    world.forge.plan(EffectKind::WorkflowDispatch, Plan::LostAfter);
+    world.settle();
+    let found = svc::domain::reconcile::doubt::Observation::WorkflowRun(taken.try_into().unwrap());
+    world.forge.dispatched_run_is(found);
+    let of_second = "SELECT status || ' ' || coalesce(failure_reason, '-') FROM release_runs \
+        WHERE git_ref = 'refs/tags/v2'";
+    world.reconcile_after(RULES.observation);
+    assert_eq!(world.ask::<String>(of_second), "dispatching -");
+    world.reconcile_after(PAST_DEADLINE);
+    assert_eq!(world.ask::<String>(of_second), "failed forge_dispatch_unconfirmed");
+}
+
+#[test]
+fn an_item_that_nobody_survives_ends_its_release_at_the_deadline() {
+    let world = running();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    vanish(&world, svc::domain::reconcile::Kind::WorkflowAttempt, 8);
+    world.reconcile_after(Duration::ZERO);
+    assert_eq!(given_up(&world), ["crash_loop"]);
+    assert_eq!(release(&world), "running -", "not before the deadline");
+    let looks = world.forge.looks();
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(release(&world), "failed forge_workflow_lookup_failed");
+    assert_eq!((given_up(&world), world.forge.looks()), (vec!["crash_loop".to_owned()], looks));
+    world.settle();
+    let shown = world.forge.shows(world.forge.last_check_run());
+    assert!(matches!(shown, Some(CheckRunStatus::Completed { .. })), "{shown:?}");
+}
+
+#[test]
+fn an_item_whose_subject_does_not_read_ends_its_release_at_the_deadline() {
+    let world = running();
+    world.tamper("UPDATE release_runs SET head_sha = 'no commit'");
+    world.reconcile_after(RULES.observation);
+    assert_eq!(
+        (given_up(&world), release(&world)),
+        (vec!["subject_unreadable".to_owned()], "running -".to_owned())
+    );
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(release(&world), "failed forge_workflow_lookup_failed");
+}
+
+#[test]
+fn a_dispatch_in_doubt_whose_payload_does_not_read_ends_its_release_too() {
+    let world = dispatch_in_doubt();
+    world.tamper("UPDATE outbox SET payload = '?' WHERE kind = 'workflow_dispatch'");
+    world.reconcile_after(RULES.observation);
+    assert_eq!(item(&world), "dead_letter subject_unreadable");
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(release(&world), "failed forge_dispatch_unconfirmed");
+}
+
+#[test]
+fn an_item_that_was_given_up_touches_no_later_attempt() {
+    let mut world = dispatch_in_doubt();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    vanish(&world, svc::domain::reconcile::Kind::WorkflowAttempt, 8);
+    world.reconcile_after(Duration::ZERO);
+    let check_run = world.forge.last_check_run().get();
+    world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
+    world.settle();
+    world.clock.advance(RULES.deadline);
+    world.reconcile().step();
+    assert_eq!(release(&world), "running -");
+}
+
+#[test]
+fn a_publication_that_was_given_up_is_recorded_as_failed_at_the_deadline() {
+    let world = unpublished();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    vanish(&world, svc::domain::reconcile::Kind::ReleaseRun, 8);
+    world.reconcile_after(Duration::ZERO);
+    assert_eq!(given_up(&world), ["crash_loop"]);
+    let audited = "SELECT count(*) FROM audit_events \
+        WHERE event = 'control_plane.forge_check_run_reconciliation_failed' \
+            AND reason_code = 'forge_check_run_lookup_failed'";
+    assert_eq!(world.ask::<i64>(audited), 0);
+    for _ in 0..2 {
+        world.reconcile_after(RULES.deadline);
+        assert_eq!(world.ask::<i64>(audited), 1, "once");
+    }
+    assert_eq!(release(&world), "failed forge_workflow_failure", "the release is as it was");
+}
+
+#[test]
+fn a_check_run_that_is_known_not_to_be_ours_is_never_replayed() {
+    let world = unpublished();
+    assert_eq!(replay_class(&world), "repeatable 1");
+    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.reconcile_after(RULES.observation);
+    assert_eq!(replay_class(&world), "binding_mismatch 0");
+    let (kind, id) = world.only_dead_letter(1);
+    let asked = world.forge.asked(EffectKind::CheckRunUpdate);
+    assert_eq!(world.replay(1, (&kind, &id), "k").0, 409);
+    world.settle();
+    assert_eq!(world.forge.asked(EffectKind::CheckRunUpdate), asked);
+}
+
+#[test]
+fn an_update_that_waits_when_the_mismatch_is_seen_is_given_up_unsent() {
+    let world = running();
+    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
+    world.reconcile_after(RULES.observation);
+    world.tamper("UPDATE outbox SET available_at = 9e15 WHERE status = 'available'");
+    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.reconcile_after(RULES.observation);
+    world.tamper("UPDATE outbox SET available_at = 0 WHERE status = 'available'");
+    let asked = world.forge.asked(EffectKind::CheckRunUpdate);
+    world.settle();
+    assert_eq!(world.forge.asked(EffectKind::CheckRunUpdate), asked);
+    assert_eq!(replay_class(&world), "binding_mismatch 0");
+    assert_eq!(world.dead_letters(1)[0]["reasonCode"], "forge_check_run_binding_mismatch");
+}
+
+#[test]
+fn an_answer_about_another_check_run_publishes_nothing_and_ends_all_updates() {
+    let world = running();
+    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
+    world.reconcile_after(RULES.observation);
+    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Mismatch);
+    world.settle();
+    assert_eq!(replay_class(&world), "binding_mismatch 0");
+    let published = "SELECT count(forge_check_published_at) FROM release_runs";
+    assert_eq!(world.ask::<i64>(published), 0);
+    let (looks, asked) = (world.forge.looks(), world.forge.asked(EffectKind::CheckRunUpdate));
+    world.reconcile_after(RULES.observation);
+    assert_eq!(item(&world), "completed forge_check_run_binding_mismatch");
+    world.reconcile_after(PAST_DEADLINE);
+    assert_eq!(
+        (world.forge.looks(), world.forge.asked(EffectKind::CheckRunUpdate)),
+        (looks, asked)
+    );
+}
+
+#[test]
+fn an_update_that_was_applied_at_the_deadline_is_read_before_it_is_called_failed() {
+    let world = unpublished();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    world.clock.advance(PAST_DEADLINE);
+    world.forge.plan(EffectKind::CheckRunUpdate, Plan::LostAfter);
+    world.reconcile_after(Duration::ZERO);
+    assert_eq!(item(&world), "completed publication_reconciled");
+}
+
+#[test]
+fn a_refused_update_is_repeated_only_once_the_check_run_has_changed() {
+    for (class, calls) in [(ErrorClass::Validation, 1), (ErrorClass::Permission, 4)] {
+        let world = unpublished();
+        let before = world.forge.asked(EffectKind::CheckRunUpdate);
+        (0..20).for_each(|_| {
+            world.forge.plan(EffectKind::CheckRunUpdate, Plan::RefusedAs(class));
+        });
+        world.reconcile_after(RULES.observation);
+        for _ in 0..20 {
+            world.reconcile_after(RULES.next_check);
+        }
+        let asked = || world.forge.asked(EffectKind::CheckRunUpdate) - before;
+        assert_eq!(asked(), calls, "{class}");
+        assert_eq!(item(&world), "open forge_check_run_update_failed");
+        world.forge.next_check_run_look(CheckRunLook::Different([9; 32].into()));
+        world.reconcile_after(RULES.next_check);
+        assert_eq!(asked(), calls + 1, "{class}: it has changed");
+        world.reconcile_after(PAST_DEADLINE);
+        assert!(asked() <= calls + 2, "{class}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_replayable() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.tamper("UPDATE webhook_inbox SET normalized_actions = '?'");
+    world.settle();
+    assert_eq!(replay_class(&world), "unreadable 0");
+    let (kind, id) = world.only_dead_letter(1);
+    assert_eq!(world.replay(1, (&kind, &id), "k").0, 409);
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.jobs().step();
+    world.tamper("UPDATE outbox SET payload = '?' WHERE kind = 'check_run_create'");
+    world.settle();
+    assert_eq!(replay_class(&world), "unreadable 0");
+    let sent = "SELECT count(*) FROM outbox WHERE status = 'dead_letter' AND send_began_at IS NULL";
+    assert_eq!(world.ask::<i64>(sent), 1, "it is in no doubt");
+}
