@@ -1,9 +1,12 @@
 //! The keys of issuers of identity tokens: fetched when they are asked for, kept for a while, and used a
 //! while longer when the issuer does not answer. Who checks a signature with them is `auth`.
 //!
-//! Only issuers that were configured are ever asked, and an unknown key makes no more than one request a
-//! minute. One caller at a time fetches; the others use what there is, or hear that keys cannot be had,
-//! and nobody waits for somebody else's request.
+//! Only issuers that were configured are ever asked. Every request brings the whole key set, so whoever
+//! causes one brings in a rotated key for everybody: that is why requests for unknown key ids may be
+//! bounded without a stranger keeping such a key out. One caller at a time fetches; the others use what
+//! there is, or hear when to come back, and nobody waits for somebody else's request.
+
+pub mod bucket;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,14 +14,23 @@ use std::time::Duration;
 use crate::auth::workload::key_set::KeySet;
 use crate::clock::Clock;
 
+use bucket::{Bucket, Limits, Peer};
+
 /// How long keys are used without asking again: a key that was withdrawn is believed no longer.
 const FRESH: Duration = Duration::from_mins(10);
 /// How long keys are used while the issuer does not answer.
 const STALE_MAX: Duration = Duration::from_hours(24);
-/// From one request to the next while there are keys.
+/// From one request to the next while there are keys, but old ones.
 const PAUSE: Duration = Duration::from_mins(1);
 /// From one request to the next while there are none; not shorter than a request may take.
 const PAUSE_WITHOUT_KEYS: Duration = Duration::from_secs(5);
+/// When to come back while a request is under way; most take less.
+const UNDER_WAY: Duration = Duration::from_secs(1);
+/// Requests to one issuer for key ids it is not known to have. Nobody has several new keys a minute, and
+/// a sender comes back for four minutes, so a minute keeps no run out. What all peers share is small for
+/// an issuer, and delays by ten seconds at most; the first few are for those who come at the same time.
+const UNKNOWN_KEYS: Limits =
+    Limits { peer_interval: Duration::from_mins(1), burst: 3, interval: Duration::from_secs(10) };
 
 /// Gets the document an issuer publishes its keys in; nothing when it cannot be had.
 pub type Fetch = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
@@ -28,10 +40,13 @@ pub type Fetch = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 pub enum NoKey {
     /// The issuer is not one of those that were configured.
     UnknownIssuer,
-    /// The issuer has no such key.
+    /// The issuer was asked by this very call, and has no such key.
     UnknownKey,
-    /// The issuer does not say; it may be asked again later.
-    Unavailable,
+    /// The issuer does not say, or may not be asked yet.
+    Unavailable {
+        /// How long until it may be asked.
+        retry_after: Duration,
+    },
 }
 
 /// The keys of all issuers.
@@ -41,85 +56,126 @@ pub struct Keys {
     clock: Arc<dyn Clock>,
 }
 
-#[derive(Default)]
 struct Cached {
     keys: Option<Arc<KeySet>>,
     loaded_at: Duration,
-    /// Nothing before the first request.
-    asked_at: Option<Duration>,
-    /// The last request was answered with keys.
-    answered: bool,
+    /// When keys were last asked for because there were only old ones, or none.
+    refreshed_at: Option<Duration>,
+    /// Requests for unknown key ids while there are keys. Each issuer has its own: a request to another
+    /// one would bring in nothing.
+    unknown: Bucket,
+    /// A request is under way.
+    asking: bool,
 }
 
 /// What to do about a key that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
-    Use,
+    Use(Arc<KeySet>),
     Ask,
-    Refuse(NoKey),
+    Wait(Duration),
+}
+
+/// The one request to an issuer that is under way; over when dropped, after a panic too.
+struct Asking<'a>(&'a Mutex<Cached>);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        lock(self.0).asking = false;
+    }
 }
 
 impl Keys {
     /// Returns the keys of these issuers. Nothing is fetched yet.
     #[must_use]
     pub fn new(issuers: Vec<String>, fetch: Fetch, clock: Arc<dyn Clock>) -> Self {
-        let issuers = issuers.into_iter().map(|issuer| (issuer, Mutex::default())).collect();
-        Self { issuers, fetch, clock }
+        let issuers = issuers.into_iter().map(|issuer| (issuer, Mutex::new(Cached::new())));
+        Self { issuers: issuers.collect(), fetch, clock }
     }
 
-    /// Returns the keys of an issuer, this one among them. May ask the issuer, and wait for it.
+    /// Returns the keys of an issuer, this one among them. May ask the issuer on behalf of `peer`, and
+    /// wait for it.
     ///
     /// # Errors
     /// By why there is no such key.
-    pub fn of(&self, issuer: &str, key_id: &str) -> Result<Arc<KeySet>, NoKey> {
+    pub fn of(&self, issuer: &str, key_id: &str, peer: Peer) -> Result<Arc<KeySet>, NoKey> {
         let known = self.issuers.iter().find(|(known, _)| known == issuer);
         let (issuer, cached) = known.ok_or(NoKey::UnknownIssuer)?;
-        let now = self.clock.monotonic();
-        {
-            let mut cached = lock(cached);
-            if cached.plan(key_id, now) != Plan::Ask {
-                return cached.take(key_id, now);
-            }
-            (cached.asked_at, cached.answered) = (Some(now), false);
-        }
+        let asked_at = self.clock.monotonic();
+        let plan = lock(cached).plan(key_id, peer, asked_at);
+        let _asking = match plan {
+            Plan::Use(keys) => return Ok(keys),
+            Plan::Wait(retry_after) => return Err(NoKey::Unavailable { retry_after }),
+            Plan::Ask => Asking(cached),
+        };
         let fetched = (self.fetch)(issuer).and_then(|document| KeySet::read(&document));
+        let (answered, now) = (fetched.is_some(), self.clock.monotonic());
         let mut cached = lock(cached);
         match fetched {
-            Some(keys) => cached.replace(keys, now),
+            Some(keys) => (cached.keys, cached.loaded_at) = (Some(Arc::new(keys)), asked_at),
             None => {
                 log::warn!(event = "keys.unavailable"; "an issuer's keys could not be had");
             }
         }
-        cached.take(key_id, now)
+        let keys = cached.usable(now).filter(|keys| keys.has(key_id));
+        keys.cloned().ok_or_else(|| match answered {
+            true => NoKey::UnknownKey,
+            false => NoKey::Unavailable { retry_after: cached.wait(peer, now) },
+        })
     }
 }
 
 impl Cached {
-    fn plan(&self, key_id: &str, now: Duration) -> Plan {
-        let age = now.saturating_sub(self.loaded_at);
-        let usable = self.keys.as_ref().filter(|_| age < STALE_MAX);
-        let known = usable.is_some_and(|keys| keys.has(key_id));
-        let pause = if usable.is_some() { PAUSE } else { PAUSE_WITHOUT_KEYS };
-        let may_ask = self.asked_at.is_none_or(|asked| now.saturating_sub(asked) >= pause);
-        match (known, age < FRESH && usable.is_some(), may_ask) {
-            (true, true, _) | (true, false, false) => Plan::Use,
-            (_, _, true) => Plan::Ask,
-            (false, ..) if self.answered => Plan::Refuse(NoKey::UnknownKey),
-            (false, ..) => Plan::Refuse(NoKey::Unavailable),
+    const fn new() -> Self {
+        Self {
+            keys: None,
+            loaded_at: Duration::ZERO,
+            refreshed_at: None,
+            unknown: Bucket::new(UNKNOWN_KEYS),
+            asking: false,
         }
+    }
+
+    /// Decides about a key, and notes the request that is to be made.
+    fn plan(&mut self, key_id: &str, peer: Peer, now: Duration) -> Plan {
+        let age = now.saturating_sub(self.loaded_at);
+        let usable = self.usable(now);
+        let is_due = (usable.is_none() || age >= FRESH) && self.refresh_wait(now).is_zero();
+        let known = usable.filter(|keys| keys.has(key_id));
+        if let Some(keys) = known.filter(|_| !is_due || self.asking) {
+            return Plan::Use(Arc::clone(keys));
+        }
+        if self.asking {
+            return Plan::Wait(UNDER_WAY);
+        }
+        if is_due {
+            // Whoever comes first: this is no request for an unknown key, and takes from no bucket.
+            self.refreshed_at = Some(now);
+        } else if usable.is_none() {
+            return Plan::Wait(self.refresh_wait(now));
+        } else if let Err(wait) = self.unknown.take(peer, now) {
+            return Plan::Wait(wait);
+        }
+        self.asking = true;
+        Plan::Ask
     }
 
     /// Returns the keys as far as they may be used now.
-    fn take(&self, key_id: &str, now: Duration) -> Result<Arc<KeySet>, NoKey> {
-        match (self.plan(key_id, now), &self.keys) {
-            (Plan::Use, Some(keys)) => Ok(Arc::clone(keys)),
-            (Plan::Refuse(why), _) => Err(why),
-            (Plan::Use | Plan::Ask, _) => Err(NoKey::Unavailable),
-        }
+    fn usable(&self, now: Duration) -> Option<&Arc<KeySet>> {
+        self.keys.as_ref().filter(|_| now.saturating_sub(self.loaded_at) < STALE_MAX)
     }
 
-    fn replace(&mut self, keys: KeySet, now: Duration) {
-        (self.keys, self.loaded_at, self.answered) = (Some(Arc::new(keys)), now, true);
+    /// Returns how long old keys, or none, are not asked for again.
+    fn refresh_wait(&self, now: Duration) -> Duration {
+        let pause = if self.usable(now).is_some() { PAUSE } else { PAUSE_WITHOUT_KEYS };
+        self.refreshed_at.map_or(Duration::ZERO, |at| (at + pause).saturating_sub(now))
+    }
+
+    /// Returns how long until a peer may cause a request for an unknown key.
+    fn wait(&self, peer: Peer, now: Duration) -> Duration {
+        match self.usable(now) {
+            Some(_) => self.unknown.wait(peer, now),
+            None => self.refresh_wait(now),
+        }
     }
 }
 

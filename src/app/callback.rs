@@ -11,6 +11,7 @@ use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::result::{Expected, Fault, NewResult, Recorded};
 use crate::forge::result;
 use crate::keys::NoKey;
+use crate::keys::bucket::Peer;
 use crate::metrics::RESULTS;
 use crate::sha256;
 
@@ -25,6 +26,8 @@ pub struct Callback<'a> {
     pub authorization: Option<&'a str>,
     /// The signature's headers, when they are the only credential.
     pub signed: Option<SignedHeaders<'a>>,
+    /// Whom a request for an unknown key is charged to.
+    pub peer: Peer,
     /// The body is declared as plain JSON.
     pub is_json: bool,
     /// The raw body.
@@ -78,8 +81,8 @@ impl App {
     /// # Errors
     /// [`Error::ForgeOff`], [`Error::ResultsOff`]; [`Error::Unauthenticated`] for every fault of the credential;
     /// [`Error::UnsupportedMediaType`], [`Error::InvalidRequest`] and [`Error::ResultConflict`] when
-    /// it holds and the result cannot be recorded; [`Error::Unavailable`] when the same may be sent
-    /// again later.
+    /// it holds and the result cannot be recorded; [`Error::Unavailable`] and
+    /// [`Error::KeysUnavailable`] when the same may be sent again later.
     pub fn take_result(&self, callback: &Callback<'_>) -> Result<ResultTaken, Error> {
         let is_off = || if self.intake.is_none() { Error::ForgeOff } else { Error::ResultsOff };
         let rules = self.results.as_ref().ok_or_else(is_off)?;
@@ -112,7 +115,8 @@ impl App {
         match (callback.authorization, callback.signed) {
             (Some(authorization), _) => {
                 let token = Token::read(authorization)?;
-                let keys = rules.keys.of(token.issuer(), token.key_id()).map_err(no_key)?;
+                let keys = rules.keys.of(token.issuer(), token.key_id(), callback.peer);
+                let keys = keys.map_err(no_key)?;
                 let verified = token.verify(&keys)?;
                 let (release_run, attempt, expected) = self.expected(callback)?;
                 let run = verified.check(&expected, body_sha256, self.clock.now())?;
@@ -183,7 +187,9 @@ fn no_key(why: NoKey) -> Unknown {
     match why {
         NoKey::UnknownIssuer => Unknown::Fault(Fault::Issuer),
         NoKey::UnknownKey => Unknown::Fault(Fault::Key),
-        NoKey::Unavailable => Unknown::Later(Error::Unavailable),
+        NoKey::Unavailable { retry_after } => {
+            Unknown::Later(Error::KeysUnavailable { retry_after })
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why an intention did not happen, in the caller's terms. Detail of the store stays in the log.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use crate::card::{BATCH_MAX, Report};
 use crate::domain::agent_card::CARDS_MAX;
@@ -75,6 +76,12 @@ pub enum Error {
     /// The store cannot do it now; the same request may be sent again later.
     #[error("the service cannot do it now")]
     Unavailable,
+    /// The credential's key is not known, and the issuer does not say or may not be asked yet.
+    #[error("the issuer's keys cannot be had now")]
+    KeysUnavailable {
+        /// How long until the same request may be sent again.
+        retry_after: Duration,
+    },
 }
 
 /// What the store says, as a caller hears it. The class goes to the log here, once.

@@ -31,6 +31,7 @@ pub(super) fn receive(app: &App, request: &Request, variables: &Variables<'_>) -
             .single(&AUTHORIZATION)
             .filter(|_| !head.headers.contains_key(SIGNATURE)),
         signed: signed(head).filter(|_| !head.headers.contains_key(AUTHORIZATION)),
+        peer: head.peer,
         is_json: head.is_of_type("application/json"),
         body: &request.body,
     });

@@ -2,6 +2,7 @@
 //! `outcome`; none echoes the request.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
@@ -85,11 +86,20 @@ pub(super) fn of_app(error: &Error) -> Response {
         }
         Error::TooManyCards | Error::TooMuchToSay => problem(PAYLOAD_TOO_LARGE, detail, None),
         Error::Busy => problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SOON),
+        Error::KeysUnavailable { retry_after } => {
+            problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, seconds(*retry_after))
+        }
         Error::ResultConflict(_) => problem(RESULT_CONFLICT, detail, None),
         Error::OperatorApiOff | Error::ForgeOff | Error::ResultsOff | Error::Unavailable => {
             problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SECONDS)
         }
     }
+}
+
+/// Returns whole seconds, none too few and at least one: zero would ask for the request at once.
+fn seconds(duration: Duration) -> HeaderValue {
+    let up = u64::from(duration.subsec_nanos() > 0);
+    HeaderValue::from((duration.as_secs() + up).max(1))
 }
 
 /// Answers a card that is not JSON, with what is wrong with it.

@@ -43,7 +43,8 @@ pub struct Head {
     pub query: Option<String>,
     /// Headers as sent, exactly one `Host` among them.
     pub headers: HeaderMap,
-    /// Whose request it is, behind trusted proxies too; nothing on the Unix socket.
+    /// Whom it is charged to, behind trusted proxies too: the client's address, the /64 of an IPv6
+    /// address; `None` on the Unix socket.
     pub peer: Option<IpAddr>,
 }
 

@@ -54,6 +54,7 @@ impl Service for EchoService {
     fn handle(&self, request: &Request) -> Response {
         let body = match request.head.path.as_str() {
             "/panic" => panic!("the handler was asked to"),
+            "/peer" => request.head.peer.map_or_else(Vec::new, |it| it.to_string().into_bytes()),
             "/big" => vec![b'x'; BIG],
             "/wait" => {
                 let entered = self.entered.lock().expect("no test panics with the lock held");

@@ -1,6 +1,7 @@
 //! Results of releases in process: what ends a release, what is refused, and what a result proves.
 
 mod attacks;
+mod keys;
 mod proof;
 mod properties;
 mod publication;

@@ -12,7 +12,7 @@ use hyper::body::{Body as _, Bytes, Incoming};
 use tokio::time::timeout;
 
 use super::bodies::{Bodies, Share};
-use super::peers::{Peers, Place};
+use super::peers::{Peers, Place, subscriber};
 use super::pool::Pool;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
 
@@ -156,7 +156,7 @@ impl Exchange {
 /// Returns the head, or nothing unless it is in origin form with one host and no transfer encoding.
 /// hyper hides a `Content-Length` that stands beside a `Transfer-Encoding`, the shape of smuggled
 /// requests; so every transfer encoding is refused. Our callers all know their body's length.
-fn head(surface: Surface, peer: IpAddr, parts: Parts) -> Option<Head> {
+fn head(surface: Surface, client: IpAddr, parts: Parts) -> Option<Head> {
     let Parts { method, uri, headers, .. } = parts;
     let origin_form = uri.authority().is_none() && uri.path().starts_with('/');
     let one_host = headers.get_all(HOST).iter().count() == 1;
@@ -166,7 +166,7 @@ fn head(surface: Surface, peer: IpAddr, parts: Parts) -> Option<Head> {
         path: uri.path().to_owned(),
         query: uri.query().map(str::to_owned),
         headers,
-        peer: Some(peer),
+        peer: Some(subscriber(client)),
     })
 }
 

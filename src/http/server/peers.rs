@@ -55,18 +55,10 @@ impl Peers {
         self.trusted.iter().any(|network| network.contains(&peer))
     }
 
-    /// Returns whom to charge for what a client holds: its address, or the /64 of an IPv6 address, all of
-    /// which are usually one subscriber's; nobody when it is a trusted proxy, behind which are many.
+    /// Returns whom to charge for what a client holds; nobody when it is a trusted proxy, behind which are
+    /// many.
     pub(super) fn charged(&self, client: IpAddr) -> Option<IpAddr> {
-        if self.trusts(client) {
-            return None;
-        }
-        Some(match client {
-            IpAddr::V4(_) => client,
-            IpAddr::V6(address) => {
-                IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes())
-            }
-        })
+        (!self.trusts(client)).then(|| subscriber(client))
     }
 
     /// Counts one more connection or request, unless the peer has as many as it may.
@@ -80,6 +72,16 @@ impl Peers {
         *count += 1;
         drop(counts);
         Some(Place(Some((Arc::clone(&self.counts), peer))))
+    }
+}
+
+/// Returns a client's address, or the /64 of an IPv6 address, all of which are usually one subscriber's.
+pub(super) fn subscriber(client: IpAddr) -> IpAddr {
+    match client {
+        IpAddr::V4(_) => client,
+        IpAddr::V6(address) => {
+            IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes())
+        }
     }
 }
 

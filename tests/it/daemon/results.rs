@@ -172,7 +172,8 @@ fn keys_that_cannot_be_had_are_no_refusal() {
     for _ in 0..10 {
         let answer = place.send(&daemon, &run, &body("accepted", 1, &"0".repeat(64)));
         answer.assert_problem(503, "unavailable", "");
-        assert_eq!(answer.header("retry-after"), "5");
+        let after: u64 = answer.header("retry-after").parse().unwrap();
+        assert!((1..=5).contains(&after), "{after}");
     }
     assert!(place.issuer.key_requests() <= 2, "{}", place.issuer.key_requests());
     assert!(place.check_run(&run).conclusion.is_none());

@@ -306,6 +306,16 @@ fn a_client_that_holds_its_part_of_the_bodies_leaves_the_others_theirs() {
 }
 
 #[test]
+fn a_request_is_charged_to_the_subscriber_behind_the_proxy() {
+    let (server, address, _held) = start_tcp(behind_a_proxy());
+    for (client, charged) in [("192.0.2.1", "192.0.2.1"), ("2001:db8::1:2:3:4", "2001:db8::")] {
+        let answer = talk(connect(address), &forwarded("GET", "/peer", client, ""));
+        assert!(answer.ends_with(&format!("\r\n\r\n{charged}")), "{answer:?}");
+    }
+    server.stop(PATIENCE);
+}
+
+#[test]
 fn large_answers_are_held_within_the_same_bounds_until_they_are_read() {
     let limits =
         TcpLimits { body_bytes_max: 2 * BIG, body_bytes_per_client_max: BIG, ..behind_a_proxy() };

@@ -93,20 +93,7 @@ fn keys(bench: &Bench<'_>) -> Vec<(String, String)> {
 
 fn headers(bench: &Bench<'_>) -> Vec<(String, String)> {
     let mut attacks = Vec::new();
-    for id in [
-        json!(""),
-        json!("other"),
-        json!(null),
-        json!(1),
-        json!(["simulated-key"]),
-        json!("../simulated-key"),
-        json!("simulated-key\u{0}"),
-        json!("/dev/null"),
-        json!("simulated-key "),
-        json!("' OR 1=1 --"),
-        json!("k".repeat(129)),
-        json!("Simulated-key"),
-    ] {
+    for id in [json!(""), json!(null), json!(1), json!(["simulated-key"]), json!("k".repeat(129))] {
         attacks.push((format!("kid {id:.40}"), bench.header("kid", id)));
     }
     let key = Issuer::key_document(&["simulated-key"])["keys"][0].clone();

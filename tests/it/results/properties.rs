@@ -23,8 +23,9 @@ fn a_token_with_any_character_changed_is_refused() {
         let mut bent = token.clone();
         bent.replace_range(place..=place, &other);
         if bent != token {
-            let status = post(&world, &attempt.target(), &bent, &body("accepted")).status;
-            prop_assert_eq!(status, 401, "{}", place);
+            let status = post(&world, &attempt.target(), &bent, &body("accepted")).status.as_u16();
+            // A changed key id is one that may not be asked for so soon again.
+            prop_assert!(matches!(status, 401 | 503), "{} {}", place, status);
         }
     });
 }

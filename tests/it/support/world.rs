@@ -1,8 +1,9 @@
 //! A whole service in process: store, intentions, routes and workers, on a temporary file.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -76,6 +77,10 @@ pub(crate) struct World {
     pub(crate) forge: Arc<FakeForge>,
     pub(crate) store: Store,
     pub(crate) app: Arc<App>,
+    /// Whose requests the next ones are.
+    pub(crate) peer: Option<IpAddr>,
+    /// Ids the issuer publishes its one key under.
+    pub(crate) key_ids: Arc<Mutex<Vec<&'static str>>>,
     router: Router,
     deliveries: u64,
 }
@@ -141,6 +146,9 @@ impl World {
         forge: Arc<FakeForge>,
         store: Store,
     ) -> Self {
+        let key_ids = Arc::new(Mutex::new(vec![KEY_ID]));
+        let published = Arc::clone(&key_ids);
+        let document = move || Issuer::key_document(&published.lock().unwrap()).to_string();
         let app = Arc::new(App {
             store: store.clone(),
             clock: Arc::<ManualClock>::clone(&clock),
@@ -156,7 +164,7 @@ impl World {
             results: Some(ResultRules {
                 keys: Keys::new(
                     vec![ISSUER.to_owned()],
-                    Box::new(|_| Some(Issuer::key_document(&[KEY_ID]).to_string().into_bytes())),
+                    Box::new(move |_| Some(document().into_bytes())),
                     Arc::<ManualClock>::clone(&clock),
                 ),
                 secrets: shared_secret::Secrets::new(vec![RESULT_SECRET.into()]),
@@ -170,7 +178,7 @@ impl World {
             draining: AtomicBool::new(false),
         });
         let router = Router::new(Arc::clone(&app), Vec::new());
-        Self { folder, clock, forge, store, app, router, deliveries: 0 }
+        Self { folder, clock, forge, store, app, peer: None, key_ids, router, deliveries: 0 }
     }
 
     /// Stops everything where it stands and starts anew on the same file, as after a crash.
@@ -371,7 +379,7 @@ impl World {
                 HeaderValue::from_str(value).unwrap(),
             );
         }
-        let head = Head { surface, method, path, query, headers: map, peer: None };
+        let head = Head { surface, method, path, query, headers: map, peer: self.peer };
         match self.router.admit(&head) {
             Err(response) => *response,
             Ok(_) => self.router.handle(&Request { head, body }),
