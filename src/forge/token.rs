@@ -21,6 +21,9 @@ const BACKDATED: Duration = Duration::from_mins(1);
 /// How long it holds; the forge refuses more than ten minutes of its own clock.
 const LIFETIME: Duration = Duration::from_mins(8);
 
+/// What the forge adds to any permission by itself: it is implied by all of them.
+const IMPLIED: (&str, &str) = ("metadata", "read");
+
 /// The app's private key.
 pub(super) struct AppKey {
     app: AppId,
@@ -65,8 +68,8 @@ pub(super) fn request(repository: RepositoryId, permission: Permission) -> Strin
 /// Takes the token from a 201, when it is no more and no less than was asked for.
 ///
 /// # Errors
-/// `Protocol` when it is no such answer or reaches further, `Permission` when it lacks the
-/// permission.
+/// `Permission` when it lacks the permission, `Protocol` when it is no such answer, or has another
+/// permission or repository as well.
 pub(super) fn read(answer: &Answer, permission: Permission) -> Result<SecretString, ErrorClass> {
     let minted: Minted = answer.object().ok_or(ErrorClass::Protocol)?;
     if minted.repository_selection != "selected" || minted.token.expose_secret().is_empty() {
@@ -75,6 +78,12 @@ pub(super) fn read(answer: &Answer, permission: Permission) -> Result<SecretStri
     let (name, access) = scope(permission);
     if minted.permissions.get(name).map(String::as_str) != Some(access) {
         return Err(ErrorClass::Permission);
+    }
+    let asked = |(other, level): (&String, &String)| {
+        other == name || (other.as_str(), level.as_str()) == IMPLIED
+    };
+    if !minted.permissions.iter().all(asked) {
+        return Err(ErrorClass::Protocol);
     }
     Ok(minted.token)
 }
@@ -132,6 +141,37 @@ mod tests {
             (Permission::ChecksWrite, r#"{"permissions":{"checks":"write"},"repository_ids":[7]}"#),
         ] {
             assert_eq!(request(id, permission), wanted);
+        }
+    }
+
+    #[test]
+    fn a_token_has_the_permission_that_was_asked_for_and_no_other() {
+        use ErrorClass::{Permission as Lacking, Protocol};
+        let all = [Permission::ActionsRead, Permission::ActionsWrite, Permission::ChecksWrite];
+        for asked in all {
+            let (name, access) = scope(asked);
+            for (granted, wanted) in [
+                (json!({name: access}), None),
+                (json!({name: access, "metadata": "read"}), None),
+                (json!({name: access, "metadata": "write"}), Some(Protocol)),
+                (json!({name: access, "contents": "read"}), Some(Protocol)),
+                (json!({name: access, "contents": "write", "metadata": "read"}), Some(Protocol)),
+                (json!({name: "admin"}), Some(Lacking)),
+                (json!({"metadata": "read"}), Some(Lacking)),
+                (json!({"contents": "write"}), Some(Lacking)),
+                (json!({}), Some(Lacking)),
+            ] {
+                let body = json!({
+                    "token": "t", "permissions": granted, "repository_selection": "selected",
+                });
+                let answer = Answer {
+                    status: http::StatusCode::CREATED,
+                    headers: http::HeaderMap::new(),
+                    body: Some(body.to_string().into_bytes()),
+                    moved: false,
+                };
+                assert_eq!(read(&answer, asked).err(), wanted, "{granted}");
+            }
         }
     }
 }

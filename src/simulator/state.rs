@@ -133,12 +133,16 @@ impl State {
         if grant.repositories.is_empty() || !grant.repositories.iter().all(known) {
             return Err(Reply::error(422));
         }
+        let mut permissions = grant.permissions.clone();
+        if let Some(granted) = permissions.as_object_mut() {
+            granted.insert("metadata".to_owned(), "read".into());
+        }
         // As long, and with the same odd characters, as the real ones.
         let token = format!("ghs_{number}_{}", "simulated.to-ken_".repeat(30));
         let reply = json!({
             "token": token,
             "expires_at": "2099-01-01T00:00:00Z",
-            "permissions": grant.permissions,
+            "permissions": permissions,
             "repository_selection": "selected",
         });
         self.tokens.insert(token, grant);

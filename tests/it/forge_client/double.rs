@@ -119,13 +119,7 @@ pub(super) fn http(status: u16, headers: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-pub(super) fn minted() -> Script {
-    let body = r#"{"token":"ghs_1.a-b_c","permissions":{"actions":"write","checks":"write"},
-        "repository_selection":"selected"}"#;
-    Script::Close(http(201, "", body))
-}
-
-/// A token with exactly one permission.
+/// A token with exactly one permission, and the one the forge adds.
 pub(super) fn minted_for(permission: Permission) -> Script {
     let granted = match permission {
         Permission::ActionsRead => r#""actions":"read""#,
@@ -133,7 +127,8 @@ pub(super) fn minted_for(permission: Permission) -> Script {
         Permission::ChecksWrite => r#""checks":"write""#,
     };
     let body = format!(
-        r#"{{"token":"ghs_1.a-b_c","permissions":{{{granted}}},"repository_selection":"selected"}}"#
+        r#"{{"token":"ghs_1.a-b_c","permissions":{{{granted},"metadata":"read"}},
+            "repository_selection":"selected"}}"#
     );
     Script::Close(http(201, "", &body))
 }

@@ -8,12 +8,12 @@ use svc::domain::outbox::SendResult;
 use svc::forge::Permission;
 use svc::forge::client::Settings;
 
-use super::double::{Double, Script, http, minted, minted_for};
+use super::double::{Double, Script, http, minted_for};
 use super::{client, dispatch, open, open_dispatch, settings};
 
 /// Opens a session on a double that answers the call after the mint with `script`, and dispatches.
 fn dispatch_answered_by(script: Vec<Script>) -> (SendResult, Vec<String>) {
-    let double = Double::start([vec![minted()], script].concat());
+    let double = Double::start([vec![minted_for(Permission::ActionsWrite)], script].concat());
     let result = open_dispatch(&client(settings(double.base_url())));
     (result, double.requests())
 }
@@ -32,6 +32,16 @@ fn a_token_that_is_more_or_less_than_was_asked_for_is_not_used() {
         (
             r#"{"token":"t","permissions":{},"repository_selection":"selected"}"#,
             ErrorClass::Permission,
+        ),
+        (
+            r#"{"token":"t","permissions":{"actions":"write","checks":"write"},
+                "repository_selection":"selected"}"#,
+            ErrorClass::Protocol,
+        ),
+        (
+            r#"{"token":"t","permissions":{"actions":"write","metadata":"write"},
+                "repository_selection":"selected"}"#,
+            ErrorClass::Protocol,
         ),
         (
             r#"{"token":"","permissions":{"actions":"write"},"repository_selection":"selected"}"#,
@@ -143,7 +153,12 @@ fn no_connection_is_used_twice() {
     // The double offers to keep each connection, and reads only one request on it: a client that
     // took the offer would wait for the answer in vain.
     let kept = Script::Keep(http(404, "connection: keep-alive\r\n", "{}"));
-    let double = Double::start(vec![minted(), kept.clone(), minted(), kept]);
+    let double = Double::start(vec![
+        minted_for(Permission::ActionsWrite),
+        kept.clone(),
+        minted_for(Permission::ActionsWrite),
+        kept,
+    ]);
     let client = client(settings(double.base_url()));
     for _ in 0..2 {
         assert_eq!(open_dispatch(&client), SendResult::Refused(ErrorClass::NotFound));
@@ -173,7 +188,7 @@ fn what_cannot_be_reached_was_not_sent_to() {
     let tls = Settings { timeout_connect, ..settings(base_url) };
     assert_eq!(open_dispatch(&client(tls)), not_sent);
     // It goes away between the mint and the call.
-    let double = Double::start(vec![minted()]);
+    let double = Double::start(vec![minted_for(Permission::ActionsWrite)]);
     let client = client(settings(double.base_url()));
     let mut session = open(&client, Permission::ActionsWrite);
     drop(double);
