@@ -66,7 +66,8 @@ fn target(row: &Row<'_>) -> Result<Target, Error> {
 
 /// Notes that the forge shows the end of the release run, when `fence`'s message is what told it.
 pub(super) fn told(tx: &Tx<'_>, fence: Fence, attempt: AttemptId) -> Result<(), Error> {
-    tx.connection
+    let confirmed = tx
+        .connection
         .prepare_cached(
             "UPDATE release_runs SET forge_check_published_at = :now, updated_at = :now \
              WHERE current_attempt_id = :attempt AND forge_check_published_at IS NULL \
@@ -78,7 +79,7 @@ pub(super) fn told(tx: &Tx<'_>, fence: Fence, attempt: AttemptId) -> Result<(), 
             ":id": fence.row,
             ":now": tx.now.micros(),
         })?;
-    Ok(())
+    if confirmed > 0 { clear_publication_error(tx, attempt) } else { Ok(()) }
 }
 
 /// Notes that a look confirmed the end of the release run at the forge: what would still tell it is not
@@ -90,6 +91,20 @@ pub(super) fn confirm(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
              WHERE current_attempt_id = :attempt AND forge_check_published_at IS NULL",
         )?
         .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    clear_publication_error(tx, attempt)?;
     dead_letters::close(tx, attempt, Some(EffectKind::CheckRunUpdate), "completed")?;
     outbox::supersede_idle_updates(tx, attempt)
+}
+
+/// Clears what kept the end of the attempt from being shown, when a failure was noted beside its result.
+fn clear_publication_error(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE release_run_results SET last_publication_error = NULL, updated_at = :now \
+             WHERE release_run_id = \
+                    (SELECT release_run_id FROM release_runs WHERE current_attempt_id = :attempt) \
+                AND attempt_id = :attempt AND last_publication_error IS NOT NULL",
+        )?
+        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    Ok(())
 }

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::Value;
+use svc::clock::Clock as _;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::forge::CheckRunLook;
 
-use super::{RECORDED, as_str, body, started};
+use super::{RECORDED, as_str, body, current, started};
 use crate::support::forge::Plan;
 use crate::support::world::{RULES, commit, json, webhooks};
 
 const ERROR: &str = "SELECT coalesce(last_publication_error, '-') FROM release_run_results";
+const NOTED_AT: &str = "SELECT updated_at FROM release_run_results";
 
 #[test]
 fn an_end_that_cannot_be_shown_is_noted_beside_the_result() {
@@ -37,6 +39,33 @@ fn an_end_that_cannot_be_shown_is_noted_beside_the_result() {
     assert_eq!(world.replay(1, (&kind, &id), "k").0, 200);
     world.settle();
     assert_eq!(shown(), Value::Null, "it is published now");
+    assert_eq!(world.ask::<String>(ERROR), "-", "by the answer to the update");
+    assert_eq!(world.ask::<i64>(NOTED_AT), world.clock.now().micros());
+}
+
+#[test]
+fn a_look_that_confirms_the_end_clears_the_failure_of_that_attempt_alone() {
+    let earlier = "(SELECT attempt_id FROM release_run_attempts WHERE attempt_number = 1)";
+    for (attempt, left) in [("attempt_id", "-"), (earlier, "x")] {
+        let (mut world, first) = started();
+        assert_eq!(as_str(&first.send(&world, &body("rejected"), "t1")), RECORDED);
+        world.settle();
+        let check_run = world.forge.last_check_run().get();
+        world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
+        world.settle();
+        let second = current(&world);
+        assert_eq!(as_str(&second.send(&world, &body("accepted"), "t2")), RECORDED);
+        world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
+        world.settle();
+        world.tamper(&format!(
+            "UPDATE release_run_results SET last_publication_error = 'x', attempt_id = {attempt}"
+        ));
+        world.forge.next_check_run_look(CheckRunLook::Expected);
+        world.reconcile_after(RULES.observation);
+        let published = "SELECT forge_check_published_at IS NOT NULL FROM release_runs";
+        assert!(world.ask::<bool>(published));
+        assert_eq!(world.ask::<String>(ERROR), left);
+    }
 }
 
 #[test]
