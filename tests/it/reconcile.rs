@@ -3,6 +3,7 @@
 
 mod check_run;
 mod doubt;
+mod events;
 mod lifecycle;
 mod undecided;
 mod workflow;
