@@ -9,6 +9,7 @@
 mod agent_cards;
 mod cards;
 mod cli_client;
+mod config;
 mod daemon;
 mod debug;
 mod fairness;
