@@ -1,6 +1,8 @@
 //! The operator API in process: scope, pages, and that a foreign item and an absent one are the same.
 //! The tables of outcomes and statuses are seen on the real daemon, in `daemon`.
 
+mod host;
+
 use http::Method;
 use svc::domain::outbox::EffectKind;
 use svc::http::message::Surface;
