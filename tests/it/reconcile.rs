@@ -4,6 +4,7 @@
 mod check_run;
 mod doubt;
 mod events;
+mod late;
 mod lifecycle;
 mod undecided;
 mod workflow;

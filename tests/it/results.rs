@@ -33,7 +33,7 @@ const UNAUTHENTICATED: (u16, &str) = (401, "unauthenticated");
 
 /// The current attempt of the first release, and what its run would say.
 #[derive(Clone, Debug)]
-struct Attempt {
+pub(crate) struct Attempt {
     release_run: String,
     id: String,
     nonce: String,
@@ -41,7 +41,7 @@ struct Attempt {
 }
 
 /// Starts the release of `commit(1)` under `v1`; its workflow runs.
-fn started() -> (World, Attempt) {
+pub(crate) fn started() -> (World, Attempt) {
     let mut world = World::new();
     world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
     world.settle();
@@ -49,7 +49,7 @@ fn started() -> (World, Attempt) {
     (world, attempt)
 }
 
-fn current(world: &World) -> Attempt {
+pub(crate) fn current(world: &World) -> Attempt {
     let column = |name: &str| {
         format!(
             "SELECT a.{name} FROM release_runs r JOIN release_run_attempts a \
@@ -64,7 +64,7 @@ fn current(world: &World) -> Attempt {
     }
 }
 
-fn body(decision: &str) -> String {
+pub(crate) fn body(decision: &str) -> String {
     json!({
         "version": 1,
         "decision": decision,
@@ -121,7 +121,7 @@ impl Attempt {
     }
 
     /// Sends a body with a token of its own.
-    fn send(&self, world: &World, body: &str, token: &str) -> (u16, String) {
+    pub(crate) fn send(&self, world: &World, body: &str, token: &str) -> (u16, String) {
         outcome(&post(world, &self.target(), &self.token(world, body, token), body))
     }
 }
