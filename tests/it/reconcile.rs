@@ -4,6 +4,7 @@
 mod check_run;
 mod doubt;
 mod events;
+mod interrupted;
 mod late;
 mod lifecycle;
 mod undecided;

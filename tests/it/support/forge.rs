@@ -2,7 +2,7 @@
 //! stands in its ledger, whatever it answered: that is where a doubled effect shows.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
@@ -53,6 +53,8 @@ struct State {
     looks: usize,
     /// Stopped by the next look for a check run, which then tells nothing.
     stopped_by_find: Option<Wake>,
+    /// Runs during the next look, before it is answered.
+    during_look: Option<Box<dyn FnOnce() + Send>>,
     plans: VecDeque<(EffectKind, Plan)>,
     next_number: i64,
     ledger: Vec<(EffectKind, AttemptId)>,
@@ -118,6 +120,11 @@ impl FakeForge {
         self.0.lock().unwrap().stopped_by_find = Some(worker);
     }
 
+    /// Runs `event` during the next look at anything, before it is answered.
+    pub(crate) fn during_next_look(&self, event: impl FnOnce() + Send + 'static) {
+        self.0.lock().unwrap().during_look = Some(Box::new(event));
+    }
+
     /// How often anything was looked at.
     pub(crate) fn looks(&self) -> usize {
         self.0.lock().unwrap().looks
@@ -131,6 +138,16 @@ impl FakeForge {
     /// The newest check run, as a webhook about it would name it.
     pub(crate) fn last_check_run(&self) -> CheckRunId {
         self.0.lock().unwrap().check_runs.last().unwrap().1
+    }
+
+    /// Counts a look, and runs what was planned for it. The state is not locked meanwhile.
+    fn begin_look(&self) -> MutexGuard<'_, State> {
+        let mut state = self.0.lock().unwrap();
+        state.looks += 1;
+        let Some(event) = state.during_look.take() else { return state };
+        drop(state);
+        event();
+        self.0.lock().unwrap()
     }
 
     fn take_plan(&self, kind: EffectKind, token: bool) -> Option<Plan> {
@@ -212,8 +229,7 @@ impl Session for FakeSession<'_> {
         wanted: &NewCheckRun<'_>,
     ) -> Result<Option<CheckRunId>, Unavailable> {
         self.1().map_err(unavailable)?;
-        let mut state = self.0.0.lock().unwrap();
-        state.looks += 1;
+        let mut state = self.0.begin_look();
         if let Some(worker) = state.stopped_by_find.take() {
             worker.stop();
             return Err(Unavailable { class: ErrorClass::Unavailable, wait_until: None });
@@ -236,8 +252,7 @@ impl Session for FakeSession<'_> {
         if let Err(stopped) = self.1() {
             return workflow::Lookup::Unavailable(unavailable(stopped));
         }
-        let mut state = self.0.0.lock().unwrap();
-        state.looks += 1;
+        let state = self.0.begin_look();
         state.workflow_run.unwrap_or(workflow::Lookup::Pending)
     }
 
@@ -245,8 +260,7 @@ impl Session for FakeSession<'_> {
         if let Err(stopped) = self.1() {
             return doubt::Observation::Unavailable(unavailable(stopped));
         }
-        let mut state = self.0.0.lock().unwrap();
-        state.looks += 1;
+        let state = self.0.begin_look();
         state.dispatched_run.unwrap_or(doubt::Observation::NoProof)
     }
 
@@ -254,8 +268,7 @@ impl Session for FakeSession<'_> {
         if let Err(stopped) = self.1() {
             return CheckRunLook::Unavailable(unavailable(stopped));
         }
-        let mut state = self.0.0.lock().unwrap();
-        state.looks += 1;
+        let mut state = self.0.begin_look();
         if let Some(told) = state.check_run_looks.pop_front() {
             return told;
         }
