@@ -1,17 +1,22 @@
-//! Looks that are interrupted: the lease is lost while the forge answers.
+//! Looks that are interrupted: the lease is lost while the forge answers, or the worker is stopped.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::EffectKind;
-use svc::domain::reconcile::Kind;
+use svc::domain::reconcile::workflow::Lookup;
+use svc::domain::reconcile::{Kind, Unavailable};
+use svc::forge::CheckRunLook;
 use svc::workers::driver::Worker as _;
 
-use super::item;
+use super::{PAST_DEADLINE, item, release, running};
 use crate::results;
 use crate::support::World;
 use crate::support::forge::Plan;
 use crate::support::world::{LONG, RULES};
+
+const UNAVAILABLE: Unavailable = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
 
 /// A release that has ended, whose end the forge refused to show, and an item that is due for it.
 fn unpublished() -> World {
@@ -58,4 +63,39 @@ fn a_check_run_is_not_written_to_when_the_call_may_outlast_the_lease() {
     assert_eq!(item(&world), "open -", "the item is given back and due at once");
     world.reconcile().step();
     assert_eq!((world.forge.updates(), published(&world)), (updates + 1, true));
+}
+
+#[test]
+fn a_look_that_our_own_stop_cuts_short_fails_no_release() {
+    let world = running();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    // From the deadline on, a forge that does not answer ends the release.
+    world.clock.advance(PAST_DEADLINE);
+    world.forge.workflow_run_is(Lookup::Unavailable(UNAVAILABLE));
+    let mut worker = world.reconcile();
+    let stop = worker.wake.clone();
+    world.forge.during_next_look(move || stop.stop());
+    worker.step();
+    assert_eq!((item(&world).as_str(), release(&world).as_str()), ("open -", "running -"));
+    assert_eq!(world.ask::<i64>("SELECT attempt_count FROM reconciliation_items"), 0);
+    let ticks = world.store.ticks(Kind::WorkflowAttempt.worker()).unwrap();
+    assert_eq!(ticks.last_success_at, None);
+    world.reconcile().step();
+    assert_eq!(release(&world), "failed forge_workflow_lookup_failed", "the next look counts");
+}
+
+#[test]
+fn a_look_at_a_check_run_that_our_own_stop_cuts_short_records_no_failure() {
+    let world = unpublished();
+    world.clock.advance(PAST_DEADLINE);
+    world.forge.next_check_run_look(CheckRunLook::Unavailable(UNAVAILABLE));
+    let mut worker = world.reconcile();
+    let stop = worker.wake.clone();
+    world.forge.during_next_look(move || stop.stop());
+    worker.step();
+    assert_eq!(item(&world), "open -");
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM audit_events"), 0);
+    let noted = "SELECT last_publication_error IS NOT NULL FROM release_run_results";
+    assert!(!world.ask::<bool>(noted));
 }
