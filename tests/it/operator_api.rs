@@ -2,6 +2,7 @@
 //! The tables of outcomes and statuses are seen on the real daemon, in `daemon`.
 
 mod host;
+mod replay;
 
 use http::Method;
 use svc::domain::outbox::EffectKind;
