@@ -117,14 +117,10 @@ impl Wire {
     }
 
     fn exchange(&self, request: &Request<'_>, path: &str) -> Result<Answer, Silence> {
-        let mut bearer =
-            HeaderValue::try_from(format!("Bearer {}", request.bearer.expose_secret()))
-                .or(Err(Silence::NotSent))?;
-        bearer.set_sensitive(true);
         let head = http::Request::builder()
             .method(&request.method)
             .uri(format!("{}{path}", self.base))
-            .header(AUTHORIZATION, bearer)
+            .header(AUTHORIZATION, authorization(request.bearer)?)
             .header(ACCEPT, "application/vnd.github+json")
             .header("x-github-api-version", self.version)
             .header(CONNECTION, "close");
@@ -144,6 +140,15 @@ impl Wire {
             moved: false,
         })
     }
+}
+
+/// Returns the header value that carries the token. It is marked as sensitive, so that neither the HTTP
+/// client nor a `{:?}` shows it.
+fn authorization(bearer: &SecretString) -> Result<HeaderValue, Silence> {
+    let mut value = HeaderValue::try_from(format!("Bearer {}", bearer.expose_secret()))
+        .or(Err(Silence::NotSent))?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 fn silence(error: &ureq::Error) -> Silence {
@@ -217,6 +222,16 @@ impl<T: Connector> Connector for BeforeSending<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_token_header_is_sensitive_and_is_not_shown() {
+        let value = authorization(&"ghs_1.a-b_c".into()).unwrap();
+        assert_eq!(value.as_bytes(), b"Bearer ghs_1.a-b_c");
+        assert!(value.is_sensitive());
+        let shown = format!("{:?}", http::Request::builder().header(AUTHORIZATION, value).body(()));
+        assert!(!shown.contains("ghs_1"), "{shown}");
+        assert_eq!(authorization(&"two\nlines".into()), Err(Silence::NotSent));
+    }
 
     #[test]
     fn only_https_and_this_machine_can_be_a_base() {
