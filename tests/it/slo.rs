@@ -1,6 +1,8 @@
 //! The signals of a whole service, in process: what a snapshot finds, that a signal fires and recovers
 //! once, that a failed evaluation disturbs nothing, and what operators and machines are shown.
 
+mod counters;
+
 use std::sync::Arc;
 use std::time::Duration;
 
