@@ -2,11 +2,11 @@
 //! daemon is restarted.
 
 use std::net::{TcpListener, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::process::Command;
 use std::thread::scope;
 
-use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::Signal;
 
 use super::ask::Door;
@@ -14,14 +14,25 @@ use super::commit;
 use super::process::{Daemon, delivery};
 use super::site::{Site, svcd};
 
-/// Returns a command that hands `listener` over as a service manager does.
-fn handing_over(site: &Site, listener: &(impl AsFd + AsRawFd)) -> Command {
-    fcntl_setfd(listener, FdFlags::empty()).unwrap();
+/// Returns a command that hands `socket` over as a service manager does: as descriptor 3. The shell gets it
+/// as its standard input, because the redirections of some shells know descriptors of one digit only.
+fn handing_over(site: &Site, socket: impl AsFd) -> Command {
     let mut command = site.command("/bin/sh");
-    let number = listener.as_raw_fd();
-    let script = format!("exec 3<&{number}; export LISTEN_FDS=1 LISTEN_PID=$$; exec {}", svcd());
-    command.args(["-c", &script]);
+    let script =
+        format!("exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec {}", svcd());
+    command.args(["-c", &script]).stdin(socket.as_fd().try_clone_to_owned().unwrap());
     command
+}
+
+#[test]
+fn the_number_of_the_descriptor_does_not_matter() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut site = Site::new();
+    site.set("SVC_PUBLIC_LISTEN", &listener.local_addr().unwrap().to_string());
+    let socket: OwnedFd = fcntl_dupfd_cloexec(&listener, 10).unwrap();
+    assert!(socket.as_raw_fd() >= 10);
+    let daemon = Daemon::start(&mut handing_over(&site, &socket), site.socket()).unwrap();
+    assert!(daemon.log().contains("\"handed_over\":\"true\""), "{}", daemon.log());
 }
 
 #[test]

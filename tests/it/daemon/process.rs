@@ -31,14 +31,10 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts a daemon and waits until it is ready; otherwise returns its whole log, and how it ended.
+    /// Starts a daemon and waits until it is ready; otherwise returns its whole log, and how it ended. It
+    /// has the standard input of the command.
     pub(crate) fn start(command: &mut Command, socket: PathBuf) -> Result<Self, String> {
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let (lines, reader) = follow(child.stderr.take().unwrap(), Arc::clone(&log));
         let (mut public, mut operator) = (None, None);

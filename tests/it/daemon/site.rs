@@ -103,10 +103,11 @@ impl Site {
         self.path("svcd.sock")
     }
 
-    /// Returns a command with the site's environment.
+    /// Returns a command with the site's environment and nothing to read.
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.env_clear().envs(&self.settings).current_dir(self.folder.path());
+        command.stdin(Stdio::null());
         command
     }
 
