@@ -4,7 +4,7 @@
 mod control;
 mod tcp;
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -81,11 +81,14 @@ impl Service for EchoService {
     }
 }
 
-/// Sends all and reads to the end; a reset is an end as well.
+/// Sends all and reads to the end; a reset is an end as well. A server that leaves the connection open fails
+/// the test.
 fn talk(mut stream: impl Read + Write, request: &str) -> String {
     let sent = stream.write_all(request.as_bytes());
     let mut answer = Vec::new();
     let read = stream.read_to_end(&mut answer);
+    let waited = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
+    assert!(!read.as_ref().is_err_and(waited), "the connection stays open: {answer:?}");
     drop((sent, read));
     String::from_utf8_lossy(&answer).into_owned()
 }

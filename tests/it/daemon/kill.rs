@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::process::Signal;
-use svc::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault};
 use svc::thread;
 use svc::wake::Wake;
@@ -99,9 +98,8 @@ fn kill_again_and_again(rounds: usize, seed: u64) -> Points {
         for _ in 0..numbers.below(4) {
             site.forge.plan(Call::Dispatch, Fault::Validation422);
         }
-        let clock = SystemClock::new();
+        // It becomes ready on what the one before left behind: leases, a log, the socket.
         let mut daemon = site.start();
-        assert!(clock.monotonic() < Duration::from_secs(3), "{:?}", clock.monotonic());
         let load = Load::start(&daemon, &site, &told);
         assert!(Wake::new().pause(Duration::from_millis(20 + numbers.below(180))));
         if round % 8 == 7 {

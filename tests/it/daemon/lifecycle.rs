@@ -2,10 +2,8 @@
 
 use std::process::Stdio;
 use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use rustix::process::Signal;
-use svc::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault};
 use svc::thread;
 
@@ -24,16 +22,14 @@ fn assert_ready(daemon: &Daemon) {
 }
 
 #[test]
-fn it_is_ready_at_once_and_either_signal_ends_it() {
-    let site = Site::new();
+fn it_becomes_ready_and_either_signal_ends_it() {
+    let mut site = Site::new();
+    // Longer than the end is waited for: a stop without work under way does not use its time up.
+    site.set("SVC_STOP_SECONDS", "60");
     for signal in [Signal::TERM, Signal::INT] {
-        let clock = SystemClock::new();
         let mut daemon = site.start();
-        assert!(clock.monotonic() < Duration::from_secs(2), "{:?}", clock.monotonic());
         assert_ready(&daemon);
-        let clock = SystemClock::new();
         assert_eq!(daemon.end(signal).code(), Some(0), "{}", daemon.log());
-        assert!(clock.monotonic() < Duration::from_secs(6), "{:?}", clock.monotonic());
         assert!(!site.socket().exists());
         assert!(daemon.log().contains("daemon.stopped"));
         database::assert_sound(&database::open(&site.database()));
@@ -124,13 +120,12 @@ fn twenty_first_starts_at_once_all_come_up() {
 fn a_forge_that_hangs_does_not_hold_up_a_stop() {
     let mut site = Site::new();
     site.set("SVC_STOP_SECONDS", "1");
-    site.forge.plan(Call::Dispatch, Fault::Slow(Duration::from_secs(60)));
+    // The forge hangs for longer than the end is waited for.
+    site.forge.plan(Call::Dispatch, Fault::Slow(super::PATIENCE * 3));
     let mut daemon = site.start();
     letters::push(&daemon, &site.webhooks, 1);
     super::wait_for("the dispatch", || (site.forge.requests(Call::Dispatch) > 0).then_some(()));
-    let clock = SystemClock::new();
     assert_eq!(daemon.end(Signal::TERM).code(), Some(0), "{}", daemon.log());
-    assert!(clock.monotonic() < Duration::from_secs(3), "{:?}", clock.monotonic());
     assert!(daemon.log().contains("daemon.worker_left"));
     database::assert_sound(&database::open(&site.database()));
 }

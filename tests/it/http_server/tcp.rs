@@ -101,7 +101,6 @@ fn echoes_pipelined_requests_in_order() {
 fn cuts_slow_heads_and_slow_bodies() {
     let limits = TcpLimits { head_timeout: SHORT, body_timeout: SHORT, ..tcp_limits() };
     let (server, address, _held) = start_tcp(limits);
-    let clock = SystemClock::new();
     assert_eq!(talk(connect(address), "GET / HT"), "");
     assert_eq!(talk(connect(address), ""), "");
     assert_status(&talk(connect(address), &post("5", "hell")), "408");
@@ -113,17 +112,14 @@ fn cuts_slow_heads_and_slow_bodies() {
     stream.write_all(post("3", "two").as_bytes()).unwrap();
     assert!(read_until(&mut stream, "two").ends_with("two"));
     assert_eq!(talk(&stream, "GET / HT"), "");
-    assert!(clock.monotonic() < PATIENCE);
     server.stop(PATIENCE);
 }
 
 #[test]
 fn cuts_idle_connections() {
     let (server, address, _held) = start_tcp(TcpLimits { idle: SHORT, ..tcp_limits() });
-    let clock = SystemClock::new();
     let answer = talk(connect(address), &post("3", "one"));
     assert!(answer.ends_with("one"), "{answer:?}");
-    assert!(clock.monotonic() < PATIENCE);
     server.stop(PATIENCE);
 }
 
@@ -253,9 +249,8 @@ fn leaves_a_stuck_handler_behind() {
     let mut stuck = connect(address);
     stuck.write_all(GET_WAIT.as_bytes()).unwrap();
     held.entered.recv_timeout(PATIENCE).unwrap();
-    let clock = SystemClock::new();
     server.stop(SHORT);
-    assert!(clock.monotonic() < PATIENCE);
+    assert_eq!(talk(&stuck, ""), "", "a stop that waits for the handler lets it answer");
     held.gate.stop();
 }
 
