@@ -8,6 +8,7 @@ use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::Lookup;
 use svc::domain::reconcile::{Kind, Unavailable};
 use svc::forge::CheckRunLook;
+use svc::metrics::LOOKUPS;
 use svc::workers::driver::Worker as _;
 
 use super::{PAST_DEADLINE, item, release, running};
@@ -98,4 +99,32 @@ fn a_look_at_a_check_run_that_our_own_stop_cuts_short_records_no_failure() {
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM audit_events"), 0);
     let noted = "SELECT last_publication_error IS NOT NULL FROM release_run_results";
     assert!(!world.ask::<bool>(noted));
+}
+
+#[test]
+fn a_look_that_our_own_stop_cuts_short_is_no_failed_lookup() {
+    let failed = |world: &World| world.app.metrics.sum(LOOKUPS, &[("outcome", "failed")]);
+    let stuck = || {
+        let world = running();
+        world.forge.workflow_run_is(Lookup::Unavailable(UNAVAILABLE));
+        world.clock.advance(RULES.observation);
+        world.detect().step();
+        world
+    };
+    let unshown = || {
+        let world = unpublished();
+        for _ in 0..2 {
+            world.forge.next_check_run_look(CheckRunLook::Unavailable(UNAVAILABLE));
+        }
+        world
+    };
+    for world in [stuck(), unshown()] {
+        let mut worker = world.reconcile();
+        let stop = worker.wake.clone();
+        world.forge.during_next_look(move || stop.stop());
+        worker.step();
+        assert_eq!((world.forge.looks(), failed(&world)), (1, 0), "the forge did not fail");
+        world.reconcile().step();
+        assert_eq!((world.forge.looks(), failed(&world)), (2, 1), "without a stop it did");
+    }
 }
