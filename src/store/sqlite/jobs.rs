@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension as _, named_params};
 
 use crate::domain::dead_letter::{ErrorClass, ItemId, Reason};
 use crate::domain::delivery::InboxState;
-use crate::domain::id::AppId;
+use crate::domain::id::{AppId, InstallationId};
 use crate::domain::job::{self, Job, JobOutcome, JobStatus, NothingToDo};
 use crate::domain::lease::{Claim, Fence};
 use crate::domain::retry::RetryPolicy;
@@ -16,7 +16,7 @@ use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::queue::Lane;
 use crate::store::sqlite::{
-    LeasePolicy, Pending, Store, action, changes, dead_letters, lease, row,
+    LeasePolicy, Pending, Store, action, changes, dead_letters, lease, row, turns,
 };
 
 /// How new release runs are made.
@@ -148,16 +148,51 @@ fn claim(
         .collect()
 }
 
+/// Finds up to `limit` jobs that are due: as many of each installation that has some, in turn.
 fn due(tx: &Tx<'_>, limit: u32) -> Result<Vec<Due>, Error> {
+    let max = usize::try_from(limit).unwrap_or(usize::MAX);
+    let behind = |after| waiting_behind(tx, after);
+    let installations = turns::next(tx, ("jobs", max), behind, |_| Ok(true))?;
+    let count = u32::try_from(installations.len()).unwrap_or(u32::MAX);
+    let share = limit.checked_div(count).unwrap_or(0);
+    let mut due = Vec::new();
+    for installation in installations {
+        due_of(tx, installation, share, &mut due)?;
+    }
+    Ok(due)
+}
+
+fn waiting_behind(tx: &Tx<'_>, after: i64) -> Result<Option<turns::Waiting>, Error> {
+    Ok(tx
+        .connection
+        .prepare_cached(
+            "SELECT installation_id, available_at FROM control_plane_jobs \
+             WHERE status = 'available' AND installation_id > :after \
+             ORDER BY installation_id, available_at LIMIT 1",
+        )?
+        .query_row(named_params! { ":after": after }, turns::waiting)
+        .optional()?)
+}
+
+fn due_of(
+    tx: &Tx<'_>,
+    installation: InstallationId,
+    share: u32,
+    due: &mut Vec<Due>,
+) -> Result<(), Error> {
     let mut statement = tx.connection.prepare_cached(
         "SELECT j.id, j.fencing_token, j.inbox_id, j.job_id, j.attempt_count, j.installation_id, \
             i.repository_id, i.repository, i.normalized_actions \
          FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) \
-         WHERE j.status = 'available' AND j.available_at <= :now \
+         WHERE j.status = 'available' AND j.installation_id = :installation \
+            AND j.available_at <= :now \
          ORDER BY j.available_at, j.id LIMIT +:limit",
     )?;
-    let mut rows = statement.query(named_params! { ":now": tx.now.micros(), ":limit": limit })?;
-    let mut due = Vec::new();
+    let mut rows = statement.query(named_params! {
+        ":installation": installation.get(),
+        ":now": tx.now.micros(),
+        ":limit": share,
+    })?;
     while let Some(row) = rows.next()? {
         let actions: Option<String> = row.get("normalized_actions")?;
         let job = Job {
@@ -171,7 +206,7 @@ fn due(tx: &Tx<'_>, limit: u32) -> Result<Vec<Due>, Error> {
         let (row, token, inbox) = (row.get("id")?, row.get("fencing_token")?, row.get("inbox_id")?);
         due.push(Due { job, row, token, inbox });
     }
-    Ok(due)
+    Ok(())
 }
 
 fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<JobRun, Error> {

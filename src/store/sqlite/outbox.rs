@@ -237,14 +237,14 @@ fn next_due(tx: &Tx<'_>, pace: Pace, full: &[InstallationId]) -> Result<Option<D
     }
     let turn = turns::next(
         tx,
-        "outbox",
+        ("outbox", 1),
         |after| waiting_behind(tx, after),
         |installation| {
             Ok(!full.contains(&installation)
                 && forge_limits::write_not_before(tx, installation, pace)?.is_none())
         },
     )?;
-    let Some(installation) = turn else { return Ok(None) };
+    let Some(installation) = turn.first() else { return Ok(None) };
     let mut statement = tx.connection.prepare_cached(
         "SELECT o.id, o.fencing_token, o.outbox_id, o.attempt_count, o.lag_count, \
             o.installation_id, o.release_run_id, o.attempt_id, o.kind, o.payload, o.send_began_at, \

@@ -15,29 +15,34 @@ pub(super) fn waiting(row: &Row<'_>) -> rusqlite::Result<Waiting> {
     Ok((row.get(0)?, row.get(1)?))
 }
 
-/// Returns the installation whose turn it is: the next behind the one that was served last that has
-/// something due and that `admits`. It counts as served. `behind` finds the first installation with a
-/// number above the given one that has something waiting, and when that is due.
+/// Returns up to `max` installations whose turn it is: those behind the one that was served last that have
+/// something due and that `admits`, in turn.
 ///
-/// Costs one look into an index for each installation that waits.
+/// They count as served. `behind` finds the first installation with a number above the given one that has
+/// something waiting, and when that is due. Costs one look into an index for each installation that waits.
 pub(super) fn next(
     tx: &Tx<'_>,
-    queue: &str,
+    (queue, max): (&str, usize),
     behind: impl Fn(i64) -> Result<Option<Waiting>, Error>,
     admits: impl Fn(InstallationId) -> Result<bool, Error>,
-) -> Result<Option<InstallationId>, Error> {
+) -> Result<Vec<InstallationId>, Error> {
     let last = last(tx, queue)?;
+    let mut turns = Vec::new();
     for (mut after, end) in [(last, i64::MAX), (0, last)] {
-        while let Some((number, due_at)) = behind(after)?.filter(|(number, _)| *number <= end) {
+        while turns.len() < max
+            && let Some((number, due_at)) = behind(after)?.filter(|(number, _)| *number <= end)
+        {
             after = number;
             let installation = number.try_into().or(Err(Error::Row("installation_id")))?;
             if due_at <= tx.now.micros() && admits(installation)? {
-                serve(tx, queue, installation)?;
-                return Ok(Some(installation));
+                turns.push(installation);
             }
         }
     }
-    Ok(None)
+    if let Some(installation) = turns.last() {
+        serve(tx, queue, *installation)?;
+    }
+    Ok(turns)
 }
 
 fn last(tx: &Tx<'_>, queue: &str) -> Result<i64, Error> {

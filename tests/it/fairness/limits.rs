@@ -67,6 +67,21 @@ fn claims_go_round_the_installations_that_have_something_due() {
 }
 
 #[test]
+fn a_backlog_of_jobs_is_no_wait_for_another_installation() {
+    let mut world = World::new();
+    for (tenant, count) in [(1, 100), (2, 1), (3, 3)] {
+        for number in 0..count {
+            world.deliver(&webhooks(tenant).push_tag(&format!("v{number}"), &commit(number)));
+        }
+    }
+    let claims = world.store.claim_jobs(12, "jobs", POLICY).unwrap();
+    let whose: Vec<_> = claims.iter().map(|claim| claim.item.installation.get()).collect();
+    assert_eq!(whose, [1, 1, 1, 1, 2, 3, 3, 3]);
+    let rest = world.store.claim_jobs(64, "jobs", POLICY).unwrap();
+    assert_eq!(rest.len(), 64, "who is alone has all of it");
+}
+
+#[test]
 fn looks_go_round_the_installations_that_have_something_due() {
     let world = backlog(&[(1, 3), (2, 1)]);
     world.settle();

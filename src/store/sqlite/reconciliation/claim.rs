@@ -97,9 +97,8 @@ fn next_due(tx: &Tx<'_>, kind: Kind, full: &[InstallationId]) -> Result<Option<D
             || (!full.contains(&installation) && forge_limits::may_look(tx, installation)?))
     };
     let behind = |after| waiting_behind(tx, kind, after);
-    let Some(installation) = turns::next(tx, kind.as_str(), behind, admits)? else {
-        return Ok(None);
-    };
+    let turn = turns::next(tx, (kind.as_str(), 1), behind, admits)?;
+    let Some(installation) = turn.first().copied() else { return Ok(None) };
     let mut statement = tx.connection.prepare_cached(
         "SELECT id, fencing_token, reconciliation_id, reason, subject_id, attempt_id, \
             installation_id, deadline_at, refused_state \
