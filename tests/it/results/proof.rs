@@ -12,7 +12,7 @@ use svc::store::{Error, LeasePolicy};
 use super::{Attempt, CONFLICT, RECORDED, as_str, body, current};
 use crate::support::World;
 use crate::support::forge::Plan;
-use crate::support::world::{RETRY, commit, open_raw, pace, webhooks};
+use crate::support::world::{RETRY, RULES, commit, open_raw, pace, webhooks};
 
 const POLICY: LeasePolicy = LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
 
@@ -141,4 +141,19 @@ fn the_run_of_another_attempt_proves_nothing() {
     assert_eq!(world.dead_letters(1)[0]["reasonCode"], "forge_dispatch_uncertain");
     let status = "SELECT status FROM release_runs WHERE id = 1";
     assert_eq!(world.ask::<String>(status), "dispatching");
+}
+
+#[test]
+fn a_result_after_the_end_of_an_unconfirmed_dispatch_changes_nothing_and_is_audited() {
+    let world = pushed(Some(Plan::LostAfter));
+    world.settle();
+    world.reconcile_after(RULES.observation);
+    world.reconcile_after(RULES.deadline);
+    let release = "SELECT status || ' ' || failure_reason FROM release_runs";
+    assert_eq!(world.ask::<String>(release), "failed forge_dispatch_unconfirmed");
+    let late = current(&world).send(&world, &body("accepted"), "t1");
+    assert_eq!(as_str(&late), CONFLICT);
+    assert_eq!(world.ask::<String>("SELECT reason_code FROM audit_events"), "already_ended");
+    assert_eq!(world.ask::<String>(release), "failed forge_dispatch_unconfirmed");
+    assert_eq!(world.dead_letters(1)[0]["replaySafe"], false);
 }

@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use svc::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest};
@@ -176,6 +177,11 @@ fn jobs(world: &Arc<World>, store: &Store) -> Jobs {
     }
 }
 
+fn forge(world: &Arc<World>, depth: u32, wake: &Wake) -> Arc<SimulatedForge> {
+    let (world, installation) = (Arc::clone(world), AtomicI64::new(0));
+    Arc::new(SimulatedForge { world, depth, wake: wake.clone(), installation })
+}
+
 /// The pace of writes; as good as none once the faults have stopped, so that all comes to rest.
 fn pace(world: &World) -> Pace {
     Pace::per_minute(if world.are_faults_on() { 60 } else { u32::MAX })
@@ -189,7 +195,7 @@ fn outbox(world: &Arc<World>, store: &Store, depth: u32) -> Outbox {
     world.wakes(&wake);
     Outbox {
         store: store.clone(),
-        forge: Arc::new(SimulatedForge { world: Arc::clone(world), depth, wake: wake.clone() }),
+        forge: forge(world, depth, &wake),
         owner: "simulated".to_owned(),
         retry: RETRY,
         pace: pace(world),
@@ -232,7 +238,7 @@ fn reconciler(world: &Arc<World>, store: &Store, depth: u32) -> Reconcile {
     Reconcile {
         kinds: Kind::ALL,
         store: store.clone(),
-        forge: Arc::new(SimulatedForge { world: Arc::clone(world), depth, wake: wake.clone() }),
+        forge: forge(world, depth, &wake),
         owner: "simulated".to_owned(),
         rules: RULES,
         pace: pace(world),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use svc::clock::Clock as _;
@@ -167,17 +168,31 @@ pub(super) struct SimulatedForge {
     pub(super) depth: u32,
     /// The worker's own.
     pub(super) wake: Wake,
+    /// The installation of the session that was opened last.
+    pub(super) installation: AtomicI64,
 }
+
+/// How every call of a sick installation fails, where it can fail so.
+pub(super) const SICKNESSES: [Fault; 6] = [
+    Fault::Slow,
+    Fault::Refused,
+    Fault::RateLimited,
+    Fault::NotSent,
+    Fault::LostBefore,
+    Fault::Lag,
+];
 
 impl SimulatedForge {
     /// Draws what happens to a call, and lets time and others go on meanwhile.
     fn meet(&self, cut: &'static str) -> Fault {
         let world = &self.world;
         let faults = faults_at(cut);
-        let fault = if world.are_faults_on() && world.chance.one_in(3) {
-            *world.chance.pick(faults).unwrap()
-        } else {
-            Fault::None
+        let sick = world.sickness_of(self.installation.load(Ordering::Relaxed));
+        let fault = match sick.filter(|sickness| faults.contains(sickness)) {
+            _ if !world.are_faults_on() => Fault::None,
+            Some(sickness) => sickness,
+            None if world.chance.one_in(3) => *world.chance.pick(faults).unwrap(),
+            None => Fault::None,
         };
         world.count(cut, fault.name());
         world.note(self.depth, &format!("forge {cut}: {}", fault.name()));
@@ -251,12 +266,13 @@ impl SimulatedForge {
 impl Forge for SimulatedForge {
     fn open<'s>(
         &'s self,
-        _: InstallationId,
+        installation: InstallationId,
         _: &RepositoryRef,
         _: Permission,
         gate: &'s Gate<'s>,
     ) -> Result<Box<dyn Session + 's>, SendResult> {
         gate()?;
+        self.installation.store(installation.get(), Ordering::Relaxed);
         let now = self.world.clock.now();
         match self.meet("open") {
             Fault::Refused => Err(SendResult::TokenRefused(ErrorClass::Authentication)),

@@ -20,7 +20,7 @@ use svc::wake::Wake;
 use super::Report;
 use super::chance::Chance;
 use super::disk::{Disk, DiskFault};
-use super::forge::ForgeState;
+use super::forge::{Fault, ForgeState, SICKNESSES};
 use crate::support::ManualClock;
 use crate::support::world::{open_raw, open_store_on_a_disk_that_fails};
 
@@ -37,6 +37,8 @@ pub(super) struct World {
     pub(super) known: Mutex<Known>,
     pub(super) metrics: Arc<Metrics>,
     damaged: bool,
+    /// How every call of the last tenant fails.
+    sickness: Option<Fault>,
     disk: Option<Disk>,
     disk_fails: AtomicBool,
     wakes: Wakes,
@@ -108,6 +110,7 @@ impl World {
         Self {
             chance: Chance::new(seed),
             damaged: seed.is_multiple_of(4),
+            sickness: sickness(seed),
             disk: Disk::that_fails(),
             disk_fails: AtomicBool::new(false),
             wakes,
@@ -122,6 +125,11 @@ impl World {
             log: Mutex::default(),
             folder,
         }
+    }
+
+    /// How every call of an installation fails, while faults are on.
+    pub(super) fn sickness_of(&self, installation: i64) -> Option<Fault> {
+        self.sickness.filter(|_| installation == TENANTS)
     }
 
     /// One of the replicas' stores.
@@ -342,6 +350,12 @@ impl World {
     pub(super) fn began(&self) -> Timestamp {
         self.began
     }
+}
+
+/// In a third of the seeds the last tenant is sick, each in its way.
+fn sickness(seed: u64) -> Option<Fault> {
+    let place = usize::try_from(seed / 3).unwrap() % SICKNESSES.len();
+    seed.is_multiple_of(3).then(|| SICKNESSES[place])
 }
 
 /// Where files are quick to sync: the simulation is about order, not about disks.
