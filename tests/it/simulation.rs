@@ -53,6 +53,7 @@ const NEVER_ENDS: &[Code] = &[
     Code::ForgeResultCallbackPending,
     Code::ForgeLookupFailed,
     Code::ForgeTokenLag,
+    Code::EffectUnproved,
     Code::SubjectUnreadable,
     Code::CrashLoop,
 ];

@@ -39,8 +39,8 @@ pub enum Outcome {
     },
     /// The doubt stays.
     Unproved,
-    /// The doubt stays, and the release ends for it: a run that nobody can name never ends it.
-    Unconfirmed,
+    /// The doubt stays, and the release ends badly for it, for this reason: nothing else would ever end it.
+    End(Code),
 }
 
 /// What proves an effect.
@@ -65,8 +65,8 @@ pub fn decide(
     let again_or_unproved = |code, wait_until| {
         if now < deadline {
             Outcome::Recheck { code, at: rules.next_check_at(now, deadline, wait_until) }
-        } else if effect == EffectKind::WorkflowDispatch && standing == Standing::Current {
-            Outcome::Unconfirmed
+        } else if standing == Standing::Current {
+            Outcome::End(unproved(effect))
         } else {
             Outcome::Unproved
         }
@@ -77,5 +77,14 @@ pub fn decide(
         Observation::NoCheckRun => Outcome::Disproved,
         Observation::NoProof => again_or_unproved(Code::EffectUnproved, None),
         Observation::Unavailable(why) => again_or_unproved(Code::ForgeLookupFailed, why.wait_until),
+    }
+}
+
+/// Returns why a release ends whose effect was not proved in time.
+#[must_use]
+pub const fn unproved(effect: EffectKind) -> Code {
+    match effect {
+        EffectKind::WorkflowDispatch => Code::ForgeDispatchUnconfirmed,
+        EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => Code::ForgeWorkflowLookupFailed,
     }
 }

@@ -47,6 +47,7 @@ pub(super) fn end(tx: &mut Tx<'_>, attempt: AttemptId, ending: Ending) -> Result
         // A row that does not read ends all the same; nothing can be addressed by it.
         target(row).ok()
     };
+    outbox::supersede_held(tx, attempt)?;
     // Without a check run of ours there is nothing to tell the end by.
     let Some(target) = target.filter(|_| has_own_check_run) else { return Ok(()) };
     dead_letters::close(tx, attempt, Some(EffectKind::CheckRunUpdate), "superseded")?;

@@ -169,6 +169,19 @@ pub(super) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     Ok(())
 }
 
+/// Takes what waits behind a dead message of an attempt out of circulation: nothing is started any more.
+pub(super) fn supersede_held(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE outbox SET status = 'superseded', payload = '', finished_at = :now, \
+                updated_at = :now \
+             WHERE attempt_id = :attempt \
+                AND status IN ('held', 'available', 'leased', 'dead_letter') AND status = 'held'",
+        )?
+        .execute(named_params! { ":attempt": attempt.to_string(), ":now": tx.now.micros() })?;
+    Ok(())
+}
+
 /// Takes updates of an attempt's check run out of circulation that nobody is sending: a later one says
 /// all there is to say.
 pub(super) fn supersede_idle_updates(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {

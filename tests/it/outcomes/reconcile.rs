@@ -200,9 +200,8 @@ fn effects_in_doubt() {
                         Outcome::Disproved => "it did not happen: safe to replay".to_owned(),
                         Outcome::Recheck { code, at } => again(code, at),
                         Outcome::Unproved => "stays in doubt: NOT safe to replay".to_owned(),
-                        Outcome::Unconfirmed => {
-                            "failed forge_dispatch_unconfirmed, stays in doubt: NOT safe to replay"
-                                .to_owned()
+                        Outcome::End(code) => {
+                            format!("failed {code}, stays in doubt: NOT safe to replay")
                         }
                     };
                     let stood = standing(stands);

@@ -164,6 +164,24 @@ fn a_dispatch_in_doubt_whose_payload_does_not_read_ends_its_release_too() {
 }
 
 #[test]
+fn a_creation_that_cannot_be_looked_for_ends_its_release_and_starts_nothing() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    (0..3).for_each(|_| world.forge.plan(EffectKind::CheckRunCreate, Plan::LostBefore));
+    world.settle_for_good();
+    assert_eq!(replay_class(&world), "create_uncertain 0");
+    world.tamper("UPDATE repositories SET state = 'deleted'");
+    world.reconcile_after(RULES.observation);
+    assert_eq!(release(&world), "queued -");
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(release(&world), "failed forge_workflow_lookup_failed");
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM outbox WHERE status = 'held'"), 0);
+    world.tamper("UPDATE repositories SET state = 'active'");
+    world.settle_for_good();
+    assert_eq!(world.forge.asked(EffectKind::WorkflowDispatch), 0);
+}
+
+#[test]
 fn an_item_that_was_given_up_touches_no_later_attempt() {
     let mut world = dispatch_in_doubt();
     world.clock.advance(RULES.observation);

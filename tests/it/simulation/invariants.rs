@@ -172,10 +172,11 @@ const ZERO_AT_REST: &[(&str, &str)] = &[
             AND workflow_run_id IS NOT NULL",
     ),
     (
-        "a release whose dispatch was never confirmed and that never ends",
-        "SELECT count(*) FROM outbox o JOIN release_runs r ON r.current_attempt_id = o.attempt_id \
-         WHERE o.kind = 'workflow_dispatch' AND o.status = 'dead_letter' \
-            AND o.send_began_at IS NOT NULL AND r.finished_at IS NULL",
+        "a release whose effect was never confirmed and that never ends",
+        "SELECT count(*) FROM dead_letters d JOIN outbox o ON o.outbox_id = d.item_id \
+         JOIN release_runs r ON r.current_attempt_id = o.attempt_id \
+         WHERE d.resolution IS NULL AND r.finished_at IS NULL \
+            AND d.replay_class IN ('dispatch_uncertain', 'create_uncertain')",
     ),
     (
         "an end that the forge was not told and that is not recorded as a failure",

@@ -237,8 +237,7 @@ fn doubt(
             settlement::disprove(tx, &message)?;
             Code::EffectDisproved
         }
-        doubt::Outcome::Unconfirmed => {
-            let code = Code::ForgeDispatchUnconfirmed;
+        doubt::Outcome::End(code) => {
             endings::end(tx, attempt, Ending::Failed(code))?;
             code
         }

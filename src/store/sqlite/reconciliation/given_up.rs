@@ -6,7 +6,7 @@ use rusqlite::named_params;
 use super::{Closed, apply, reason, subject};
 use crate::domain::id::{AttemptId, InstallationId, ReconciliationId};
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::{Code, Kind, Reason, Standing, check_run};
+use crate::domain::reconcile::{Code, Kind, Reason, Standing, check_run, doubt};
 use crate::domain::release::Ending;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
@@ -73,25 +73,29 @@ fn overdue(tx: &Tx<'_>, kind: Kind) -> Result<Vec<GivenUp>, Error> {
 
 /// Applies the deadline of one item; returns what it came to, when it changed anything.
 fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Code>, Error> {
-    let code = match item.reason {
-        Reason::RunningStale | Reason::RunUnknown => Code::ForgeWorkflowLookupFailed,
-        Reason::DispatchUncertain => Code::ForgeDispatchUnconfirmed,
+    let (code, in_doubt) = match item.reason {
+        Reason::RunningStale | Reason::RunUnknown => (Code::ForgeWorkflowLookupFailed, None),
+        Reason::DispatchUncertain => of_doubt(EffectKind::WorkflowDispatch),
+        Reason::CheckRunCreateUncertain => of_doubt(EffectKind::CheckRunCreate),
         Reason::ReportingStale => return record_publication_failure(tx, item),
-        // Its message stays a dead letter in doubt, as after a look that proved nothing.
-        Reason::CheckRunCreateUncertain
-        | Reason::LifecycleJobMissing
-        | Reason::LifecycleInboxStateDrift => return Ok(None),
+        Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => return Ok(None),
     };
     let Ok(attempt) = item.subject.parse::<AttemptId>() else { return Ok(None) };
     // An attempt that does not read cannot be ended.
     let is_current = matches!(subject::standing_of(tx, attempt), Ok(Standing::Current));
-    let is_in_doubt = item.reason != Reason::DispatchUncertain
-        || settlement::in_doubt(tx, attempt, EffectKind::WorkflowDispatch)?.is_some();
-    if !is_current || !is_in_doubt {
+    let is_settled = match in_doubt {
+        Some(effect) => settlement::in_doubt(tx, attempt, effect)?.is_none(),
+        None => false,
+    };
+    if !is_current || is_settled {
         return Ok(None);
     }
     endings::end(tx, attempt, Ending::Failed(code))?;
     Ok(Some(code))
+}
+
+const fn of_doubt(effect: EffectKind) -> (Code, Option<EffectKind>) {
+    (doubt::unproved(effect), Some(effect))
 }
 
 fn record_publication_failure(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Code>, Error> {
