@@ -44,8 +44,8 @@ pub enum Permission {
 
 /// Asked before every exchange of a session, first or repeated, the one for its token included.
 ///
-/// Another session may have been told meanwhile that the installation has to wait. An error is what the
-/// call comes to instead of being made.
+/// Another session may have been told meanwhile that the installation has to wait. If the gate returns an
+/// error, the call is not made and the error is its result.
 pub type Gate<'g> = dyn Fn() -> Result<(), SendResult> + 'g;
 
 /// A forge. One implementation speaks the real API; tests have another.

@@ -141,7 +141,7 @@ pub const SETTINGS: &[Setting] = &[
         "SVC_OUTBOX_CONCURRENCY",
         "4",
         (1, 16),
-        "Side effects sent at once; of one installation no more than half of them.",
+        "Side effects sent at once; of one installation no more than half of them, and at least one.",
     ),
     number(
         "SVC_RETRY_ATTEMPTS",
@@ -183,7 +183,7 @@ pub const SETTINGS: &[Setting] = &[
         "SVC_RECONCILIATION_CONCURRENCY",
         "2",
         (1, 64),
-        "Reconciliations at the forge at once; of one installation no more than half of them.",
+        "Reconciliations at the forge at once; of one installation no more than half of them, and at least one.",
     ),
     number(
         "SVC_RECONCILIATION_POLL_MS",

@@ -29,7 +29,8 @@ pub(super) const INSTALLATION: i64 = 4_711;
 /// Signs the demonstration's webhooks.
 const WEBHOOK_SECRET: &str = "a secret of the demonstration";
 /// What takes minutes in real life, shortened so that it can be watched.
-pub(super) const SHORTENED: [(&str, &str); 6] = [
+pub(super) const SHORTENED: [(&str, &str); 7] = [
+    ("SVC_FORGE_WRITES_PER_MINUTE", "60000"),
     ("SVC_RECONCILIATION_OBSERVATION_SECONDS", "1"),
     ("SVC_RECONCILIATION_DEADLINE_SECONDS", "4"),
     ("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "1"),

@@ -242,7 +242,14 @@ pub fn settle(
             Some(delay) => Settlement::WaitForLag(now.plus(delay)),
             None => bury(kind, rejected(kind), class, in_doubt),
         },
-        (_, SendResult::Uncertain(class, until)) => uncertain(class, until),
+        (_, SendResult::Uncertain(class, until)) => {
+            // Of a creation it is the look for the check run that is answered so.
+            let lag = lag_delay(class, lag_count).filter(|_| kind == EffectKind::CheckRunCreate);
+            lag.map_or_else(
+                || uncertain(class, until),
+                |delay| Settlement::WaitForLag(now.plus(delay)),
+            )
+        }
     }
 }
 

@@ -21,10 +21,10 @@ impl Pace {
     #[must_use]
     pub fn per_minute(writes: u32) -> Self {
         let writes = writes.max(1);
-        let at_once = writes / 6;
+        let at_once = (writes / 6).max(1);
         // Rounded up, so that a minute never holds one more.
-        let interval = MINUTE / (writes - at_once) + Duration::from_micros(1);
-        Self { interval, ahead_max: interval * at_once }
+        let interval = MINUTE / (writes - at_once + 1) + Duration::from_micros(1);
+        Self { interval, ahead_max: interval * (at_once - 1) }
     }
 
     /// Returns when a write may leave, which may be past, after what is booked until then.
@@ -69,8 +69,8 @@ mod tests {
     fn a_sixth_leaves_at_once_and_the_others_evenly() {
         let left = leave(Pace::per_minute(60), &[0; 60]);
         let after = |write: usize| left[write].since(NOW);
-        assert_eq!(after(10), Duration::ZERO);
-        assert_eq!(after(11).as_millis(), 1_200);
+        assert_eq!(after(9), Duration::ZERO);
+        assert_eq!(after(10).as_millis(), 1_176);
         assert_eq!(after(59).as_secs(), 58);
         let slow = leave(Pace::per_minute(1), &[0, 0]);
         assert_eq!(slow[1].since(NOW).as_secs(), 60);

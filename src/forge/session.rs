@@ -13,7 +13,7 @@ use super::wire::{Request, Silence};
 use super::{CheckRunLook, CheckRunUpdate, Dispatch, Gate, NewCheckRun, Session, looks};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
-use crate::domain::id::{AttemptId, CheckRunId, WorkflowRunId};
+use crate::domain::id::{AppId, AttemptId, CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
 use crate::domain::release::UNCONFIRMED_DISPATCH;
@@ -213,7 +213,7 @@ impl Session for RepositorySession<'_> {
         let call = self.call(Method::PATCH, &path, Some(body));
         self.write("update_check_run", Repeat::Harmless, call, |answer| {
             let run: CheckRun = (answer.status == StatusCode::OK).then(|| answer.object())??;
-            let confirms = run.confirms(update);
+            let confirms = run.confirms(update, self.client.app);
             Some(if confirms { SendResult::CheckRunUpdated } else { SendResult::CheckRunMismatch })
         })
     }
@@ -260,7 +260,7 @@ impl CheckRun {
     }
 
     /// Says whether it is the one that was updated, in the state it was set to.
-    fn confirms(&self, update: &CheckRunUpdate<'_>) -> bool {
+    fn confirms(&self, update: &CheckRunUpdate<'_>, app: AppId) -> bool {
         let conclusion = match update.status {
             CheckRunStatus::InProgress => None,
             CheckRunStatus::Completed { conclusion, .. } => Some(conclusion.as_str()),
@@ -270,6 +270,7 @@ impl CheckRun {
             && update.name.is_none_or(|name| self.name.as_deref() == Some(name))
             && self.status.as_deref() == Some(update.status.as_str())
             && self.conclusion.as_deref() == conclusion
+            && self.app.as_ref().is_none_or(|shown| shown.id == app.get())
     }
 }
 

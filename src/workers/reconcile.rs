@@ -116,6 +116,7 @@ impl Worker for Reconcile {
             if self.wake.is_stopped() {
                 return Next::Wait;
             }
+            self.apply_deadlines(*kind);
             if self.poll(*kind) == Next::Now {
                 next = Next::Now;
             }
@@ -141,14 +142,22 @@ impl Reconcile {
         for closed in &polled.closed {
             events::terminal(&self.metrics, closed.id, closed.reason, closed.code);
         }
-        for item in &polled.overdue {
-            events::overdue(item.id, item.reason, item.code);
-            self.outbox.notify();
-        }
         if let Some(claim) = &polled.claim {
             self.look(claim);
         }
         if polled.more { Next::Now } else { Next::Wait }
+    }
+
+    fn apply_deadlines(&self, kind: Kind) {
+        match self.store.apply_deadlines(kind, self.rules) {
+            Ok(overdue) => {
+                for item in overdue {
+                    events::overdue(item.id, item.reason, item.code);
+                    self.outbox.notify();
+                }
+            }
+            Err(error) => self.store_failed("apply_deadlines", &error),
+        }
     }
 
     fn look(&self, claim: &Claim<Look>) {

@@ -199,3 +199,39 @@ fn told(connection: &Connection, release_run: &str) -> Option<String> {
         )
         .unwrap()
 }
+
+/// What older versions left behind that is judged otherwise today.
+#[test]
+fn mismatches_and_unreadable_letters_of_step_31_are_not_replayable_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = open_raw(&folder.path().join("svc.db"));
+    let steps = steps();
+    climb(&connection, &steps[..31]);
+    fill(&connection);
+    connection
+        .execute_batch(
+            "INSERT INTO reconciliation_items (reconciliation_id, kind, reason, subject_id, attempt_id, \
+                installation_id, status, outcome_code, next_check_at, deadline_at, created_at, \
+                updated_at, finished_at) \
+             VALUES ('x', 'release_run', 'reporting_stale', 'r', 't', 1, 'completed', \
+                'forge_check_run_binding_mismatch', 5, 9, 5, 5, 5); \
+             INSERT INTO outbox (outbox_id, effect_key, installation_id, repository_id, release_run_id, \
+                attempt_id, kind, payload, status, available_at, created_at, updated_at, finished_at) \
+             VALUES ('p', 'check_run_update.completed:t', 1, 10, 'r', 't', 'check_run_update', '{}', \
+                'dead_letter', 5, 5, 5, 5); \
+             INSERT INTO dead_letters (installation_id, failed_at, item_type, item_id, reason_code, \
+                error_class, attempt_count, replay_class, replay_safe) \
+             VALUES (1, 6, 'outbox', 'p', 'forge_check_run_update_failed', 'protocol', 1, \
+                    'repeatable', 1), \
+                    (1, 7, 'job', 'j', 'actions_unreadable', 'protocol', 1, 'job_transaction', 1)",
+        )
+        .unwrap();
+    climb(&connection, &steps[31..]);
+    let ask = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    let classes = "SELECT group_concat(item_id || ' ' || replay_class || ' ' || replay_safe, ', ') \
+        FROM (SELECT * FROM dead_letters ORDER BY failed_at)";
+    assert_eq!(ask(classes), "o dispatch_uncertain 0, p binding_mismatch 0, j unreadable 0");
+    let noted = "SELECT group_concat(attempt_id) FROM release_run_attempts \
+        WHERE check_run_mismatch_at IS NOT NULL";
+    assert_eq!(ask(noted), "t");
+}

@@ -7,6 +7,7 @@ mod events;
 mod interrupted;
 mod late;
 mod lifecycle;
+mod not_ours;
 mod undecided;
 mod workflow;
 

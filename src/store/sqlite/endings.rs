@@ -48,7 +48,7 @@ pub(super) fn end(tx: &mut Tx<'_>, attempt: AttemptId, ending: Ending) -> Result
         target(row).ok()
     };
     outbox::supersede_held(tx, attempt)?;
-    // Without a check run of ours there is nothing to tell the end by.
+    // If the attempt has no check run of its own, the end cannot be published.
     let Some(target) = target.filter(|_| has_own_check_run) else { return Ok(()) };
     dead_letters::close(tx, attempt, Some(EffectKind::CheckRunUpdate), "superseded")?;
     outbox::supersede_idle_updates(tx, attempt)?;

@@ -26,6 +26,14 @@ impl Store {
         let now = self.clock.now();
         self.read(|connection| paused_until(connection, installation, now))
     }
+
+    /// Pauses an installation for every process, because the forge asked it to wait.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the pause is not on disk.
+    pub fn pause(&self, installation: InstallationId, until: Timestamp) -> Result<(), Error> {
+        self.write(move |tx| pause(tx, installation, until))
+    }
 }
 
 /// Pauses an installation for every process; a longer pause stands.

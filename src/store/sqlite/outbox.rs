@@ -54,8 +54,8 @@ impl Store {
     }
 
     /// Notes that the effect is about to leave. Whoever finds this mark later knows that it may have
-    /// happened. Or returns when it may leave, because the installation is paused or has used up its
-    /// writes; then nothing is noted.
+    /// happened. Or returns when it may be claimed again, because the installation is paused or has used up
+    /// its writes, or its check run has turned out not to be ours; then nothing is noted.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when less than `needed` of the lease is left: nothing may be sent.
@@ -66,9 +66,15 @@ impl Store {
         pace: Pace,
     ) -> Result<Option<Timestamp>, Error> {
         let (fence, installation) = (claim.fence, claim.item.installation);
-        self.write(move |tx| match forge_limits::book_write(tx, installation, pace)? {
-            Some(until) => Ok(Some(until)),
-            None => begin_send(tx, fence, needed).map(|()| None),
+        let (kind, attempt) = (claim.item.kind, claim.item.attempt);
+        self.write(move |tx| {
+            if kind == EffectKind::CheckRunUpdate && releases::is_check_run_foreign(tx, attempt)? {
+                return Ok(Some(tx.now));
+            }
+            match forge_limits::book_write(tx, installation, pace)? {
+                Some(until) => Ok(Some(until)),
+                None => begin_send(tx, fence, needed).map(|()| None),
+            }
         })
     }
 
@@ -109,8 +115,8 @@ impl Store {
     }
 }
 
-/// Adds an effect of an attempt. It is held while one before it is unfinished, a dead one too. Behind a
-/// dead dispatch there is only the end of the release, which is told in spite of it.
+/// Adds an effect of an attempt. It is held while one before it is unfinished, a dead one too. A dead
+/// dispatch holds none: only the final check run update can follow it, and that must still be sent.
 pub(super) fn add(
     tx: &mut Tx<'_>,
     target: Target,

@@ -33,8 +33,6 @@ const TICK_EVERY: Duration = Duration::from_secs(4);
 pub struct Polled {
     /// Items that were finished without a look: there was nothing left to repair, or nobody survives it.
     pub closed: Vec<Closed>,
-    /// Items that were given up, whose deadline was applied to their subject now: what it came to.
-    pub overdue: Vec<Closed>,
     /// An item to look at.
     pub claim: Option<Box<Claim<Look>>>,
     /// Others may be due.
@@ -69,7 +67,6 @@ impl Store {
         let owner = owner.to_owned();
         let (polled, expired) = self.write(move |tx| {
             let (mut closed, expired) = claim::take_back_expired(tx, kind)?;
-            let overdue = given_up::apply_deadlines(tx, kind)?;
             let claim = claim::claim(tx, kind, (&owner, lease, &full), &mut closed)?;
             let more = !matches!(claim, claim::Next::NothingDue);
             retention::tick(tx, kind.worker(), !more, TICK_EVERY)?;
@@ -77,7 +74,7 @@ impl Store {
                 claim::Next::Claimed(claim) => Some(claim),
                 claim::Next::LookAgain | claim::Next::NothingDue => None,
             };
-            Ok((Polled { closed, overdue, claim, more }, expired))
+            Ok((Polled { closed, claim, more }, expired))
         })?;
         self.count_lease_expiries(expired);
         Ok(polled)

@@ -217,11 +217,22 @@ fn attempts(connection: &Connection, release: ReleaseRunId) -> Result<Vec<Attemp
     Ok(attempts)
 }
 
-/// Reads the first unfinished message of an attempt, and why it died when it did. One that waits goes no
-/// earlier than a pause of its installation ends.
+/// Reads the first unfinished message of an attempt, and why it died when it did. A dead dispatch comes
+/// last, because it holds no other message.
 fn message(
     connection: &Connection,
     attempt: AttemptId,
+) -> Result<Option<(Message, Option<String>)>, Error> {
+    let found = message_that(connection, attempt, false)?;
+    if found.is_some() { Ok(found) } else { message_that(connection, attempt, true) }
+}
+
+/// Reads the first unfinished message that is, or is not, a dead dispatch. One that waits is sent no earlier
+/// than a pause of its installation ends.
+fn message_that(
+    connection: &Connection,
+    attempt: AttemptId,
+    is_dead_dispatch: bool,
 ) -> Result<Option<(Message, Option<String>)>, Error> {
     let mut statement = connection.prepare_cached(
         "SELECT o.outbox_id, o.kind, o.status, o.lease_expires_at, d.replay_class, d.reason_code, \
@@ -232,9 +243,13 @@ fn message(
             AND d.resolution IS NULL \
          WHERE o.attempt_id = :attempt \
             AND o.status IN ('held', 'available', 'leased', 'dead_letter') \
+            AND (o.kind = 'workflow_dispatch' AND o.status = 'dead_letter') = :dead_dispatch \
          ORDER BY o.id LIMIT 1",
     )?;
-    let mut rows = statement.query(named_params! { ":attempt": attempt.to_string() })?;
+    let mut rows = statement.query(named_params! {
+        ":attempt": attempt.to_string(),
+        ":dead_dispatch": is_dead_dispatch,
+    })?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let status: String = row.get("status")?;
     let class: Option<String> = row.get("replay_class")?;
@@ -260,8 +275,10 @@ fn reconciliation(
     let mut next: Option<Reconciliation> = None;
     for subject in [release.id.to_string(), release.attempt.to_string()] {
         let mut statement = connection.prepare_cached(
-            "SELECT min(next_check_at) AS next_check_at, deadline_at FROM reconciliation_items \
-             INDEXED BY reconciliation_items_of_subject \
+            "SELECT min(next_check_at) AS next_check_at, deadline_at, \
+                coalesce((SELECT paused_until FROM installation_pauses p \
+                    WHERE p.installation_id = :installation), next_check_at) AS paused_until \
+             FROM reconciliation_items INDEXED BY reconciliation_items_of_subject \
              WHERE subject_id = :subject AND status IN ('open', 'leased') \
                 AND installation_id = :installation",
         )?;
@@ -273,6 +290,7 @@ fn reconciliation(
         let Some(next_check_at) = row::instant_or_null(row, "next_check_at")? else { continue };
         // Beside `min`, the other column is that of the same row.
         let deadline_at = row::instant(row, "deadline_at")?;
+        let next_check_at = next_check_at.max(row::instant(row, "paused_until")?);
         let found = Reconciliation { next_check_at, deadline_at };
         if next.is_none_or(|next| found.next_check_at < next.next_check_at) {
             next = Some(found);

@@ -285,6 +285,17 @@ fn change(
     Ok(changed > 0)
 }
 
+/// Says whether the forge showed another check run under the number of an attempt's.
+pub(super) fn is_check_run_foreign(tx: &Tx<'_>, attempt: AttemptId) -> Result<bool, Error> {
+    Ok(tx
+        .connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM release_run_attempts \
+                WHERE attempt_id = :attempt AND check_run_mismatch_at IS NOT NULL)",
+        )?
+        .query_row(named_params! { ":attempt": attempt.to_string() }, |row| row.get(0))?)
+}
+
 /// Says whether an attempt has a check run, and the forge never showed another one under its number.
 pub(super) fn has_own_check_run(tx: &Tx<'_>, attempt: AttemptId) -> Result<bool, Error> {
     Ok(tx

@@ -145,6 +145,9 @@ pub(super) fn apply(
     settlement: Settlement,
     in_doubt: bool,
 ) -> Result<Settlement, Error> {
+    if matches!(settlement, Settlement::Bury(_, _, ReplayClass::BindingMismatch)) {
+        releases::check_run_is_not_ours(tx, attempt)?;
+    }
     if !matches!(settlement, Settlement::Complete(_)) && outbox::is_overtaken(tx, fence)? {
         finish(tx, fence, OutboxStatus::Superseded, false)?;
         outbox::advance(tx, attempt)?;
@@ -168,8 +171,9 @@ pub(super) fn apply(
         Settlement::Bury(reason, class, replay_class) => {
             finish(tx, fence, OutboxStatus::DeadLetter, replay_class.is_uncertain())?;
             bury(tx, fence, reason, class, replay_class)?;
-            if replay_class == ReplayClass::BindingMismatch {
-                releases::check_run_is_not_ours(tx, attempt)?;
+            // Another holder may have seen a check run that is not ours while this one wrote to it.
+            if releases::is_check_run_foreign(tx, attempt)? {
+                dead_letters::reclassify_updates(tx, attempt, ReplayClass::BindingMismatch)?;
             }
         }
         Settlement::Superseded => finish(tx, fence, OutboxStatus::Superseded, false)?,

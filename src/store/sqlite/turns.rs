@@ -7,6 +7,9 @@ use crate::domain::id::InstallationId;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 
+/// Installations that one claim looks at, at most, so that it does not hold up the writer.
+const STEPS_MAX: u32 = 256;
+
 /// An installation, and when its first waiting item is due.
 pub(super) type Waiting = (i64, i64);
 
@@ -19,7 +22,8 @@ pub(super) fn waiting(row: &Row<'_>) -> rusqlite::Result<Waiting> {
 /// something due and that `admits`, in turn.
 ///
 /// They count as served. `behind` finds the first installation with a number above the given one that has
-/// something waiting, and when that is due. Costs one look into an index for each installation that waits.
+/// something waiting, and when that is due. Each step is one look into an index; when the steps of one
+/// claim are used up, the next claim goes on from there.
 pub(super) fn next(
     tx: &Tx<'_>,
     (queue, max): (&str, usize),
@@ -27,12 +31,17 @@ pub(super) fn next(
     admits: impl Fn(InstallationId) -> Result<bool, Error>,
 ) -> Result<Vec<InstallationId>, Error> {
     let last = last(tx, queue)?;
-    let mut turns = Vec::new();
+    let (mut turns, mut steps) = (Vec::new(), 0);
     for (mut after, end) in [(last, i64::MAX), (0, last)] {
         while turns.len() < max
             && let Some((number, due_at)) = behind(after)?.filter(|(number, _)| *number <= end)
         {
             after = number;
+            steps += 1;
+            if steps > STEPS_MAX {
+                serve(tx, queue, number)?;
+                return Ok(turns);
+            }
             let installation = number.try_into().or(Err(Error::Row("installation_id")))?;
             if due_at <= tx.now.micros() && admits(installation)? {
                 turns.push(installation);
@@ -40,7 +49,7 @@ pub(super) fn next(
         }
     }
     if let Some(installation) = turns.last() {
-        serve(tx, queue, *installation)?;
+        serve(tx, queue, installation.get())?;
     }
     Ok(turns)
 }
@@ -54,12 +63,12 @@ fn last(tx: &Tx<'_>, queue: &str) -> Result<i64, Error> {
         .unwrap_or(0))
 }
 
-fn serve(tx: &Tx<'_>, queue: &str, installation: InstallationId) -> Result<(), Error> {
+fn serve(tx: &Tx<'_>, queue: &str, installation: i64) -> Result<(), Error> {
     tx.connection
         .prepare_cached(
             "INSERT INTO claim_turns (queue, installation_id) VALUES (:queue, :installation) \
              ON CONFLICT (queue) DO UPDATE SET installation_id = excluded.installation_id",
         )?
-        .execute(named_params! { ":queue": queue, ":installation": installation.get() })?;
+        .execute(named_params! { ":queue": queue, ":installation": installation })?;
     Ok(())
 }

@@ -65,9 +65,9 @@ pub(super) fn terminal(metrics: &Metrics, id: ReconciliationId, reason: Reason, 
     count(metrics, kind, code, "end");
 }
 
-/// The deadline of an item that was given up has passed: its subject was ended without a look.
+/// A given-up item reached its deadline, which was applied to its subject.
 pub(super) fn overdue(id: ReconciliationId, reason: Reason, code: Code) {
-    log::warn!(event = "reconciliation.overdue", reconciliation_id = id.to_string().as_str(), reason = reason.as_str(), outcome_code = code.as_str(); "an item that was given up reached its deadline, and what it was about was ended");
+    log::warn!(event = "reconciliation.overdue", reconciliation_id = id.to_string().as_str(), reason = reason.as_str(), outcome_code = code.as_str(); "a given-up reconciliation item reached its deadline; its release was failed, or its publication was recorded as failed");
 }
 
 /// An item was put off.

@@ -132,8 +132,13 @@ fn check_run_seen(
         SendResult::Refused(class) => {
             check_run::Observation::Refused(check_run::Refused { class, state })
         }
+        // The next look reads first, once the wait is over.
+        SendResult::Uncertain(_, Some(until)) => {
+            let paused = worker.store.pause(claim.item.installation, until);
+            return Err(paused.map_or(Timestamp::MIN, |()| until));
+        }
         // It may have been applied: what it shows now decides.
-        failed @ SendResult::Uncertain(..) => match session.check_run(run) {
+        failed @ SendResult::Uncertain(_, None) => match session.check_run(run) {
             CheckRunLook::Expected => check_run::Observation::Updated,
             CheckRunLook::BindingMismatch => check_run::Observation::BindingMismatch,
             CheckRunLook::Different(_) | CheckRunLook::NotFound | CheckRunLook::Unavailable(_) => {

@@ -1,14 +1,12 @@
 //! No release stays undecided: one whose dispatch is never confirmed, or whose item was given up, ends at
-//! the deadline. And a check run that is not ours is never written to again.
+//! the deadline.
 
 use std::time::Duration;
 
 use http::Method;
-use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::{CheckRunStatus, EffectKind};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::release::Conclusion;
-use svc::forge::CheckRunLook;
 use svc::workers::driver::Worker as _;
 
 use super::{PAST_DEADLINE, release, running};
@@ -182,6 +180,64 @@ fn a_creation_that_cannot_be_looked_for_ends_its_release_and_starts_nothing() {
 }
 
 #[test]
+fn a_given_up_item_that_cannot_be_applied_holds_up_no_other() {
+    let mut world = running();
+    world.clock.advance(RULES.observation);
+    world.detect().step();
+    vanish(&world, svc::domain::reconcile::Kind::WorkflowAttempt, 8);
+    world.reconcile_after(Duration::ZERO);
+    assert_eq!(given_up(&world), ["crash_loop"]);
+    // Somebody's hand: the attempt does not know that its release has ended.
+    world.tamper(
+        "UPDATE release_runs SET status = 'cancelled', finished_at = updated_at, \
+            conclusion = 'cancelled', forge_conclusion = 'cancelled'",
+    );
+    world.deliver(&webhooks(2).push_tag("v1", &commit(1)));
+    world.settle();
+    world.reconcile_after(RULES.deadline);
+    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
+    world.reconcile_after(RULES.observation);
+    let other = "SELECT failure_reason FROM release_runs WHERE forge_installation_id = 2";
+    assert_eq!(world.ask::<String>(other), "forge_workflow_failure");
+    let applied = "SELECT count(deadline_applied_at) FROM reconciliation_items \
+        WHERE status = 'dead_letter'";
+    assert_eq!(world.ask::<i64>(applied), 1, "it is not tried for ever");
+}
+
+#[test]
+fn what_an_older_version_left_in_doubt_is_looked_for_again_and_ends() {
+    let world = dispatch_in_doubt();
+    world.reconcile_after(RULES.observation);
+    world.tamper(
+        "UPDATE reconciliation_items SET status = 'completed', outcome_code = 'effect_unproved', \
+            finished_at = updated_at",
+    );
+    world.reconcile_after(RULES.observation);
+    assert_eq!(item(&world), "open effect_unproved");
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(release(&world), "failed forge_dispatch_unconfirmed");
+    let items = "SELECT count(*) FROM reconciliation_items WHERE reason = 'dispatch_uncertain'";
+    world.reconcile_after(RULES.deadline);
+    assert_eq!(world.ask::<i64>(items), 2, "once");
+}
+
+#[test]
+fn after_an_unconfirmed_end_the_update_that_shows_it_comes_next() {
+    let world = dispatch_in_doubt();
+    world.reconcile_after(RULES.observation);
+    world.reconcile_after(RULES.deadline);
+    let id: String = world.ask("SELECT release_run_id FROM release_runs");
+    let target = format!("/api/v1/operator/installations/1/releases/{id}");
+    let next = || {
+        let detail = json(&world.operate(Method::GET, &target, &[]));
+        detail["next"]["code"].as_str().unwrap_or_else(|| panic!("{detail}")).to_owned()
+    };
+    assert_eq!(next(), "publish");
+    world.settle();
+    assert_eq!(next(), "operator_rerequest");
+}
+
+#[test]
 fn an_item_that_was_given_up_touches_no_later_attempt() {
     let mut world = dispatch_in_doubt();
     world.clock.advance(RULES.observation);
@@ -213,90 +269,6 @@ fn a_publication_that_was_given_up_is_recorded_as_failed_at_the_deadline() {
         assert_eq!(world.ask::<i64>(audited), 1, "once");
     }
     assert_eq!(release(&world), "failed forge_workflow_failure", "the release is as it was");
-}
-
-#[test]
-fn a_check_run_that_is_known_not_to_be_ours_is_never_replayed() {
-    let world = unpublished();
-    assert_eq!(replay_class(&world), "repeatable 1");
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
-    world.reconcile_after(RULES.observation);
-    assert_eq!(replay_class(&world), "binding_mismatch 0");
-    let (kind, id) = world.only_dead_letter(1);
-    let asked = world.forge.asked(EffectKind::CheckRunUpdate);
-    assert_eq!(world.replay(1, (&kind, &id), "k").0, 409);
-    world.settle();
-    assert_eq!(world.forge.asked(EffectKind::CheckRunUpdate), asked);
-}
-
-#[test]
-fn an_update_that_waits_when_the_mismatch_is_seen_is_given_up_unsent() {
-    let world = running();
-    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
-    world.reconcile_after(RULES.observation);
-    world.tamper("UPDATE outbox SET available_at = 9e15 WHERE status = 'available'");
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
-    world.reconcile_after(RULES.observation);
-    world.tamper("UPDATE outbox SET available_at = 0 WHERE status = 'available'");
-    let asked = world.forge.asked(EffectKind::CheckRunUpdate);
-    world.settle();
-    assert_eq!(world.forge.asked(EffectKind::CheckRunUpdate), asked);
-    assert_eq!(replay_class(&world), "binding_mismatch 0");
-    assert_eq!(world.dead_letters(1)[0]["reasonCode"], "forge_check_run_binding_mismatch");
-}
-
-#[test]
-fn an_answer_about_another_check_run_publishes_nothing_and_ends_all_updates() {
-    let world = running();
-    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
-    world.reconcile_after(RULES.observation);
-    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Mismatch);
-    world.settle();
-    assert_eq!(replay_class(&world), "binding_mismatch 0");
-    let published = "SELECT count(forge_check_published_at) FROM release_runs";
-    assert_eq!(world.ask::<i64>(published), 0);
-    let (looks, asked) = (world.forge.looks(), world.forge.asked(EffectKind::CheckRunUpdate));
-    world.reconcile_after(RULES.observation);
-    assert_eq!(item(&world), "completed forge_check_run_binding_mismatch");
-    world.reconcile_after(PAST_DEADLINE);
-    assert_eq!(
-        (world.forge.looks(), world.forge.asked(EffectKind::CheckRunUpdate)),
-        (looks, asked)
-    );
-}
-
-#[test]
-fn an_update_that_was_applied_at_the_deadline_is_read_before_it_is_called_failed() {
-    let world = unpublished();
-    world.clock.advance(RULES.observation);
-    world.detect().step();
-    world.clock.advance(PAST_DEADLINE);
-    world.forge.plan(EffectKind::CheckRunUpdate, Plan::LostAfter);
-    world.reconcile_after(Duration::ZERO);
-    assert_eq!(item(&world), "completed publication_reconciled");
-}
-
-#[test]
-fn a_refused_update_is_repeated_only_once_the_check_run_has_changed() {
-    for (class, calls) in [(ErrorClass::Validation, 1), (ErrorClass::Permission, 4)] {
-        let world = unpublished();
-        let before = world.forge.asked(EffectKind::CheckRunUpdate);
-        (0..20).for_each(|_| {
-            world.forge.plan(EffectKind::CheckRunUpdate, Plan::RefusedAs(class));
-        });
-        world.reconcile_after(RULES.observation);
-        for _ in 0..20 {
-            world.reconcile_after(RULES.next_check);
-        }
-        let asked = || world.forge.asked(EffectKind::CheckRunUpdate) - before;
-        assert_eq!(asked(), calls, "{class}");
-        assert_eq!(item(&world), "open forge_check_run_update_failed");
-        world.forge.next_check_run_look(CheckRunLook::Different([9; 32].into()));
-        world.reconcile_after(RULES.next_check);
-        assert_eq!(asked(), calls + 1, "{class}: it has changed");
-        world.reconcile_after(PAST_DEADLINE);
-        assert!(asked() <= calls + 2, "{class}");
-    }
 }
 
 #[test]

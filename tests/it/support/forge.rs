@@ -33,6 +33,8 @@ pub(crate) enum Plan {
     RateLimited(Timestamp),
     /// It happens, and the answer does not say which run was started.
     Unnamed,
+    /// Nothing happens, nobody knows, and the forge asks to wait.
+    LostAndAskedToWait(Timestamp),
     /// Nothing happens, and nobody knows.
     LostBefore,
     /// It happens, and nobody knows.
@@ -202,6 +204,9 @@ impl FakeSession<'_> {
             Some(Plan::RateLimited(until)) => return SendResult::RateLimited(until),
             Some(Plan::NotSent) => return SendResult::NotSent(ErrorClass::Unavailable, None),
             Some(Plan::LostBefore) => return lost,
+            Some(Plan::LostAndAskedToWait(until)) => {
+                return SendResult::Uncertain(ErrorClass::Unavailable, Some(until));
+            }
             Some(Plan::TokenRefused | Plan::LostAfter | Plan::Unnamed) | None => {}
         }
         state.next_number += 1;

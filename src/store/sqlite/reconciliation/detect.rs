@@ -174,7 +174,8 @@ const UNKNOWN_RUN: &str = "SELECT 'run_unknown' AS reason, a.attempt_id AS subje
             WHERE i.subject_id = a.attempt_id AND i.reason = 'run_unknown') \
     ORDER BY a.updated_at, a.id LIMIT +:limit";
 
-/// Effects that may have happened and were given up.
+/// Effects that may have happened and were given up. Where an older version left it at that, and the
+/// release has not ended, it is looked for again.
 const IN_DOUBT: &str = "SELECT iif(o.kind = 'workflow_dispatch', 'dispatch_uncertain', \
             'check_run_create_uncertain') AS reason, \
         o.attempt_id AS subject_id, o.attempt_id, o.installation_id \
@@ -184,7 +185,10 @@ const IN_DOUBT: &str = "SELECT iif(o.kind = 'workflow_dispatch', 'dispatch_uncer
         AND NOT EXISTS (SELECT 1 FROM reconciliation_items i WHERE i.subject_id = o.attempt_id \
             AND i.reason = iif(o.kind = 'workflow_dispatch', 'dispatch_uncertain', \
                 'check_run_create_uncertain') \
-            AND (i.finished_at IS NULL OR i.created_at >= o.finished_at)) \
+            AND (i.finished_at IS NULL OR i.created_at >= o.finished_at) \
+            AND NOT (i.outcome_code = 'effect_unproved' AND i.finished_at IS NOT NULL \
+                AND EXISTS (SELECT 1 FROM release_runs r \
+                    WHERE r.current_attempt_id = o.attempt_id AND r.finished_at IS NULL))) \
     ORDER BY o.finished_at, o.id LIMIT +:limit";
 
 /// Release runs that have ended and whose check run was not confirmed.

@@ -1,114 +1,150 @@
-//! Items that were given up: nobody survives them, or their subject cannot be read. At their deadline
-//! they come to what a look that told nothing would have come to, so that no release stays undecided.
+//! Applies the deadline of items that were given up because every holder crashed or their subject cannot be
+//! read. The outcome is that of a failed lookup, so no release stays undecided.
 
 use rusqlite::named_params;
 
-use super::{Closed, apply, reason, subject};
+use super::{Closed, apply, subject};
 use crate::domain::id::{AttemptId, InstallationId, ReconciliationId};
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::{Code, Kind, Reason, Standing, check_run, doubt};
+use crate::domain::reconcile::{Code, Kind, Reason, Rules, Standing, check_run, doubt};
 use crate::domain::release::Ending;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
-use crate::store::sqlite::{endings, row, settlement};
+use crate::store::sqlite::{Store, endings, settlement};
 
-/// Items whose deadline is applied in one transaction at most.
+/// Items that one call reads at most.
 const APPLIED_MAX: u32 = 64;
 
+/// An item as it is stored: it is parsed where it is applied, so that one that does not parse holds up no
+/// other.
+#[derive(Clone)]
 struct GivenUp {
     row: i64,
-    id: ReconciliationId,
-    reason: Reason,
+    id: String,
+    reason: String,
     subject: String,
     attempt: Option<String>,
-    installation: InstallationId,
+    installation: i64,
 }
 
-/// Applies the deadlines that have passed. Returns the items whose subject was changed by it.
-pub(super) fn apply_deadlines(tx: &mut Tx<'_>, kind: Kind) -> Result<Vec<Closed>, Error> {
-    // The inbox against its jobs is compared again and again, without a deadline.
-    if !kind.asks_the_forge() {
-        return Ok(Vec::new());
-    }
-    let mut changed = Vec::new();
-    for item in overdue(tx, kind)? {
-        if let Some(code) = apply(tx, &item)? {
-            changed.push(Closed { id: item.id, reason: item.reason, code });
+impl Store {
+    /// Applies the deadlines of given-up items that have passed, each in a transaction of its own. Returns
+    /// the items whose subject was changed by it, and what it came to.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the rest was not applied.
+    pub fn apply_deadlines(&self, kind: Kind, rules: Rules) -> Result<Vec<Closed>, Error> {
+        let mut changed = Vec::new();
+        for item in self.overdue(kind, rules)? {
+            let row = item.row;
+            match self
+                .write(move |tx| apply(tx, &item).and_then(|closed| mark(tx, row).map(|()| closed)))
+            {
+                Ok(closed) => changed.extend(closed),
+                // What does not read cannot be ended, now or later.
+                Err(Error::Row(_)) => self.write(move |tx| mark(tx, row))?,
+                Err(error) => return Err(error),
+            }
         }
-        tx.connection
-            .prepare_cached(
-                "UPDATE reconciliation_items SET deadline_applied_at = :now, updated_at = :now \
-                 WHERE id = :id",
-            )?
-            .execute(named_params! { ":id": item.row, ":now": tx.now.micros() })?;
+        Ok(changed)
     }
-    Ok(changed)
+
+    /// Reads the items whose deadline has passed, or is so far ahead that a wrong clock set it.
+    fn overdue(&self, kind: Kind, rules: Rules) -> Result<Vec<GivenUp>, Error> {
+        let now = self.clock.now();
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, reconciliation_id, reason, subject_id, attempt_id, installation_id \
+                 FROM reconciliation_items \
+                 WHERE status = 'dead_letter' AND deadline_applied_at IS NULL AND kind = :kind \
+                    AND (deadline_at <= :now OR deadline_at > :latest) LIMIT +:limit",
+            )?;
+            let mut rows = statement.query(named_params! {
+                ":kind": kind.as_str(),
+                ":now": now.micros(),
+                ":latest": now.plus(rules.deadline).micros(),
+                ":limit": APPLIED_MAX,
+            })?;
+            let mut items = Vec::new();
+            while let Some(row) = rows.next()? {
+                items.push(GivenUp {
+                    row: row.get("id")?,
+                    id: row.get("reconciliation_id")?,
+                    reason: row.get("reason")?,
+                    subject: row.get("subject_id")?,
+                    attempt: row.get("attempt_id")?,
+                    installation: row.get("installation_id")?,
+                });
+            }
+            Ok(items)
+        })
+    }
 }
 
-fn overdue(tx: &Tx<'_>, kind: Kind) -> Result<Vec<GivenUp>, Error> {
-    let mut statement = tx.connection.prepare_cached(
-        "SELECT id, reconciliation_id, reason, subject_id, attempt_id, installation_id \
-         FROM reconciliation_items \
-         WHERE status = 'dead_letter' AND deadline_applied_at IS NULL AND kind = :kind \
-            AND deadline_at <= :now ORDER BY deadline_at LIMIT +:limit",
-    )?;
-    let mut rows = statement.query(named_params! {
-        ":kind": kind.as_str(),
-        ":now": tx.now.micros(),
-        ":limit": APPLIED_MAX,
-    })?;
-    let mut items = Vec::new();
-    while let Some(row) = rows.next()? {
-        items.push(GivenUp {
-            row: row.get("id")?,
-            id: row::id(row, "reconciliation_id")?,
-            reason: reason(row)?,
-            subject: row.get("subject_id")?,
-            attempt: row.get("attempt_id")?,
-            installation: row::number(row, "installation_id")?,
-        });
-    }
-    Ok(items)
+fn mark(tx: &Tx<'_>, row: i64) -> Result<(), Error> {
+    tx.connection
+        .prepare_cached(
+            "UPDATE reconciliation_items SET deadline_applied_at = :now, updated_at = :now \
+             WHERE id = :id",
+        )?
+        .execute(named_params! { ":id": row, ":now": tx.now.micros() })?;
+    Ok(())
 }
 
 /// Applies the deadline of one item; returns what it came to, when it changed anything.
-fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Code>, Error> {
-    let (code, in_doubt) = match item.reason {
-        Reason::RunningStale | Reason::RunUnknown => (Code::ForgeWorkflowLookupFailed, None),
-        Reason::DispatchUncertain => of_doubt(EffectKind::WorkflowDispatch),
-        Reason::CheckRunCreateUncertain => of_doubt(EffectKind::CheckRunCreate),
-        Reason::ReportingStale => return record_publication_failure(tx, item),
-        Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => return Ok(None),
+fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Closed>, Error> {
+    let id: ReconciliationId = item.id.parse().or(Err(Error::Row("reconciliation_id")))?;
+    let reason = Reason::from_word(&item.reason).ok_or(Error::Row("reason"))?;
+    let code = match reason {
+        Reason::RunningStale | Reason::RunUnknown => {
+            end(tx, item, Code::ForgeWorkflowLookupFailed, None)?
+        }
+        Reason::DispatchUncertain => end_in_doubt(tx, item, EffectKind::WorkflowDispatch)?,
+        Reason::CheckRunCreateUncertain => end_in_doubt(tx, item, EffectKind::CheckRunCreate)?,
+        Reason::ReportingStale => record_publication_failure(tx, item)?,
+        // The inbox is compared with its jobs again and again, without a deadline.
+        Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => None,
     };
-    let Ok(attempt) = item.subject.parse::<AttemptId>() else { return Ok(None) };
-    // An attempt that does not read cannot be ended.
-    let is_current = matches!(subject::standing_of(tx, attempt), Ok(Standing::Current));
+    Ok(code.map(|code| Closed { id, reason, code }))
+}
+
+fn end_in_doubt(
+    tx: &mut Tx<'_>,
+    item: &GivenUp,
+    effect: EffectKind,
+) -> Result<Option<Code>, Error> {
+    end(tx, item, doubt::unproved(effect), Some(effect))
+}
+
+/// Ends the release of an item, if it is about the current attempt; of an effect in doubt, if it still is.
+fn end(
+    tx: &mut Tx<'_>,
+    item: &GivenUp,
+    code: Code,
+    in_doubt: Option<EffectKind>,
+) -> Result<Option<Code>, Error> {
+    let attempt: AttemptId = item.subject.parse().or(Err(Error::Row("subject_id")))?;
     let is_settled = match in_doubt {
         Some(effect) => settlement::in_doubt(tx, attempt, effect)?.is_none(),
         None => false,
     };
-    if !is_current || is_settled {
+    if is_settled || subject::standing_of(tx, attempt)? != Standing::Current {
         return Ok(None);
     }
     endings::end(tx, attempt, Ending::Failed(code))?;
     Ok(Some(code))
 }
 
-const fn of_doubt(effect: EffectKind) -> (Code, Option<EffectKind>) {
-    (doubt::unproved(effect), Some(effect))
-}
-
 fn record_publication_failure(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Code>, Error> {
-    let ids = (item.subject.parse(), item.attempt.as_deref().map(str::parse));
-    let (Ok(release_run), Some(Ok(attempt))) = ids else { return Ok(None) };
-    match subject::publication_of(tx, release_run, attempt) {
-        Ok(check_run::Standing::Unpublished) => {
-            let code = Code::ForgeCheckRunLookupFailed;
-            apply::record_failure(tx, item.installation, release_run, code)?;
-            Ok(Some(code))
-        }
-        Ok(check_run::Standing::Published | check_run::Standing::RunsAgain)
-        | Err(Error::Row(_)) => Ok(None),
-        Err(error) => Err(error),
+    let release_run = item.subject.parse().or(Err(Error::Row("subject_id")))?;
+    let attempt = item.attempt.as_deref().ok_or(Error::Row("attempt_id"))?;
+    let attempt = attempt.parse().or(Err(Error::Row("attempt_id")))?;
+    let installation = InstallationId::try_from(item.installation);
+    let installation = installation.or(Err(Error::Row("installation_id")))?;
+    if subject::publication_of(tx, release_run, attempt)? != check_run::Standing::Unpublished {
+        return Ok(None);
     }
+    let code = Code::ForgeCheckRunLookupFailed;
+    apply::record_failure(tx, installation, release_run, code)?;
+    Ok(Some(code))
 }
