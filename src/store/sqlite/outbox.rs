@@ -1,5 +1,6 @@
 //! The outbox: side effects at the forge, each stored with its key before it is sent. Within an
-//! attempt they go one after another; an unfinished one, a dead one too, holds those behind it.
+//! attempt they go one after another; an unfinished one, a dead one too, holds those behind it, unless it
+//! is a dead dispatch.
 
 use std::time::Duration;
 

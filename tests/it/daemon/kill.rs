@@ -95,7 +95,7 @@ fn kill_again_and_again(rounds: usize, seed: u64) -> Points {
         }
         plan(&site, &mut numbers);
         // Something to replay, so that deaths come in the middle of that, too.
-        for _ in 0..numbers.below(4) {
+        for _ in 0..2 + numbers.below(4) {
             site.forge.plan(Call::Dispatch, Fault::Validation422);
         }
         // It becomes ready on what the one before left behind: leases, a log, the socket.
