@@ -32,7 +32,8 @@ use self::world::World;
 
 /// Steps of one seed, the nested ones not counted.
 const STEPS: u64 = 2_000;
-/// Seeds of a run that nobody asked for more; `tests/run` asks for a million steps.
+/// Seeds of a run that nobody asked for more; `tests/run` asks for a million steps. Fewer bring about only a part of
+/// what can happen, which is no fault.
 const SEEDS: u64 = 30;
 
 /// Codes that put an item off.
@@ -101,6 +102,7 @@ impl Report {
 fn invariants_hold_whatever_fails() {
     let began = SystemClock::new();
     let seeds = seeds();
+    let seed_count = u64::try_from(seeds.len()).unwrap();
     // Seeds know nothing of each other: a few threads halve the wait.
     let on_a_disk_that_fails = Disk::that_fails().is_some();
     let count = if on_a_disk_that_fails { 1 } else { HANDS };
@@ -128,10 +130,9 @@ fn invariants_hold_whatever_fails() {
             assert!(total.counters.contains_key(&cell), "the disk was never {}", fault.name());
         }
         assert!(total.counters.contains_key(&("disk", "replica ended")), "nobody noticed");
-    } else if seeds.len() > 1 {
+    } else if seed_count >= SEEDS {
         assert_matrix_is_full(&total.counters);
-        let share = seeds_with_a_success * 5;
-        assert!(share >= seeds.len().try_into().unwrap(), "too few seeds succeed");
+        assert!(seeds_with_a_success * 5 >= seed_count, "too few seeds succeed");
     }
 }
 
