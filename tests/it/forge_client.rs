@@ -127,6 +127,16 @@ fn a_dispatch_starts_one_run_and_learns_its_number_where_the_forge_tells_it() {
 }
 
 #[test]
+fn a_dispatch_runs_on_the_tag_though_a_branch_has_its_name() {
+    let (simulator, client) = start();
+    simulator.add_tag(repository().id, dispatch().tag, SHA);
+    simulator.add_branch(repository().id, dispatch().tag, &"0".repeat(40));
+    assert!(matches!(open_dispatch(&client), SendResult::Dispatched(Some(_))));
+    let run = simulator.workflow_runs().remove(0);
+    assert_eq!((run.git_ref.as_str(), run.head_sha.as_str()), ("v1.2.3", SHA));
+}
+
+#[test]
 fn a_check_run_is_created_found_and_moved() {
     let (simulator, client) = start();
     let mut session = open(&client, Permission::ChecksWrite);
