@@ -29,8 +29,7 @@ pub(super) const INSTALLATION: i64 = 4_711;
 /// Signs the demonstration's webhooks.
 const WEBHOOK_SECRET: &str = "a secret of the demonstration";
 /// What takes minutes in real life, shortened so that it can be watched.
-pub(super) const SHORTENED: [(&str, &str); 7] = [
-    ("SVC_FORGE_WRITES_PER_MINUTE", "60000"),
+pub(super) const SHORTENED: [(&str, &str); 6] = [
     ("SVC_RECONCILIATION_OBSERVATION_SECONDS", "1"),
     ("SVC_RECONCILIATION_DEADLINE_SECONDS", "4"),
     ("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "1"),
@@ -106,6 +105,8 @@ impl Stage {
         let mut command = Command::new(svcd);
         command
             .env_clear()
+            // Five releases within seconds are more than one installation's pace.
+            .env("SVC_FORGE_WRITES_PER_MINUTE", "600")
             .env("SVC_DATABASE", self.folder.join("svc.db"))
             .env("SVC_CONTROL_SOCKET", self.socket())
             .env("SVC_PUBLIC_LISTEN", "127.0.0.1:0")
