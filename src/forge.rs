@@ -161,7 +161,7 @@ pub struct CheckRunUpdate<'a> {
     pub attempt: AttemptId,
     /// The commit.
     pub head_sha: &'a str,
-    /// Its name; nothing when an older version did not note it.
+    /// Its name; `None` if an older version created it and did not record it.
     pub name: Option<&'a str>,
     /// What it is set to.
     pub status: CheckRunStatus,

@@ -1,6 +1,6 @@
--- Completes step 21: what the forge was first told is derived as soon as a decision is set, and kept at
--- every time while the attempt stands, before the end too, whoever writes. The kept value has a column of
--- its own, so that putting it back comes to an end where triggers fire themselves (recursive_triggers).
+-- Completes step 21: the conclusion first sent to the forge is derived as soon as a decision is set, and is
+-- kept while the attempt is current, before the release ends as well, whichever version writes. The kept value
+-- has its own column, so that restoring it terminates when triggers fire recursively (recursive_triggers).
 ALTER TABLE release_runs ADD COLUMN forge_conclusion_kept TEXT
     CHECK (forge_conclusion_kept IN ('success', 'neutral', 'failure', 'timed_out', 'cancelled'));  -- first forge_conclusion of the current attempt; written by triggers only; null until one is known
 
@@ -8,7 +8,7 @@ DROP TRIGGER release_runs_forge_conclusion_derived;
 DROP TRIGGER release_runs_forge_conclusion_kept;
 DROP TRIGGER release_runs_forge_conclusion_of_next_attempt;
 
--- The first one that is set, or that a decision or conclusion tells.
+-- The first conclusion that is set, or that follows from a decision.
 CREATE TRIGGER release_runs_forge_conclusion_learned AFTER UPDATE ON release_runs
 WHEN NEW.current_attempt_id = OLD.current_attempt_id AND NEW.forge_conclusion_kept IS NULL
     AND coalesce(NEW.forge_conclusion, NEW.decision, NEW.conclusion) IS NOT NULL

@@ -51,11 +51,11 @@ pub struct Message {
     pub release_run: ReleaseRunId,
     /// The attempt.
     pub attempt: AttemptId,
-    /// The commit it releases; nothing when it cannot be read.
+    /// The commit it releases; `None` if the stored value cannot be read.
     pub head_sha: Option<CommitSha>,
     /// The check run of the attempt, once known.
     pub check_run: Option<CheckRunId>,
-    /// Name the check run was created with; nothing when an older version did not note it.
+    /// Name the check run was created with; `None` if an older version created it and did not record it.
     pub check_run_name: Option<String>,
     /// The forge never showed another check run under its number.
     pub check_run_is_ours: bool,

@@ -245,8 +245,8 @@ pub struct Unavailable {
 
 /// Returns when to look again because a failure of this class may be the lag of a fresh token.
 ///
-/// Nothing when the observation is to be judged as it stands: because of its class, after `lag_count`
-/// such returns, or because it decides nothing and is followed by another anyway.
+/// Returns `None` if the observation counts as it is: lag never causes this class, the item was already
+/// put off `lag_count` times, or the observation decides nothing and another one follows anyway.
 #[must_use]
 pub fn lag_until(
     failed: Option<ErrorClass>,

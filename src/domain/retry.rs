@@ -10,8 +10,10 @@ use crate::domain::dead_letter::ErrorClass;
 const LAG_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8)];
 
-/// Returns when to make a refused call again because the refusal may be lag; nothing when it is to be
-/// judged as it stands, because of its class or after `lag_count` such delays.
+/// Returns the delay before a refused call is made again, because the refusal may be lag.
+///
+/// Returns `None` if the refusal is final: lag never causes this class, or the call was already delayed
+/// `lag_count` times, which is all it may be.
 #[must_use]
 pub fn lag_delay(class: ErrorClass, lag_count: u32) -> Option<Duration> {
     let next = usize::try_from(lag_count).ok()?;

@@ -123,7 +123,7 @@ impl Answer {
     pub(super) fn failure(&self, repeat: Repeat, now: Timestamp) -> SendResult {
         let class = self.class(now);
         match (self.limited_until(now), self.status.as_u16()) {
-            // Nobody promises of such a 429 that the write was not done first.
+            // The forge does not promise that such a 429 was sent before the write was carried out.
             (Some(until), 429) if repeat == Repeat::Harms && !self.is_from_the_limiter() => {
                 SendResult::Uncertain(class, Some(until))
             }

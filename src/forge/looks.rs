@@ -77,7 +77,7 @@ pub(super) fn find_workflow_run(
     );
     let page = match read::<RunPage>(session, "find_workflow_run", &path) {
         Ok(Read::Found(page)) => page,
-        // Of a workflow that is not there nothing can be told about runs.
+        // If the workflow is not found, its list of runs proves nothing.
         Ok(Read::NotFound) => {
             let class = ErrorClass::NotFound;
             return doubt::Observation::Unavailable(Unavailable { class, wait_until: None });

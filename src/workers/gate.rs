@@ -18,7 +18,7 @@ impl<'a> Gate<'a> {
         Self { store, installation, stopped: Cell::new(None) }
     }
 
-    /// Lets a call pass, or says what it comes to instead.
+    /// Returns `Ok` if a call may be made now, otherwise the result it has instead.
     pub(super) fn check(&self) -> Result<(), SendResult> {
         let stopped = match self.store.paused_until(self.installation) {
             Ok(None) => return Ok(()),
@@ -30,7 +30,7 @@ impl<'a> Gate<'a> {
         Err(stopped)
     }
 
-    /// Returns what the call came to that was not let pass; nothing when all were.
+    /// Returns the result of the call that was stopped; `None` if every call was made.
     pub(super) const fn stopped(&self) -> Option<SendResult> {
         self.stopped.get()
     }

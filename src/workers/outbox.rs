@@ -166,7 +166,7 @@ impl Outbox {
         })
     }
 
-    /// Looks for a check run that an earlier try may have created; nothing when there is none.
+    /// Looks for a check run that an earlier try may have created. Returns `None` if there is none.
     fn find(
         &self,
         session: &mut dyn Session,

@@ -39,7 +39,7 @@ pub enum Outcome {
     },
     /// The doubt stays.
     Unproved,
-    /// The doubt stays, and the release ends badly for it, for this reason: nothing else would ever end it.
+    /// The effect stays uncertain and the release fails for this reason, because nothing else would end it.
     End(Code),
 }
 

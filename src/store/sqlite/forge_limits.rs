@@ -18,7 +18,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 const LOOKS_MAX: u32 = 60;
 
 impl Store {
-    /// Returns until when the forge asked the installation to wait; nothing when it may be called.
+    /// Returns until when the forge asked the installation to wait; `None` if it may be called now.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -98,8 +98,7 @@ pub(super) fn take_look(tx: &Tx<'_>, installation: InstallationId) -> Result<(),
     Ok(())
 }
 
-/// Returns when a write of the installation may leave, because of a pause or its pace; nothing when it
-/// may leave now.
+/// Returns when the installation's pause or pace allows its next write; `None` if it may write now.
 pub(super) fn write_not_before(
     tx: &Tx<'_>,
     installation: InstallationId,
@@ -112,8 +111,7 @@ pub(super) fn write_not_before(
     Ok(Some(ready_at).filter(|at| *at > tx.now))
 }
 
-/// Books a write of the installation that is about to leave; or returns when it may leave, and books
-/// nothing.
+/// Books a write that is about to be sent. If it must wait, returns until when and books nothing.
 pub(super) fn book_write(
     tx: &Tx<'_>,
     installation: InstallationId,

@@ -36,7 +36,7 @@ pub enum Observation {
 }
 
 impl Observation {
-    /// Returns what kind of failure the look came to; nothing when it told something.
+    /// Returns the class of failure of the lookup; `None` if it was answered.
     #[must_use]
     pub const fn failed(self) -> Option<ErrorClass> {
         match self {

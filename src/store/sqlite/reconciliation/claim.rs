@@ -152,7 +152,7 @@ fn look(tx: &Tx<'_>, due: &Due, subject: Subject) -> Result<Look, Error> {
     })
 }
 
-/// Opens items whose holder vanished again; gives up those that nobody survives. Returns these, and how
+/// Opens items again whose holder vanished; gives up items whose holders keep vanishing. Returns these, and how
 /// many leases ran out.
 pub(super) fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<(Vec<Closed>, usize), Error> {
     let mut statement = tx.connection.prepare_cached(
