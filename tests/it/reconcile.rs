@@ -14,13 +14,16 @@ mod workflow;
 use std::time::Duration;
 
 use svc::domain::lease::Claim;
+use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::look::Look;
+use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::time::Timestamp;
 use svc::store::Error;
 use svc::workers::driver::Worker as _;
 
 use crate::support::World;
+use crate::support::forge::Plan;
 use crate::support::world::{RULES, commit, pace, webhooks};
 
 /// A release whose workflow runs and does not end.
@@ -30,6 +33,37 @@ fn running() -> World {
     world.settle();
     assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running");
     world
+}
+
+/// A release that has failed, and whose end is still to be shown at the forge.
+fn failed() -> World {
+    let world = running();
+    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
+    world.reconcile_after(RULES.observation);
+    world
+}
+
+/// A release that has failed, and whose end the forge refused to show.
+fn unpublished() -> World {
+    let world = failed();
+    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
+    world.settle();
+    assert_eq!(world.dead_letters(1).len(), 1);
+    world
+}
+
+/// The only open dead letter: its class, and whether it may be replayed.
+fn replay_class(world: &World) -> String {
+    world
+        .ask("SELECT replay_class || ' ' || replay_safe FROM dead_letters WHERE resolution IS NULL")
+}
+
+/// The newest item: status and code.
+fn newest_item(world: &World) -> String {
+    world.ask(
+        "SELECT status || ' ' || coalesce(outcome_code, '-') FROM reconciliation_items \
+         ORDER BY id DESC LIMIT 1",
+    )
 }
 
 /// The only item: status and code.

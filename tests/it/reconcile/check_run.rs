@@ -9,22 +9,10 @@ use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::release::Conclusion;
 use svc::forge::CheckRunLook;
 
-use super::{PAST_DEADLINE, running};
+use super::{PAST_DEADLINE, unpublished};
 use crate::support::World;
 use crate::support::forge::Plan;
 use crate::support::world::{RULES, commit, webhooks};
-
-/// A release that failed, and whose end the forge refused to show.
-fn unpublished() -> World {
-    let world = running();
-    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
-    world.reconcile_after(RULES.observation);
-    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
-    world.settle();
-    assert_eq!(world.dead_letters(1).len(), 1);
-    assert_eq!(published(&world), 0);
-    world
-}
 
 fn published(world: &World) -> i64 {
     world.ask("SELECT forge_check_published_at IS NOT NULL FROM release_runs")

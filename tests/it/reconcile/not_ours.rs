@@ -11,41 +11,12 @@ use svc::forge::CheckRunLook;
 use svc::store::LeasePolicy;
 use svc::workers::driver::Worker as _;
 
-use super::{PAST_DEADLINE, running};
+use super::{PAST_DEADLINE, failed, newest_item, replay_class, running, unpublished};
 use crate::support::World;
 use crate::support::forge::Plan;
 use crate::support::world::{RETRY, RULES, commit, pace, webhooks};
 
 const POLICY: LeasePolicy = LeasePolicy { lease: Duration::from_secs(240), retry: RETRY };
-
-/// A release that has failed, and whose end the forge refused to show.
-fn unpublished() -> World {
-    let world = failed();
-    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
-    world.settle();
-    assert_eq!(world.dead_letters(1).len(), 1);
-    world
-}
-
-/// A release that has failed; its end is still to be shown.
-fn failed() -> World {
-    let world = running();
-    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
-    world.reconcile_after(RULES.observation);
-    world
-}
-
-fn replay_class(world: &World) -> String {
-    world
-        .ask("SELECT replay_class || ' ' || replay_safe FROM dead_letters WHERE resolution IS NULL")
-}
-
-fn item(world: &World) -> String {
-    world.ask(
-        "SELECT status || ' ' || coalesce(outcome_code, '-') FROM reconciliation_items \
-         ORDER BY id DESC LIMIT 1",
-    )
-}
 
 fn updates_asked(world: &World) -> usize {
     world.forge.asked(EffectKind::CheckRunUpdate)
@@ -93,7 +64,7 @@ fn an_answer_about_another_check_run_publishes_nothing_and_ends_all_updates() {
     assert_eq!(world.ask::<i64>(published), 0);
     let (looks, asked) = (world.forge.looks(), updates_asked(&world));
     world.reconcile_after(RULES.observation);
-    assert_eq!(item(&world), "completed forge_check_run_binding_mismatch");
+    assert_eq!(newest_item(&world), "completed forge_check_run_binding_mismatch");
     world.reconcile_after(PAST_DEADLINE);
     assert_eq!((world.forge.looks(), updates_asked(&world)), (looks, asked));
 }
@@ -106,7 +77,7 @@ fn an_update_that_was_applied_at_the_deadline_is_read_before_it_is_called_failed
     world.clock.advance(PAST_DEADLINE);
     world.forge.plan(EffectKind::CheckRunUpdate, Plan::LostAfter);
     world.reconcile_after(Duration::ZERO);
-    assert_eq!(item(&world), "completed publication_reconciled");
+    assert_eq!(newest_item(&world), "completed publication_reconciled");
 }
 
 #[test]
@@ -123,7 +94,7 @@ fn a_refused_update_is_repeated_only_once_the_check_run_has_changed() {
         }
         let asked = || updates_asked(&world) - before;
         assert_eq!(asked(), calls, "{class}");
-        assert_eq!(item(&world), "open forge_check_run_update_failed");
+        assert_eq!(newest_item(&world), "open forge_check_run_update_failed");
         world.forge.next_check_run_look(CheckRunLook::Different([9; 32].into()));
         world.reconcile_after(RULES.next_check);
         assert_eq!(asked(), calls + 1, "{class}: it has changed");
@@ -176,7 +147,7 @@ fn a_wait_that_is_stated_for_an_update_is_kept_before_it_is_read_again() {
     world.reconcile_after(RULES.next_check);
     assert_eq!(world.forge.looks(), looks + 1, "nothing is asked until then");
     world.reconcile_after(Duration::from_secs(700));
-    assert_eq!(item(&world), "completed publication_reconciled");
+    assert_eq!(newest_item(&world), "completed publication_reconciled");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::release::Conclusion;
 use svc::workers::driver::Worker as _;
 
-use super::{PAST_DEADLINE, release, running};
+use super::{PAST_DEADLINE, newest_item, release, replay_class, running, unpublished};
 use crate::support::World;
 use crate::support::forge::Plan;
 use crate::support::world::{RULES, commit, json, webhooks};
@@ -21,29 +21,6 @@ fn dispatch_in_doubt() -> World {
     world.forge.plan(EffectKind::WorkflowDispatch, Plan::LostBefore);
     world.settle();
     world
-}
-
-/// A release that has failed, and whose end the forge refused to show.
-fn unpublished() -> World {
-    let world = running();
-    world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
-    world.reconcile_after(RULES.observation);
-    world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
-    world.settle();
-    assert_eq!(world.dead_letters(1).len(), 1);
-    world
-}
-
-fn replay_class(world: &World) -> String {
-    world
-        .ask("SELECT replay_class || ' ' || replay_safe FROM dead_letters WHERE resolution IS NULL")
-}
-
-fn item(world: &World) -> String {
-    world.ask(
-        "SELECT status || ' ' || coalesce(outcome_code, '-') FROM reconciliation_items \
-         ORDER BY id DESC LIMIT 1",
-    )
 }
 
 /// Claims the next item of a kind so often, and vanishes each time.
@@ -156,7 +133,7 @@ fn a_dispatch_in_doubt_whose_payload_does_not_read_ends_its_release_too() {
     let world = dispatch_in_doubt();
     world.tamper("UPDATE outbox SET payload = '?' WHERE kind = 'workflow_dispatch'");
     world.reconcile_after(RULES.observation);
-    assert_eq!(item(&world), "dead_letter subject_unreadable");
+    assert_eq!(newest_item(&world), "dead_letter subject_unreadable");
     world.reconcile_after(RULES.deadline);
     assert_eq!(release(&world), "failed forge_dispatch_unconfirmed");
 }
@@ -213,7 +190,7 @@ fn what_an_older_version_left_in_doubt_is_looked_for_again_and_ends() {
             finished_at = updated_at",
     );
     world.reconcile_after(RULES.observation);
-    assert_eq!(item(&world), "open effect_unproved");
+    assert_eq!(newest_item(&world), "open effect_unproved");
     world.reconcile_after(RULES.deadline);
     assert_eq!(release(&world), "failed forge_dispatch_unconfirmed");
     let items = "SELECT count(*) FROM reconciliation_items WHERE reason = 'dispatch_uncertain'";
