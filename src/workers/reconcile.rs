@@ -32,7 +32,7 @@ const APPLY_PAUSE: Duration = Duration::from_millis(500);
 /// Tries to apply what was seen; what is still not applied then is looked at again.
 const APPLY_TRIES: u32 = 20;
 
-/// Finds what is amiss, each time it is stepped.
+/// Finds what is amiss, and applies the deadlines of items that were given up, each time it is stepped.
 pub struct Detect {
     /// The store.
     pub store: Store,
@@ -64,6 +64,14 @@ impl Worker for Detect {
                         self.reconcile.notify();
                     }
                     more |= detected.more;
+                }
+                Err(error) => events::detection_failed(*kind, &error),
+            }
+            match self.store.apply_deadlines(*kind, self.rules) {
+                Ok(overdue) => {
+                    for item in overdue {
+                        events::overdue(item.id, item.reason, item.code);
+                    }
                 }
                 Err(error) => events::detection_failed(*kind, &error),
             }
@@ -116,7 +124,6 @@ impl Worker for Reconcile {
             if self.wake.is_stopped() {
                 return Next::Wait;
             }
-            self.apply_deadlines(*kind);
             if self.poll(*kind) == Next::Now {
                 next = Next::Now;
             }
@@ -146,18 +153,6 @@ impl Reconcile {
             self.look(claim);
         }
         if polled.more { Next::Now } else { Next::Wait }
-    }
-
-    fn apply_deadlines(&self, kind: Kind) {
-        match self.store.apply_deadlines(kind, self.rules) {
-            Ok(overdue) => {
-                for item in overdue {
-                    events::overdue(item.id, item.reason, item.code);
-                    self.outbox.notify();
-                }
-            }
-            Err(error) => self.store_failed("apply_deadlines", &error),
-        }
     }
 
     fn look(&self, claim: &Claim<Look>) {

@@ -224,8 +224,7 @@ fn an_item_that_was_given_up_touches_no_later_attempt() {
     let check_run = world.forge.last_check_run().get();
     world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
     world.settle();
-    world.clock.advance(RULES.deadline);
-    world.reconcile().step();
+    world.reconcile_after(RULES.deadline);
     assert_eq!(release(&world), "running -");
 }
 
