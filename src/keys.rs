@@ -1,10 +1,10 @@
 //! The keys of issuers of identity tokens: fetched when they are asked for, kept for a while, and used a
 //! while longer when the issuer does not answer. Who checks a signature with them is `auth`.
 //!
-//! Only issuers that were configured are ever asked. Every request brings the whole key set, so whoever
-//! causes one brings in a rotated key for everybody: that is why requests for unknown key ids may be
-//! bounded without a stranger keeping such a key out. One caller at a time fetches; the others use what
-//! there is, or hear when to come back, and nobody waits for somebody else's request.
+//! Only configured issuers are ever asked. Every request fetches the whole key set, so a request that
+//! a stranger causes brings in a rotated key for all callers. That is why requests for unknown key ids can
+//! be limited without a stranger keeping such a key out. One caller at a time fetches; the others use the
+//! keys there are, or are told when to come back, and never wait for the request of another caller.
 
 pub mod bucket;
 
@@ -26,9 +26,10 @@ const PAUSE: Duration = Duration::from_mins(1);
 const PAUSE_WITHOUT_KEYS: Duration = Duration::from_secs(5);
 /// When to come back while a request is under way; most take less.
 const UNDER_WAY: Duration = Duration::from_secs(1);
-/// Requests to one issuer for key ids it is not known to have. Nobody has several new keys a minute, and
-/// a sender comes back for four minutes, so a minute keeps no run out. What all peers share is small for
-/// an issuer, and delays by ten seconds at most; the first few are for those who come at the same time.
+/// Limits of the requests to one issuer for key ids it is not known to have. No issuer has several new
+/// keys a minute, and a sender retries for four minutes, so waiting a minute keeps no run out. The limit
+/// that all peers share is a light load for an issuer and delays a request by ten seconds at most; the
+/// burst is for peers that come at the same time.
 const UNKNOWN_KEYS: Limits =
     Limits { peer_interval: Duration::from_mins(1), burst: 3, interval: Duration::from_secs(10) };
 
@@ -148,7 +149,7 @@ impl Cached {
             return Plan::Wait(UNDER_WAY);
         }
         if is_due {
-            // Whoever comes first: this is no request for an unknown key, and takes from no bucket.
+            // The first caller refreshes the keys: that is no request for an unknown key, and takes from no bucket.
             self.refreshed_at = Some(now);
         } else if usable.is_none() {
             return Plan::Wait(self.refresh_wait(now));

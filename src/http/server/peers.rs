@@ -55,8 +55,8 @@ impl Peers {
         self.trusted.iter().any(|network| network.contains(&peer))
     }
 
-    /// Returns whom to charge for what a client holds; nobody when it is a trusted proxy, behind which are
-    /// many.
+    /// Returns whom to charge for what a client holds; `None` if it is a trusted proxy, which stands for
+    /// many clients.
     pub(super) fn charged(&self, client: IpAddr) -> Option<IpAddr> {
         (!self.trusts(client)).then(|| subscriber(client))
     }
