@@ -17,16 +17,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::auth::operator::{Operators, Principal};
 use crate::auth::shared_secret;
-use crate::clock::Clock;
 use crate::domain::slo::Report;
 use crate::forge::{payload, signature};
 use crate::keys::Keys;
-use crate::latest::Latest;
 use crate::metrics::Metrics;
-use crate::seats::Seats;
-use crate::seldom::Seldom;
+use crate::runtime::clock::Clock;
+use crate::runtime::log_throttle::LogThrottle;
+use crate::runtime::notify::Notify;
+use crate::runtime::semaphore::Semaphore;
+use crate::runtime::watch::Watch;
 use crate::store::Store;
-use crate::wake::Wake;
 
 pub use callback::{Callback, ResultTaken};
 pub use cards::Put;
@@ -55,9 +55,9 @@ pub struct ResultRules {
 #[derive(Clone, Debug, Default)]
 pub struct Wakes {
     /// Lifecycle jobs.
-    pub jobs: Wake,
+    pub jobs: Notify,
     /// Side effects.
-    pub outbox: Wake,
+    pub outbox: Notify,
 }
 
 /// Cards are checked without a token, so checking must not take the threads operators need.
@@ -66,8 +66,8 @@ pub const CARD_CHECKS_MAX: usize = 2;
 /// Lines that whoever reaches the public address can cause.
 #[derive(Debug, Default)]
 pub struct Refused {
-    webhook: Seldom,
-    result: Seldom,
+    webhook: LogThrottle,
+    result: LogThrottle,
 }
 
 /// Everything intentions need.
@@ -88,12 +88,12 @@ pub struct App {
     pub wakes: Wakes,
     /// Counters.
     pub metrics: Arc<Metrics>,
-    /// Seats for requests that check cards, [`CARD_CHECKS_MAX`] of them.
-    pub card_checks: Seats,
+    /// Semaphore for requests that check cards, [`CARD_CHECKS_MAX`] of them.
+    pub card_checks: Semaphore,
     /// Lines about webhooks and results of strangers.
     pub refused: Refused,
     /// How the signals stood when they were last evaluated.
-    pub slo: Latest<Report>,
+    pub slo: Watch<Report>,
     /// The service is stopping.
     pub draining: AtomicBool,
 }

@@ -23,7 +23,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes};
 use crate::auth::operator::Operators;
 use crate::auth::shared_secret;
-use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, ForgeConfig, ResultConfig};
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::self_check::SelfCheck;
@@ -37,13 +36,14 @@ use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlLimits, ControlServer};
 use crate::http::server::tcp::{self, TcpLimits, TcpServer};
 use crate::keys::{Fetch, Keys};
-use crate::latest::Latest;
 use crate::metrics::Metrics;
-use crate::random::{Ids, SystemEntropy};
-use crate::seats::Seats;
+use crate::runtime::clock::{Clock, SystemClock};
+use crate::runtime::notify::Notify;
+use crate::runtime::random::{Ids, SystemEntropy};
+use crate::runtime::semaphore::Semaphore;
+use crate::runtime::thread;
+use crate::runtime::watch::Watch;
 use crate::store::{self, OpenError, Options, Store};
-use crate::thread;
-use crate::wake::Wake;
 use crate::workers::slo::Slo;
 use crate::workers::sweep::Sweep;
 
@@ -189,9 +189,9 @@ impl Running {
             reconciliation_configuration_valid: config.reconciliation.is_some(),
             wakes: wakes.clone(),
             metrics: Arc::clone(&metrics),
-            card_checks: Seats::new(CARD_CHECKS_MAX),
+            card_checks: Semaphore::new(CARD_CHECKS_MAX),
             refused: Refused::default(),
-            slo: Latest::default(),
+            slo: Watch::default(),
             draining: AtomicBool::new(false),
         });
         let router: Arc<dyn Service> =
@@ -222,14 +222,14 @@ impl Running {
             delay_max,
             metrics: Arc::clone(&crew.metrics),
         };
-        crew.start(Box::new(sweep), Wake::new(), SWEEP_POLL)?;
+        crew.start(Box::new(sweep), Notify::new(), SWEEP_POLL)?;
         let slo =
             Slo::new(store.clone(), Arc::clone(&clock), Arc::clone(&crew.metrics), app.slo.clone());
-        crew.start(Box::new(slo), Wake::new(), config.work.slo_poll)?;
+        crew.start(Box::new(slo), Notify::new(), config.work.slo_poll)?;
         let check = SelfCheck { store, socket, tcp_addresses };
         let poll = sd_notify::watchdog_enabled()
             .map_or(SELF_CHECK_POLL, |every| (every / 3).min(SELF_CHECK_POLL));
-        crew.start(Box::new(check), Wake::new(), poll)?;
+        crew.start(Box::new(check), Notify::new(), poll)?;
         Ok(Self { app, tcp, control, workers: crew.workers, clock })
     }
 
@@ -312,7 +312,7 @@ fn addresses(listeners: &[(Surface, TcpListener)]) -> Result<Vec<SocketAddr>, Er
 /// Tells the supervisor; without one, nobody.
 fn tell_supervisor(state: &[sd_notify::NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(state) {
-        log::warn!(event = "daemon.notify_failed", error = error.to_string().as_str(); "the supervisor could not be told");
+        log::warn!(event = "daemon.notify_failed", error:% = error; "the supervisor could not be told");
     }
 }
 

@@ -8,11 +8,12 @@
 
 pub mod bucket;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::auth::workload::key_set::KeySet;
-use crate::clock::Clock;
+use crate::runtime::clock::Clock;
+use crate::runtime::mutex::lock;
 
 use bucket::{Bucket, Limits, Peer};
 
@@ -178,10 +179,6 @@ impl Cached {
             None => self.refresh_wait(now),
         }
     }
-}
-
-fn lock(cached: &Mutex<Cached>) -> MutexGuard<'_, Cached> {
-    cached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

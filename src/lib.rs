@@ -35,19 +35,11 @@ pub mod daemon;
 
 pub mod cli;
 
-pub mod clock;
 pub mod config;
-mod jwt;
-pub mod latest;
+pub mod crypto;
 pub mod logging;
 pub mod metrics;
-pub mod random;
-pub mod seats;
-pub mod secret;
-pub mod seldom;
-pub mod sha256;
-pub mod thread;
-pub mod wake;
+pub mod runtime;
 
 pub mod demo;
 pub mod simulator;

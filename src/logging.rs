@@ -11,8 +11,8 @@ use env_logger::Builder;
 use log::Record;
 use log::kv::{Error, Key, Value, VisitSource};
 
-use crate::clock::{Clock as _, SystemClock};
 use crate::config::LogConfig;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Starts logging, and makes a panic one log line. Calling it again changes nothing.
 pub fn start(config: LogConfig) {
@@ -30,7 +30,7 @@ pub fn start(config: LogConfig) {
     if started.is_ok() {
         std::panic::set_hook(Box::new(|info| {
             let place = info.location().map_or_else(String::new, ToString::to_string);
-            log::error!(event = "process.panicked", place = place.as_str(); "a thread panicked");
+            log::error!(event = "process.panicked", place:% = place; "a thread panicked");
         }));
     }
 }

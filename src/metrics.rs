@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use crate::runtime::mutex::lock;
 
 /// Every family: name, type, help.
 const FAMILIES: &[(&str, &str)] = &[
@@ -64,14 +66,14 @@ impl Metrics {
 
     /// Adds `amount`.
     pub fn add(&self, family: &'static str, labels: &[(&'static str, &'static str)], amount: u64) {
-        let mut counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = lock(&self.0);
         *counters.entry((family, labels.to_vec())).or_default() += amount;
     }
 
     /// Returns the sum of a family's counters that carry all of `labels`.
     #[must_use]
     pub fn sum(&self, family: &str, labels: &[(&'static str, &'static str)]) -> u64 {
-        let counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let counters = lock(&self.0);
         counters
             .iter()
             .filter(|((name, own), _)| *name == family && labels.iter().all(|l| own.contains(l)))
@@ -82,7 +84,7 @@ impl Metrics {
     /// Writes every counter as Prometheus text, version 0.0.4.
     #[must_use]
     pub fn render(&self) -> String {
-        let counters = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let counters = lock(&self.0).clone();
         let mut text = String::new();
         for (family, help) in FAMILIES {
             header(&mut text, family, "counter", help);

@@ -18,14 +18,15 @@ mod webhook;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::domain::delivery::{RepositoryName, RepositoryRef};
 use crate::domain::id::{AppId, RepositoryId};
 use crate::domain::time::Timestamp;
-use crate::wake::Wake;
+use crate::runtime::mutex::lock;
+use crate::runtime::notify::Notify;
 use state::State;
 
 /// The account that owns every simulated repository.
@@ -157,7 +158,7 @@ pub struct CheckRun {
 pub struct Simulator {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
-    stop: Wake,
+    stop: Notify,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -169,9 +170,9 @@ impl Simulator {
     pub fn start() -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let (state, stop) = (Arc::new(Mutex::new(State::new(base_url(address)))), Wake::new());
+        let (state, stop) = (Arc::new(Mutex::new(State::new(base_url(address)))), Notify::new());
         let (shared, stopped) = (Arc::clone(&state), stop.clone());
-        let thread = crate::thread::spawn("simulator", move || {
+        let thread = crate::runtime::thread::spawn("simulator", move || {
             server::serve(&listener, &shared, &stopped);
         })?;
         Ok(Self { address, state, stop, thread: Some(thread) })
@@ -284,7 +285,7 @@ impl Simulator {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

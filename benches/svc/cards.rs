@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use svc::card;
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
 
 use crate::support::{Folder, heading, line, median, ratio};
 use crate::svcd::Site;

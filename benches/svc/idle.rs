@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::time::Duration;
 
-use svc::clock::{Clock as _, SystemClock};
-use svc::wake::Wake;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
 
 use crate::support::{heading, line, median};
 use crate::svcd::Site;
@@ -36,9 +36,9 @@ pub(crate) fn run() {
     line("start to ready; limit: svcd --version", [&value, &limit, &ratio, "< 100 ms"]);
     let svcd = site.start();
     // Nobody stops these waits.
-    assert!(Wake::new().pause(Duration::from_secs(1)));
+    assert!(Notify::new().pause(Duration::from_secs(1)));
     let before = svcd.ran();
-    assert!(Wake::new().pause(LOOK));
+    assert!(Notify::new().pause(LOOK));
     let share = (svcd.ran() - before).as_secs_f64() / LOOK.as_secs_f64() * 100.0;
     let resident = format!("{:.1} MiB", svcd.resident());
     line("resident memory", [&resident, &nothing, &nothing, "< 15 MiB"]);

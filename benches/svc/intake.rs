@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Wakes};
-use svc::clock::SystemClock;
 use svc::forge::{payload, signature};
 use svc::http::message::Surface;
 use svc::http::routes::Router;
 use svc::http::server::tcp::{self, TcpLimits, TcpServer};
-use svc::latest::Latest;
 use svc::metrics::Metrics;
-use svc::seats::Seats;
+use svc::runtime::clock::SystemClock;
+use svc::runtime::semaphore::Semaphore;
+use svc::runtime::watch::Watch;
 use svc::simulator::sign;
 use svc::store::Store;
 
@@ -87,9 +87,9 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
         reconciliation_configuration_valid: true,
         wakes: Wakes::default(),
         metrics: Arc::new(Metrics::default()),
-        card_checks: Seats::new(CARD_CHECKS_MAX),
+        card_checks: Semaphore::new(CARD_CHECKS_MAX),
         refused: Refused::default(),
-        slo: Latest::default(),
+        slo: Watch::default(),
         draining: AtomicBool::new(false),
     };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

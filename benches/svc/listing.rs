@@ -1,7 +1,7 @@
 //! A page of 100 dead letters: the first and the last, of a short and of a long list.
 
-use svc::clock::{Clock as _, SystemClock};
 use svc::domain::time::Timestamp;
+use svc::runtime::clock::{Clock as _, SystemClock};
 
 use crate::support::{Folder, heading, line, median, open_raw, open_store, ratio};
 use crate::work::{INSTALLATION, NAME};

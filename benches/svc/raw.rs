@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 
 use rusqlite::{Connection, params};
-use svc::clock::{Clock as _, SystemClock};
-use svc::thread;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::thread;
 
 use crate::support::open_raw;
 use crate::work::{INSTALLATION, NAME, REPOSITORY};

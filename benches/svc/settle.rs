@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use secrecy::SecretString;
-use svc::clock::{Clock as _, SystemClock};
 use svc::domain::delivery::{NewDelivery, RepositoryRef};
 use svc::domain::event::{Action, CommitSha, GitRef};
 use svc::domain::id::{AttemptId, RepositoryId};
@@ -18,9 +17,10 @@ use svc::domain::outbox::{Effect, EffectKind, SendResult};
 use svc::domain::reconcile::Rules;
 use svc::forge::client::{ApiVersion, Client, Settings};
 use svc::metrics::Metrics;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
 use svc::simulator::{Call, RunState, Simulator, WorkflowRun};
 use svc::store::Store;
-use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::reconcile::{Detect, Reconcile};
 use svc::workers::shares::Shares;
@@ -163,7 +163,7 @@ fn detect(store: &Store) {
         store: store.clone(),
         clock: Arc::new(SystemClock::new()),
         rules: RULES,
-        reconcile: Wake::new(),
+        reconcile: Notify::new(),
         inbox_after: 0,
     };
     while detect.step() == Next::Now {}
@@ -181,9 +181,9 @@ fn reconcile(store: &Store, client: &Arc<Client>) {
                 rules: RULES,
                 pace: work::pace(),
                 shares: shares.clone(),
-                wake: Wake::new(),
-                outbox: Wake::new(),
-                jobs: Wake::new(),
+                wake: Notify::new(),
+                outbox: Notify::new(),
+                jobs: Notify::new(),
                 metrics: Arc::new(Metrics::default()),
             };
             scope.spawn(move || while reconcile.step() == Next::Now {});

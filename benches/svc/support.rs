@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use svc::clock::{Clock as _, SystemClock};
-use svc::random::{Ids, SystemEntropy};
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::random::{Ids, SystemEntropy};
 use svc::store::{Options, Store};
 
 /// A folder below `target/`, gone when dropped: a folder for temporary files may be in memory.

@@ -6,9 +6,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::thread;
 use svc::simulator::Simulator;
-use svc::thread;
 
 use crate::support::Folder;
 use crate::work::repository;

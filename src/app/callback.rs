@@ -6,6 +6,7 @@
 use crate::app::{App, Error, ResultRules};
 use crate::auth::shared_secret::SignedHeaders;
 use crate::auth::workload::{RunIdentity, Token};
+use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::result::{Expected, Fault, NewResult, Recorded};
@@ -13,7 +14,6 @@ use crate::forge::result;
 use crate::keys::NoKey;
 use crate::keys::bucket::Peer;
 use crate::metrics::RESULTS;
-use crate::sha256;
 
 /// A result as it arrived. Nothing of it is trusted yet.
 #[derive(Clone, Copy, Debug)]
@@ -137,8 +137,8 @@ impl App {
         &self,
         callback: &Callback<'_>,
     ) -> Result<(ReleaseRunId, AttemptId, Expected), Unknown> {
-        let release_run = callback.release_run.parse().or(Err(Fault::Attempt))?;
-        let attempt = callback.attempt.parse().or(Err(Fault::Attempt))?;
+        let release_run = callback.release_run.parse().map_err(|_| Fault::Attempt)?;
+        let attempt = callback.attempt.parse().map_err(|_| Fault::Attempt)?;
         let expected = self.store.expected_result(release_run, attempt);
         let expected = expected.map_err(|error| Unknown::Later(error.into()))?;
         Ok((release_run, attempt, expected.ok_or(Fault::Attempt)?))
@@ -154,8 +154,8 @@ impl App {
             return Err(Error::UnsupportedMediaType);
         }
         let unusable = || Error::InvalidRequest("the body must be a result of version 1".into());
-        let body = std::str::from_utf8(callback.body).or(Err(unusable()))?;
-        let report = result::read(body).or(Err(unusable()))?;
+        let body = std::str::from_utf8(callback.body).map_err(|_| unusable())?;
+        let report = result::read(body).map_err(|_| unusable())?;
         let decision = report.decision;
         let recorded = self.store.record_result(NewResult {
             release_run: sender.release_run,

@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::card::{self, BATCH_MAX, Report};
+use crate::crypto::sha256;
 use crate::domain::agent_card::{AgentCard, CardName, Condition, NewAgentCard, Removal, Write};
 use crate::domain::digest::Digest;
 use crate::domain::page::Page;
-use crate::sha256;
 
 /// How long one more check waits for its turn, holding its thread.
 const CHECK_WAIT: Duration = Duration::from_millis(100);
@@ -97,7 +97,7 @@ impl App {
             (Write::Keep, card) => card.map(|card| (Put::Unchanged, card)),
         };
         let (put, card) = put.ok_or(Error::Unavailable)?;
-        log::info!(event = "agent_card.registered", outcome = put.as_str(), digest = card.digest.to_string().as_str(), revision = card.revision, bytes = card.size, actor = principal.actor(); "an operator registered an agent card");
+        log::info!(event = "agent_card.registered", outcome = put.as_str(), digest:% = card.digest, revision = card.revision, bytes = card.size, actor = principal.actor(); "an operator registered an agent card");
         Ok((put, card))
     }
 
@@ -115,7 +115,7 @@ impl App {
             Removal::NotFound => Err(Error::NoSuchCard),
             Removal::PreconditionFailed => Err(Error::PreconditionFailed),
             Removal::Remove(digest) => {
-                log::info!(event = "agent_card.removed", digest = digest.to_string().as_str(), actor = principal.actor(); "an operator removed an agent card");
+                log::info!(event = "agent_card.removed", digest:% = digest, actor = principal.actor(); "an operator removed an agent card");
                 Ok(())
             }
         }

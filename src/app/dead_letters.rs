@@ -65,7 +65,7 @@ impl App {
             Ok(ReplayOutcome::Replayed(audit_event)) => {
                 self.wakes.jobs.notify();
                 self.wakes.outbox.notify();
-                log::info!(event = "operator.replayed", item_type = item.item_type().as_str(), item_id = item.to_string().as_str(), audit_event_id = audit_event.to_string().as_str(); "an operator replayed a dead letter");
+                log::info!(event = "operator.replayed", item_type = item.item_type().as_str(), item_id:% = item, audit_event_id:% = audit_event; "an operator replayed a dead letter");
                 ("replayed", Ok(Replayed { now: true, audit_event }))
             }
             Ok(ReplayOutcome::AlreadyApplied(audit_event)) => {

@@ -1,10 +1,10 @@
 //! Taking in a webhook: signature first, then meaning, then the disk, then the answer.
 
 use crate::app::{App, Error};
+use crate::crypto::sha256;
 use crate::domain::delivery::{DeliveryId, NewDelivery, Recorded};
 use crate::forge::payload;
 use crate::metrics::DELIVERIES;
-use crate::sha256;
 
 /// A webhook as it arrived. Nothing of it is trusted yet.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl App {
 
     fn take_in(&self, webhook: &Webhook<'_>) -> Result<(Intake, &'static str), Error> {
         let rules = self.intake.as_ref().ok_or(Error::ForgeOff)?;
-        rules.secrets.verify(webhook.signature, webhook.body).or(Err(Error::BadSignature))?;
+        rules.secrets.verify(webhook.signature, webhook.body).map_err(|_| Error::BadSignature)?;
         if !webhook.is_json {
             return Err(Error::UnsupportedMediaType);
         }
@@ -83,9 +83,9 @@ impl App {
             .ok_or(Error::InvalidRequest("send one X-GitHub-Delivery header, a GUID".into()))?;
         let event =
             webhook.event.ok_or(Error::InvalidRequest("send one X-GitHub-Event header".into()))?;
-        let normalised = payload::normalise(event, webhook.body, &rules.payload).or(Err(
-            Error::InvalidRequest("the body must be one JSON object without repeated keys".into()),
-        ))?;
+        let normalised = payload::normalise(event, webhook.body, &rules.payload).map_err(|_| {
+            Error::InvalidRequest("the body must be one JSON object without repeated keys".into())
+        })?;
         let recorded = self.store.record_delivery(NewDelivery {
             id: id.clone(),
             event: normalised.event,
@@ -99,7 +99,7 @@ impl App {
         Ok(match recorded {
             Recorded::Accepted(job) => {
                 self.wakes.jobs.notify();
-                log::info!(event = "webhook.accepted", delivery_id = delivery_id, forge_event = normalised.event, job_id = job.to_string().as_str(); "a webhook became a job");
+                log::info!(event = "webhook.accepted", delivery_id = delivery_id, forge_event = normalised.event, job_id:% = job; "a webhook became a job");
                 (Intake::Accepted, "accepted")
             }
             Recorded::Ignored => {

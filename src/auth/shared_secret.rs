@@ -10,11 +10,11 @@ use ring::hmac;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::auth::workload::RunIdentity;
+use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::WorkflowRunId;
 use crate::domain::result::{Expected, Fault};
 use crate::domain::time::Timestamp;
-use crate::sha256;
 
 /// How far the clock of the run may be from ours, either way.
 const WINDOW: Duration = Duration::from_mins(5);

@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use subtle::ConstantTimeEq as _;
 
+use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::{OwnerId, RepositoryId, WorkflowRunId};
 use crate::domain::result::{Expected, Fault};
 use crate::domain::time::Timestamp;
-use crate::sha256;
 
 pub use token::Token;
 

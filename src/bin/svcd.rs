@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     }
     logging::start(config.log);
     for warning in &config.warnings {
-        log::warn!(event = "config.warning", setting = warning.name.as_str(), what = warning.what.as_str(); "a setting leaves something off");
+        log::warn!(event = "config.warning", setting = warning.name.as_str(), what:% = warning.what; "a setting leaves something off");
     }
     match daemon::run(config) {
         Ok(()) => ExitCode::SUCCESS,

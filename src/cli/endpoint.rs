@@ -40,7 +40,7 @@ impl Endpoint {
         if text.contains(['@', '?', '#']) {
             return Err(Refused::Secret);
         }
-        let uri: Uri = text.parse().or(Err(Refused::Shape))?;
+        let uri: Uri = text.parse().map_err(|_| Refused::Shape)?;
         let host = uri.host().filter(|host| !host.is_empty()).ok_or(Refused::Shape)?;
         match uri.scheme_str() {
             Some("https") => {}

@@ -18,10 +18,10 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 use crate::cli::word::one_of;
 use crate::cli::{Global, installations, retry};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::dead_letter::{ItemType, OperationId};
-use crate::random::{Ids, SystemEntropy};
-use crate::wake::Wake;
+use crate::runtime::clock::{Clock as _, SystemClock};
+use crate::runtime::notify::Notify;
+use crate::runtime::random::{Ids, SystemEntropy};
 
 /// Replay one dead letter that is safe to replay
 ///
@@ -103,7 +103,7 @@ fn send(
         let Some(wait) = wait else { return Err(failure) };
         remark(wait, &failure, output);
         // Nobody stops this wait but the signal that ends the process.
-        let _over = Wake::new().pause(wait);
+        let _over = Notify::new().pause(wait);
     }
 }
 

@@ -6,8 +6,8 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Show the signals: what fires, since when, and what to look at next
 ///

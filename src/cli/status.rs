@@ -9,8 +9,8 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Say whether the service is ready, and if not, why
 ///

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::secret::{self, SecretError};
+use crate::crypto::secret::{self, SecretError};
 
 /// Where packages put it: mode 0640, group of operators.
 const FILE_DEFAULT: &str = "/etc/svc/operator.token";

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use secrecy::SecretString;
 
 use crate::config::settings::{OF_THE_COMMAND_LINE, SETTINGS, Setting};
-use crate::secret;
+use crate::crypto::secret;
 
 /// What is wrong with one variable, and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]

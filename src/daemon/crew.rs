@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use super::Error;
 use crate::app::Wakes;
-use crate::clock::{Clock, SystemClock};
 use crate::config::{ForgeConfig, ReconciliationConfig, WorkConfig};
 use crate::forge::{Forge, Hooks};
 use crate::metrics::Metrics;
-use crate::random::{Ids, SystemEntropy};
+use crate::runtime::clock::{Clock, SystemClock};
+use crate::runtime::notify::Notify;
+use crate::runtime::random::{Ids, SystemEntropy};
+use crate::runtime::thread;
 use crate::store::{NewRelease, Store};
-use crate::thread;
-use crate::wake::Wake;
 use crate::workers::driver::{self, Worker};
 use crate::workers::jobs::{Jobs, Owed};
 use crate::workers::outbox::Outbox;
@@ -31,7 +31,7 @@ pub(super) struct Crew {
 /// A worker that runs.
 pub(super) struct WorkerThread {
     pub(super) name: &'static str,
-    pub(super) wake: Wake,
+    pub(super) wake: Notify,
     /// Disconnects when the worker has ended.
     pub(super) ended: Receiver<Infallible>,
 }
@@ -40,7 +40,7 @@ impl Crew {
     pub(super) fn start(
         &mut self,
         worker: Box<dyn Worker>,
-        wake: Wake,
+        wake: Notify,
         poll: Duration,
     ) -> Result<(), Error> {
         let name = worker.name();
@@ -102,7 +102,7 @@ impl Crew {
         hooks: Arc<dyn Hooks>,
         clock: &Arc<dyn Clock>,
     ) -> Result<(), Error> {
-        let wake = Wake::new();
+        let wake = Notify::new();
         let worker = Redelivery {
             store: store.clone(),
             hooks,
@@ -123,7 +123,7 @@ impl Crew {
         clock: &Arc<dyn Clock>,
         (settings, config): (&ForgeConfig, &ReconciliationConfig),
     ) -> Result<(), Error> {
-        let (owner, wake) = (owner(), Wake::new());
+        let (owner, wake) = (owner(), Notify::new());
         let shares = Shares::of_pool(config.concurrency);
         let at_the_forge = (0..config.concurrency).map(|_| Reconcile::AT_THE_FORGE);
         for kinds in at_the_forge.chain([Reconcile::IN_THE_STORE]) {
@@ -149,7 +149,7 @@ impl Crew {
             reconcile: wake,
             inbox_after: 0,
         };
-        self.start(Box::new(detect), Wake::new(), config.detect_interval)
+        self.start(Box::new(detect), Notify::new(), config.detect_interval)
     }
 }
 

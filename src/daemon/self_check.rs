@@ -36,7 +36,7 @@ impl Worker for SelfCheck {
         match self.check() {
             Ok(()) => tell_supervisor(&[sd_notify::NotifyState::Watchdog]),
             Err(what) => {
-                log::error!(event = "daemon.self_check_failed", what = what.as_str(); "the daemon does not answer itself");
+                log::error!(event = "daemon.self_check_failed", what:% = what; "the daemon does not answer itself");
             }
         }
         Next::Wait
@@ -49,7 +49,7 @@ impl SelfCheck {
             match ask_tcp(*address) {
                 Ok(()) => {}
                 Err(error) if is_turned_away(&error) => {
-                    log::warn!(event = "daemon.surface_full", address = address.to_string().as_str(); "a surface has no place left for connections");
+                    log::warn!(event = "daemon.surface_full", address:% = address; "a surface has no place left for connections");
                 }
                 Err(error) => return Err(format!("{address}: {error}")),
             }

@@ -48,7 +48,7 @@ pub(super) fn listen(
             let failed = |error| Error::Listen(address, error);
             let listener = listener.map_err(failed)?;
             let bound = listener.local_addr().map_err(failed)?.to_string();
-            log::info!(event = "daemon.listening", surface = surface.as_str(), address = bound.as_str(), handed_over = place.is_some(); "a surface is open");
+            log::info!(event = "daemon.listening", surface = surface.as_str(), address:% = bound, handed_over = place.is_some(); "a surface is open");
             Ok((surface, listener))
         })
         .collect()

@@ -16,10 +16,10 @@ use process::Process;
 pub(super) use requests::result_path;
 use serde_json::Value;
 
-use crate::clock::{Clock as _, SystemClock};
 use crate::demo::Error;
 use crate::domain::delivery::RepositoryRef;
-use crate::random::{Ids, SystemEntropy};
+use crate::runtime::clock::{Clock as _, SystemClock};
+use crate::runtime::random::{Ids, SystemEntropy};
 use crate::simulator::{Issuer, Simulator, Webhooks};
 
 /// Nothing in the demonstration takes longer, or it has failed.

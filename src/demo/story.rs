@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::demo::stage::{PATIENCE, Ran, Stage, unexpected};
 use crate::demo::{Error, Print};
-use crate::wake::Wake;
+use crate::runtime::notify::Notify;
 
 /// Between two looks at what is waited for.
 const LOOK_AGAIN: Duration = Duration::from_millis(30);
@@ -47,7 +47,7 @@ impl Teller<'_> {
                 return Ok(seen);
             }
             let waited = self.stage.monotonic().saturating_sub(began);
-            if waited > PATIENCE || !Wake::new().pause(LOOK_AGAIN) {
+            if waited > PATIENCE || !Notify::new().pause(LOOK_AGAIN) {
                 return Err(Error::Waited(what));
             }
             if waited.as_secs() > said {

@@ -39,7 +39,7 @@ impl FromStr for Digest {
         let mut bytes = [0; 32];
         for (place, byte) in bytes.iter_mut().enumerate() {
             let digits = text.get(2 * place..2 * place + 2).ok_or(NotADigest)?;
-            *byte = u8::from_str_radix(digits, 16).or(Err(NotADigest))?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| NotADigest)?;
         }
         let digest = Self(bytes);
         // One spelling: no upper case, no sign, nothing behind.

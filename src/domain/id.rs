@@ -35,7 +35,7 @@ macro_rules! our_id {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                let id = Self(Uuid::try_parse(text).or(Err(InvalidId))?);
+                let id = Self(Uuid::try_parse(text).map_err(|_| InvalidId)?);
                 if id.to_string() == text { Ok(id) } else { Err(InvalidId) }
             }
         }
@@ -91,7 +91,7 @@ macro_rules! forge_id {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                let id = Self::try_from(text.parse::<i64>().or(Err(InvalidId))?)?;
+                let id = Self::try_from(text.parse::<i64>().map_err(|_| InvalidId)?)?;
                 if id.to_string() == text { Ok(id) } else { Err(InvalidId) }
             }
         }

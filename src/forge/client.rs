@@ -15,11 +15,11 @@ use super::session::RepositorySession;
 use super::token::AppKey;
 use super::wire::{Request, Silence, Wire};
 use super::{Forge, Gate, Permission, Session, token, wire};
-use crate::clock::Clock;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{AppId, InstallationId};
 use crate::domain::outbox::SendResult;
+use crate::runtime::clock::Clock;
 
 /// How the forge is reached. Source: the operator.
 #[derive(Debug)]

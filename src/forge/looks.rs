@@ -9,13 +9,13 @@ use serde::Deserialize;
 use super::CheckRunLook;
 use super::answer::log_failure;
 use super::session::{RepositorySession, percent_encode};
+use crate::crypto::sha256;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::digest::Digest;
 use crate::domain::id::{RepositoryId, WorkflowRunId};
 use crate::domain::reconcile::workflow::{Lookup, RunConclusion};
 use crate::domain::reconcile::{Unavailable, doubt, look};
 use crate::domain::time::Timestamp;
-use crate::sha256;
 
 /// How a run begins that was dispatched: its title is this and the attempt's id.
 pub const RUN_TITLE: &str = "release ";
@@ -93,7 +93,7 @@ pub(super) fn find_workflow_run(
         named if !named.iter().all(is_it) => Err(ErrorClass::Identity),
         // A page that was not read may name it once more.
         [run] if page.total_count <= page.workflow_runs.len() => {
-            WorkflowRunId::try_from(run.id).or(Err(ErrorClass::Protocol))
+            WorkflowRunId::try_from(run.id).map_err(|_| ErrorClass::Protocol)
         }
         _ => return doubt::Observation::NoProof,
     };

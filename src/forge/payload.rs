@@ -73,7 +73,7 @@ pub enum Unusable {
 /// # Errors
 /// When the body is not one well-formed JSON object, or names a field we read twice.
 pub fn normalise(event: &str, body: &[u8], rules: &Rules) -> Result<Normalised, Unusable> {
-    let text = std::str::from_utf8(body).or(Err(Unusable::NotUtf8))?;
+    let text = std::str::from_utf8(body).map_err(|_| Unusable::NotUtf8)?;
     let payload = Field::object(text)?;
     let event = EVENTS.into_iter().find(|known| *known == event).unwrap_or("unknown");
     let [action, installation, repository] =

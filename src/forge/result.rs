@@ -53,7 +53,7 @@ pub fn read(body: &str) -> Result<Report, NotAResult> {
     if body.contains('[') {
         return Err(NotAResult);
     }
-    let body: Body = serde_json::from_str(body).or(Err(NotAResult))?;
+    let body: Body = serde_json::from_str(body).map_err(|_| NotAResult)?;
     let decision = Decision::from_word(&body.decision).ok_or(NotAResult)?;
     let head_commit = CommitSha::new(&body.head_commit).ok_or(NotAResult)?;
     let artifact_holds = match &body.artifact {

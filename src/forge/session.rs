@@ -133,7 +133,7 @@ impl<'a> RepositorySession<'a> {
         };
         let lowest = page.check_runs.iter().filter(ours).map(|run| run.id).min();
         match lowest.map(CheckRunId::try_from) {
-            Some(id) => id.map(Some).or(Err(unclear)),
+            Some(id) => id.map(Some).map_err(|_| unclear),
             // It may stand on a page that was not read.
             None if page.total_count > page.check_runs.len() => Err(unclear),
             None => Ok(None),

@@ -50,10 +50,11 @@ impl AppKey {
 
 /// Reads an RSA key of at least 2048 bits, PEM, PKCS#1 or PKCS#8, and signs once with it.
 pub(super) fn read_key(pem: &SecretString) -> Result<EncodingKey, ClientError> {
-    crate::jwt::install();
+    crate::crypto::jwt::install();
     let key = EncodingKey::from_rsa_pem(pem.expose_secret().as_bytes())
-        .or(Err(ClientError::PrivateKey))?;
-    encode(&Header::new(Algorithm::RS256), &json!({}), &key).or(Err(ClientError::PrivateKey))?;
+        .map_err(|_| ClientError::PrivateKey)?;
+    encode(&Header::new(Algorithm::RS256), &json!({}), &key)
+        .map_err(|_| ClientError::PrivateKey)?;
     Ok(key)
 }
 

@@ -125,10 +125,10 @@ impl Wire {
             .header("x-github-api-version", self.version)
             .header(CONNECTION, "close");
         let sent = match &request.body {
-            None => self.agent.run(head.body(()).or(Err(Silence::NotSent))?),
+            None => self.agent.run(head.body(()).map_err(|_| Silence::NotSent)?),
             Some(body) => {
                 let head = head.header(CONTENT_TYPE, "application/json");
-                self.agent.run(head.body(body).or(Err(Silence::NotSent))?)
+                self.agent.run(head.body(body).map_err(|_| Silence::NotSent)?)
             }
         };
         let (head, mut body) = sent.map_err(|error| silence(&error))?.into_parts();
@@ -146,7 +146,7 @@ impl Wire {
 /// client nor a `{:?}` shows it.
 fn authorization(bearer: &SecretString) -> Result<HeaderValue, Silence> {
     let mut value = HeaderValue::try_from(format!("Bearer {}", bearer.expose_secret()))
-        .or(Err(Silence::NotSent))?;
+        .map_err(|_| Silence::NotSent)?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -180,7 +180,7 @@ fn check_base(base: &str) -> Option<bool> {
 pub(super) fn read_roots(pem: &[u8]) -> Result<RootCerts, ClientError> {
     let mut roots = Vec::new();
     for item in parse_pem(pem) {
-        if let PemItem::Certificate(certificate) = item.or(Err(ClientError::RootCertificate))? {
+        if let PemItem::Certificate(certificate) = item.map_err(|_| ClientError::RootCertificate)? {
             roots.push(certificate);
         }
     }
@@ -200,7 +200,7 @@ impl<T: Resolver> Resolver for BeforeSending<T> {
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        self.0.resolve(uri, config, timeout).or(Err(ureq::Error::ConnectionFailed))
+        self.0.resolve(uri, config, timeout).map_err(|_| ureq::Error::ConnectionFailed)
     }
 }
 

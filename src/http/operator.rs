@@ -86,7 +86,7 @@ pub(super) fn installations(
         None => None,
         Some(text) => Some(
             text.parse()
-                .or(Err(invalid("after must be an installation's number, as nextAfter")))?,
+                .map_err(|_| invalid("after must be an installation's number, as nextAfter"))?,
         ),
     };
     let page = app.installations(principal, after, page_size(limit)?)?;
@@ -139,7 +139,7 @@ fn cursor<T: FromStr>(before: Option<String>) -> Result<Option<T>, Error> {
     before
         .map(|text| text.parse())
         .transpose()
-        .or(Err(invalid("before must be an id of this list, as nextBefore gives it")))
+        .map_err(|_| invalid("before must be an id of this list, as nextBefore gives it"))
 }
 
 /// Reads a filter that takes one of a few words.

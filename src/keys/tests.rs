@@ -182,7 +182,7 @@ fn nobody_waits_for_somebody_else_s_request() {
     for (key_id, meanwhile) in [("one", unavailable(1)), ("two", Ok(()))] {
         let other = Arc::clone(&keys);
         let first = move || other.of(ISSUER, key_id, None).map(drop);
-        let first = crate::thread::spawn("first", first).unwrap();
+        let first = crate::runtime::thread::spawn("first", first).unwrap();
         begun.recv().unwrap();
         assert_eq!(get("one"), meanwhile);
         assert_eq!(get("three"), unavailable(1));

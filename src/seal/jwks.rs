@@ -50,9 +50,9 @@ impl Jwks {
         if bytes.len() > JWKS_BYTES_MAX {
             return Err(JwksError::TooLarge);
         }
-        let set: Object<&RawValue> = serde_json::from_slice(bytes).or(Err(JwksError::Shape))?;
+        let set: Object<&RawValue> = serde_json::from_slice(bytes).map_err(|_| JwksError::Shape)?;
         let list = set.get("keys").ok_or(JwksError::Shape)?;
-        let list: Vec<Object> = serde_json::from_str(list.get()).or(Err(JwksError::Shape))?;
+        let list: Vec<Object> = serde_json::from_str(list.get()).map_err(|_| JwksError::Shape)?;
         if list.len() > KEYS_MAX {
             return Err(JwksError::TooLarge);
         }

@@ -47,7 +47,7 @@ impl<'a> Jws<'a> {
 }
 
 fn check_header(header: &[u8], declared: &Declared<'_>) -> Result<(), Reason> {
-    let header: Object = serde_json::from_slice(header).or(Err(Reason::HeaderNotJson))?;
+    let header: Object = serde_json::from_slice(header).map_err(|_| Reason::HeaderNotJson)?;
     let has = |name: &str| header.get(name).is_some();
     let algorithm = header.text("alg").and_then(Algorithm::from_word);
     let is_ours = |kind: &str| kind == TYPE || kind == "JOSE";

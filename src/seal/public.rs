@@ -82,7 +82,7 @@ impl Public {
                 )
             }
         };
-        verified.or(Err(Reason::SignatureWrong))
+        verified.map_err(|_| Reason::SignatureWrong)
     }
 
     const fn signature_length(&self) -> usize {

@@ -79,7 +79,7 @@ impl Signer {
             return Err(KeyError::KeyId);
         }
         let pem = pem.expose_secret().as_bytes();
-        let key = Zeroizing::new(PrivateKeyDer::from_pem_slice(pem).or(Err(KeyError::NotPem))?);
+        let key = Zeroizing::new(PrivateKeyDer::from_pem_slice(pem).map_err(|_| KeyError::NotPem)?);
         let pair = pair(&key).ok_or(KeyError::Unusable)?;
         Ok(Self { pair, key_id: key_id.to_owned() })
     }

@@ -43,7 +43,7 @@ pub(super) fn is_app(bearer: &str, now: Timestamp) -> bool {
         iat: i64,
         exp: i64,
     }
-    crate::jwt::install();
+    crate::crypto::jwt::install();
     let Some(key) = public_key() else { return false };
     // Time is judged below, by our own clock and with the forge's own bounds.
     let mut rules = Validation::new(Algorithm::RS256);
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn only_a_credential_of_the_app_that_holds_now_is_taken() {
-        crate::jwt::install();
+        crate::crypto::jwt::install();
         let key = EncodingKey::from_rsa_pem(key::THROWAWAY_PRIVATE_KEY.as_bytes());
         let key = key.expect("the key is one");
         let sign = |iss: &str, iat: i64, exp: i64| {

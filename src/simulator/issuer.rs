@@ -3,7 +3,7 @@
 
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use base64::Engine as _;
@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 use super::OWNER;
 use super::server::{READ_TIMEOUT, Reply, Request, read};
 use super::{BASE_PATH, WorkflowRun, key};
-use crate::clock::{Clock as _, SystemClock};
-use crate::wake::Wake;
+use crate::runtime::clock::{Clock as _, SystemClock};
+use crate::runtime::mutex::lock;
+use crate::runtime::notify::Notify;
 
 /// Where tokens come from, below the base path.
 const ISSUER_PATH: &str = "/_services/token";
@@ -79,7 +80,7 @@ struct State {
 pub struct Issuer {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
-    stop: Wake,
+    stop: Notify,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -91,9 +92,9 @@ impl Issuer {
     pub fn start() -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let (state, stop) = (Arc::<Mutex<State>>::default(), Wake::new());
+        let (state, stop) = (Arc::<Mutex<State>>::default(), Notify::new());
         let (shared, stopped) = (Arc::clone(&state), stop.clone());
-        let thread = crate::thread::spawn("issuer", move || {
+        let thread = crate::runtime::thread::spawn("issuer", move || {
             for stream in listener.incoming() {
                 if stopped.is_stopped() {
                     return;
@@ -162,7 +163,7 @@ impl Issuer {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -184,7 +185,7 @@ fn url(address: SocketAddr) -> String {
 fn answer(mut stream: TcpStream, address: SocketAddr, state: &Mutex<State>) -> io::Result<()> {
     stream.set_read_timeout(Some(READ_TIMEOUT))?;
     let request = read(&mut stream)?;
-    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = lock(state);
     let reply = match request.path.strip_prefix(ISSUER_PATH) {
         Some("/.well-known/jwks") => {
             state.key_requests += 1;
@@ -226,7 +227,7 @@ fn mint(issuer: &str, state: &mut State, claims: &RunClaims, audience: &str) -> 
 }
 
 fn sign_text(header: &str, claims: &str, private_key_pem: &str) -> String {
-    crate::jwt::install();
+    crate::crypto::jwt::install();
     let key = EncodingKey::from_rsa_pem(private_key_pem.as_bytes()).expect("the key is one");
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let signed = format!("{}.{}", encode(header), encode(claims));

@@ -3,14 +3,15 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::state::State;
 use super::{BASE_PATH, Fault};
-use crate::wake::Wake;
+use crate::runtime::mutex::lock;
+use crate::runtime::notify::Notify;
 
 /// Longest time to wait for the rest of a request.
 pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,7 +83,7 @@ impl Reply {
 }
 
 /// Answers until the end is asked for.
-pub(super) fn serve(listener: &TcpListener, state: &Mutex<State>, stop: &Wake) {
+pub(super) fn serve(listener: &TcpListener, state: &Mutex<State>, stop: &Notify) {
     for stream in listener.incoming() {
         if stop.is_stopped() {
             return;
@@ -92,10 +93,10 @@ pub(super) fn serve(listener: &TcpListener, state: &Mutex<State>, stop: &Wake) {
     }
 }
 
-fn answer(mut stream: TcpStream, state: &Mutex<State>, stop: &Wake) -> io::Result<()> {
+fn answer(mut stream: TcpStream, state: &Mutex<State>, stop: &Notify) -> io::Result<()> {
     stream.set_read_timeout(Some(READ_TIMEOUT))?;
     let request = read(&mut stream)?;
-    let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || lock(state);
     let fault = lock().begin(&request);
     let reply = match fault {
         None => lock().apply(&request),

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::credentials::{self, Grant};
 use super::server::{Reply, Request};
 use super::{Call, CheckRun, Effect, FailedDelivery, Fault, WorkflowRun};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 pub(super) struct State {
     pub(super) base_url: String,
@@ -87,7 +87,7 @@ impl State {
         let body = if request.method == "GET" {
             Value::Null
         } else {
-            serde_json::from_slice(&request.body).or(Err(Reply::error(400)))?
+            serde_json::from_slice(&request.body).map_err(|_| Reply::error(400))?
         };
         if call == Call::Mint {
             return self.mint(bearer, &body);

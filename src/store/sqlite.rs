@@ -44,9 +44,9 @@ use std::time::Duration;
 
 use r2d2_sqlite::SqliteConnectionManager;
 
-use crate::clock::Clock;
 use crate::domain::retry::RetryPolicy;
-use crate::random::Ids;
+use crate::runtime::clock::Clock;
+use crate::runtime::random::Ids;
 use crate::store::error::{Error, OpenError, Unavailable};
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::connection::InUse;
@@ -162,7 +162,7 @@ impl Store {
         &self,
         query: impl FnOnce(&rusqlite::Connection) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let connection = self.readers.get().or(Err(Error::Unavailable(Unavailable::Busy)))?;
+        let connection = self.readers.get().map_err(|_| Error::Unavailable(Unavailable::Busy))?;
         match query(&connection) {
             // A failed read loses nothing: the caller tries again, the writer decides about the disk.
             Err(Error::Fatal(_)) => Err(Error::Unavailable(Unavailable::Resources)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::metrics::{Metrics, WORKER_PANICS};
-use crate::wake::Wake;
+use crate::runtime::notify::Notify;
 
 /// What a step says about the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub trait Worker: Send {
 }
 
 /// Steps a worker until its wake is stopped. A panic costs one step, and the pause after it.
-pub fn run(mut worker: Box<dyn Worker>, wake: &Wake, poll: Duration, metrics: &Arc<Metrics>) {
+pub fn run(mut worker: Box<dyn Worker>, wake: &Notify, poll: Duration, metrics: &Arc<Metrics>) {
     while !wake.is_stopped() {
         // Noted before looking, so that news that comes while the worker looks is not lost.
         let seen = wake.count();

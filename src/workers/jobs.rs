@@ -9,8 +9,8 @@ use crate::domain::job::Job;
 use crate::domain::lease::Claim;
 use crate::domain::retry::RetryPolicy;
 use crate::metrics::{JOBS, Metrics, STORE_FAILURES};
+use crate::runtime::notify::Notify;
 use crate::store::{self, JobRun, LeasePolicy, NewRelease, Store};
-use crate::wake::Wake;
 use crate::workers::driver::{Next, Worker};
 
 /// Jobs claimed at once.
@@ -29,7 +29,7 @@ pub struct Jobs {
     /// How release runs are made.
     pub plan: NewRelease,
     /// Woken when a job left something to send.
-    pub outbox: Wake,
+    pub outbox: Notify,
     /// Counters.
     pub metrics: Arc<Metrics>,
     /// Claims that are still to be given back.
@@ -81,23 +81,22 @@ impl Worker for Jobs {
 
 impl Jobs {
     fn finished(&mut self, claim: Claim<Job>, ran: Result<JobRun, store::Error>) {
-        let id = claim.item.id.to_string();
-        let id = id.as_str();
+        let id = claim.item.id;
         let outcome = match ran {
             Ok(JobRun::Applied) => {
-                log::info!(event = "job.completed", job_id = id, attempt = claim.item.attempt; "a job was done");
+                log::info!(event = "job.completed", job_id:% = id, attempt = claim.item.attempt; "a job was done");
                 "completed"
             }
             Ok(JobRun::Nothing(why)) => {
-                log::info!(event = "job.nothing_to_do", job_id = id, why = why.as_str(); "a job had nothing to do");
+                log::info!(event = "job.nothing_to_do", job_id:% = id, why = why.as_str(); "a job had nothing to do");
                 "nothing_to_do"
             }
             Ok(JobRun::Buried(reason, class)) => {
-                log::warn!(event = "job.dead_letter", job_id = id, reason_code = reason.as_str(), error_class = class.as_str(); "a job became a dead letter");
+                log::warn!(event = "job.dead_letter", job_id:% = id, reason_code = reason.as_str(), error_class = class.as_str(); "a job became a dead letter");
                 "dead_letter"
             }
             Err(store::Error::LeaseLost) => {
-                log::warn!(event = "job.lease_lost", job_id = id, fencing_token = claim.fence.token; "a job was taken over by another holder");
+                log::warn!(event = "job.lease_lost", job_id:% = id, fencing_token = claim.fence.token; "a job was taken over by another holder");
                 "lease_lost"
             }
             Err(error) => {
@@ -122,7 +121,7 @@ impl Jobs {
         };
         let given_back = self.give_back(&claim, verdict);
         let then = given_back.as_ref().map_or_else(store::Error::class, |()| "given_back");
-        log::warn!(event = "job.failed", job_id = claim.item.id.to_string().as_str(), class = error.class(), attempt = claim.item.attempt, then = then; "a job could not be applied");
+        log::warn!(event = "job.failed", job_id:% = claim.item.id, class = error.class(), attempt = claim.item.attempt, then = then; "a job could not be applied");
         if let Err(store::Error::Unavailable(_)) = given_back {
             self.owed.0.push((claim, verdict));
         }
@@ -143,7 +142,7 @@ impl Jobs {
             match self.give_back(&claim, verdict) {
                 Err(store::Error::Unavailable(_)) => return self.owed.0.push((claim, verdict)),
                 Ok(()) => {
-                    log::info!(event = "job.given_back", job_id = claim.item.id.to_string().as_str(), attempt = claim.item.attempt; "a job was given back once the store took it");
+                    log::info!(event = "job.given_back", job_id:% = claim.item.id, attempt = claim.item.attempt; "a job was given back once the store took it");
                 }
                 // Somebody else has taken it over.
                 Err(store::Error::LeaseLost) => {}

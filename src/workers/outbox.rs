@@ -14,8 +14,8 @@ use crate::domain::pace::Pace;
 use crate::domain::retry::RetryPolicy;
 use crate::forge::{CheckRunUpdate, Dispatch, Forge, NewCheckRun, Permission, Session};
 use crate::metrics::{EFFECTS, Metrics, STORE_FAILURES};
+use crate::runtime::notify::Notify;
 use crate::store::{self, LeasePolicy, Store};
-use crate::wake::Wake;
 use crate::workers::driver::{Next, Worker};
 use crate::workers::gate::Gate;
 use crate::workers::shares::Shares;
@@ -43,7 +43,7 @@ pub struct Outbox {
     /// How many threads work for one installation.
     pub shares: Shares,
     /// Its own wake: news, and the end.
-    pub wake: Wake,
+    pub wake: Notify,
     /// Counters.
     pub metrics: Arc<Metrics>,
 }
@@ -202,31 +202,30 @@ impl Outbox {
 
     fn settled(&self, claim: &Claim<Message>, settlement: Settlement) {
         let kind = claim.item.kind.as_str();
-        let id = claim.item.id.to_string();
-        let id = id.as_str();
+        let id = claim.item.id;
         let outcome = match settlement {
             Settlement::Complete(_) => {
-                log::info!(event = "outbox.completed", outbox_id = id, kind = kind, attempt = claim.item.try_count; "a side effect was carried out");
+                log::info!(event = "outbox.completed", outbox_id:% = id, kind = kind, attempt = claim.item.try_count; "a side effect was carried out");
                 "completed"
             }
             Settlement::RetryAt(instant) => {
-                log::warn!(event = "outbox.retry", outbox_id = id, kind = kind, attempt = claim.item.try_count, retry_at = instant.to_string().as_str(); "a side effect failed and will be tried again");
+                log::warn!(event = "outbox.retry", outbox_id:% = id, kind = kind, attempt = claim.item.try_count, retry_at:% = instant; "a side effect failed and will be tried again");
                 "retry"
             }
             Settlement::WaitForLag(instant) => {
-                log::info!(event = "outbox.lag", outbox_id = id, kind = kind, retry_at = instant.to_string().as_str(); "a side effect was refused, perhaps because the forge does not know its token everywhere yet, and will be tried again");
+                log::info!(event = "outbox.lag", outbox_id:% = id, kind = kind, retry_at:% = instant; "a side effect was refused, perhaps because the forge does not know its token everywhere yet, and will be tried again");
                 "lag"
             }
             Settlement::WaitUntil(instant) => {
-                log::warn!(event = "outbox.paused", outbox_id = id, kind = kind, until = instant.to_string().as_str(); "a side effect waits");
+                log::warn!(event = "outbox.paused", outbox_id:% = id, kind = kind, until:% = instant; "a side effect waits");
                 "paused"
             }
             Settlement::Bury(reason, class, replay) => {
-                log::warn!(event = "outbox.dead_letter", outbox_id = id, kind = kind, reason_code = reason.as_str(), error_class = class.as_str(), replay_class = replay.as_str(); "a side effect became a dead letter");
+                log::warn!(event = "outbox.dead_letter", outbox_id:% = id, kind = kind, reason_code = reason.as_str(), error_class = class.as_str(), replay_class = replay.as_str(); "a side effect became a dead letter");
                 "dead_letter"
             }
             Settlement::Superseded => {
-                log::info!(event = "outbox.superseded", outbox_id = id, kind = kind; "a side effect is not needed any more");
+                log::info!(event = "outbox.superseded", outbox_id:% = id, kind = kind; "a side effect is not needed any more");
                 "superseded"
             }
         };

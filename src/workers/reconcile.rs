@@ -11,7 +11,6 @@ mod observe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Clock;
 use crate::domain::lease::Claim;
 use crate::domain::pace::Pace;
 use crate::domain::reconcile::look::{Look, Settled};
@@ -19,8 +18,9 @@ use crate::domain::reconcile::{Kind, Rules};
 use crate::domain::time::Timestamp;
 use crate::forge::Forge;
 use crate::metrics::{Metrics, STORE_FAILURES};
+use crate::runtime::clock::Clock;
+use crate::runtime::notify::Notify;
 use crate::store::{self, Observation, Store};
-use crate::wake::Wake;
 use crate::workers::driver::{Next, Worker};
 use crate::workers::shares::Shares;
 
@@ -41,7 +41,7 @@ pub struct Detect {
     /// Intervals.
     pub rules: Rules,
     /// Woken when an item was opened.
-    pub reconcile: Wake,
+    pub reconcile: Notify,
     /// Where the last look at the inbox ended; 0 at first.
     pub inbox_after: i64,
 }
@@ -97,11 +97,11 @@ pub struct Reconcile {
     /// How many threads look for one installation.
     pub shares: Shares,
     /// Its own wake: news, and the end.
-    pub wake: Wake,
+    pub wake: Notify,
     /// Woken when there is something to send.
-    pub outbox: Wake,
+    pub outbox: Notify,
     /// Woken when a job was made again.
-    pub jobs: Wake,
+    pub jobs: Notify,
     /// Counters.
     pub metrics: Arc<Metrics>,
 }

@@ -6,15 +6,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Clock;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::reconcile::Unavailable;
 use crate::domain::redelivery::{Decision, FailedDelivery, is_too_old};
 use crate::domain::time::Timestamp;
 use crate::forge::Hooks;
 use crate::metrics::{Metrics, REDELIVERIES, STORE_FAILURES};
+use crate::runtime::clock::Clock;
+use crate::runtime::notify::Notify;
 use crate::store::{self, Store};
-use crate::wake::Wake;
 use crate::workers::driver::{Next, Worker};
 
 /// How often it looks.
@@ -37,7 +37,7 @@ pub struct Redelivery {
     /// Says what is too old to be asked for.
     pub clock: Arc<dyn Clock>,
     /// Its own wake: the end.
-    pub wake: Wake,
+    pub wake: Notify,
     /// Between two requests.
     pub pause: Duration,
     /// Counters.

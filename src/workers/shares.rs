@@ -2,9 +2,10 @@
 //! threads to the others.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::domain::id::InstallationId;
+use crate::runtime::mutex::lock;
 
 /// The shares of the threads of one pool. Clones share them.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ impl Shares {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<InstallationId, u32>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.threads)
     }
 }
 

@@ -7,15 +7,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Clock;
 use crate::domain::outbox::EffectKind;
 use crate::domain::reconcile::Code;
 use crate::domain::slo::{
     Evaluator, Health, Now, POLICY_VERSION, Reading, Report, Severity, Snapshot, Transition, Turn,
 };
 use crate::domain::time::Timestamp;
-use crate::latest::Latest;
 use crate::metrics::{DELIVERIES, EFFECTS, LOOKUPS, Metrics, RECONCILIATIONS, SLO_EVALUATIONS};
+use crate::runtime::clock::Clock;
+use crate::runtime::watch::Watch;
 use crate::store::{Sli, Store};
 use crate::workers::driver::{Next, Worker};
 
@@ -28,7 +28,7 @@ pub struct Slo {
     store: Store,
     clock: Arc<dyn Clock>,
     metrics: Arc<Metrics>,
-    latest: Latest<Report>,
+    latest: Watch<Report>,
     evaluator: Evaluator,
     said: Option<Said>,
 }
@@ -47,7 +47,7 @@ impl Slo {
         store: Store,
         clock: Arc<dyn Clock>,
         metrics: Arc<Metrics>,
-        latest: Latest<Report>,
+        latest: Watch<Report>,
     ) -> Self {
         Self { store, clock, metrics, latest, evaluator: Evaluator::default(), said: None }
     }
@@ -139,7 +139,7 @@ impl Slo {
                 && now.saturating_sub(said.at) < SAY_AGAIN
         });
         let level = if old { log::Level::Debug } else { log::Level::Info };
-        log::log!(level, event = "worker.control_plane_slo_evaluation", policy_version = POLICY_VERSION, health = health.as_str(), active_signals = active.as_str(); "the signals were evaluated");
+        log::log!(level, event = "worker.control_plane_slo_evaluation", policy_version = POLICY_VERSION, health = health.as_str(), active_signals:% = active; "the signals were evaluated");
         if !old {
             self.said = Some(Said { health, active, at: now });
         }

@@ -41,8 +41,8 @@ mod workflow_file;
 
 use std::time::Duration;
 
-use svc::clock::{Clock as _, SystemClock};
-use svc::wake::Wake;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) const SECRET: &str = "a webhook secret of the tests";
@@ -60,7 +60,7 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
             return seen;
         }
         assert!(clock.monotonic() < PATIENCE, "waited in vain for {what}");
-        assert!(Wake::new().pause(Duration::from_millis(10)));
+        assert!(Notify::new().pause(Duration::from_millis(10)));
     }
 }
 

@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc::clock::Clock as _;
 use svc::domain::pace::Pace;
 use svc::metrics::Metrics;
+use svc::runtime::clock::Clock as _;
+use svc::runtime::notify::Notify;
 use svc::store::Store;
-use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker};
 use svc::workers::jobs::{Jobs, Owed};
 use svc::workers::outbox::Outbox;
@@ -182,7 +182,7 @@ fn workers(
         owner: "jobs".to_owned(),
         retry: RETRY,
         plan: plan(),
-        outbox: Wake::new(),
+        outbox: Notify::new(),
         metrics: Arc::clone(&metrics),
         owed: Owed::default(),
     };
@@ -190,7 +190,7 @@ fn workers(
         store: store.clone(),
         clock: Arc::<ManualClock>::clone(clock),
         rules: RULES,
-        reconcile: Wake::new(),
+        reconcile: Notify::new(),
         inbox_after: 0,
     };
     let mut workers: Vec<(String, Box<dyn Worker>, Duration)> = vec![
@@ -205,7 +205,7 @@ fn workers(
             retry: RETRY,
             pace,
             shares: sending.clone(),
-            wake: Wake::new(),
+            wake: Notify::new(),
             metrics: Arc::clone(&metrics),
         };
         workers.push((format!("outbox-{number}"), Box::new(outbox), Duration::from_secs(1)));
@@ -220,9 +220,9 @@ fn workers(
             rules: RULES,
             pace,
             shares: looking.clone(),
-            wake: Wake::new(),
-            outbox: Wake::new(),
-            jobs: Wake::new(),
+            wake: Notify::new(),
+            outbox: Notify::new(),
+            jobs: Notify::new(),
             metrics: Arc::clone(&metrics),
         };
         workers.push((format!("reconcile-{number}"), Box::new(reconcile), Duration::from_secs(5)));

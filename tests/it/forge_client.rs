@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use secrecy::SecretString;
-use svc::clock::{Clock as _, SystemClock};
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId};
@@ -22,6 +21,7 @@ use svc::domain::reconcile::Unavailable;
 use svc::domain::time::Timestamp;
 use svc::forge::client::{ApiVersion, Client, ClientError, Settings};
 use svc::forge::{CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission, Session};
+use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault, Simulator};
 
 use self::double::{Double, Script, http, minted_for};

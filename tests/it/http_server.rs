@@ -12,7 +12,7 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::{ALLOW, HeaderValue};
 use svc::http::message::{Head, Refusal, Request, Response, Service};
-use svc::wake::Wake;
+use svc::runtime::notify::Notify;
 
 /// Far more than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,18 +26,18 @@ const GET_WAIT: &str = "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n";
 /// Answers with what it was sent.
 struct EchoService {
     entered: Mutex<Sender<()>>,
-    gate: Wake,
+    gate: Notify,
 }
 
 /// What a test holds of the service: news of waiting handlers, and the end of their wait.
 struct Held {
     entered: Receiver<()>,
-    gate: Wake,
+    gate: Notify,
 }
 
 fn echo() -> (Arc<dyn Service>, Held) {
     let (entering, entered) = channel();
-    let gate = Wake::new();
+    let gate = Notify::new();
     let service = EchoService { entered: Mutex::new(entering), gate: gate.clone() };
     (Arc::new(service), Held { entered, gate })
 }

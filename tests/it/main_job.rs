@@ -242,7 +242,8 @@ fn no_token_is_no_effect() {
 #[test]
 fn a_rate_limit_pauses_its_installation_and_no_other() {
     let mut world = World::new();
-    let until = svc::clock::Clock::now(world.clock.as_ref()).plus(Duration::from_secs(600));
+    let until =
+        svc::runtime::clock::Clock::now(world.clock.as_ref()).plus(Duration::from_secs(600));
     world.forge.plan(EffectKind::WorkflowDispatch, Plan::RateLimited(until));
     push(&mut world, 1);
     world.settle();
@@ -333,7 +334,8 @@ fn a_stop_before_anything_left_costs_no_try() {
 #[test]
 fn a_long_queue_of_a_paused_installation_holds_up_nobody() {
     let mut world = World::new();
-    let until = svc::clock::Clock::now(world.clock.as_ref()).plus(Duration::from_secs(600));
+    let until =
+        svc::runtime::clock::Clock::now(world.clock.as_ref()).plus(Duration::from_secs(600));
     world.forge.plan(EffectKind::CheckRunCreate, Plan::RateLimited(until));
     for number in 1..=300 {
         push(&mut world, number);

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use svc::thread;
+use svc::runtime::thread;
 
 use crate::daemon::site::Site;
 

@@ -11,8 +11,8 @@ use svc::domain::redelivery::{FailedDelivery, REQUESTS_MAX};
 use svc::domain::time::Timestamp;
 use svc::forge::{FailedDeliveries, Hooks, PageMark};
 use svc::metrics::Metrics;
+use svc::runtime::notify::Notify;
 use svc::store::Store;
-use svc::wake::Wake;
 use svc::workers::driver::Worker as _;
 use svc::workers::redelivery::{POLL, Redelivery};
 
@@ -89,7 +89,7 @@ fn worker(world: &World, store: &Store, hooks: &Arc<FakeHooks>) -> Redelivery {
         store: store.clone(),
         hooks: Arc::<FakeHooks>::clone(hooks),
         clock: Arc::<crate::support::ManualClock>::clone(&world.clock),
-        wake: Wake::new(),
+        wake: Notify::new(),
         pause: Duration::ZERO,
         metrics: Arc::new(Metrics::default()),
         paused_until: None,
@@ -97,7 +97,7 @@ fn worker(world: &World, store: &Store, hooks: &Arc<FakeHooks>) -> Redelivery {
 }
 
 fn now(world: &World) -> Timestamp {
-    use svc::clock::Clock as _;
+    use svc::runtime::clock::Clock as _;
     world.clock.now()
 }
 

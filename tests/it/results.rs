@@ -15,11 +15,11 @@ use http::Method;
 use ring::digest::{SHA256, digest};
 use ring::hmac;
 use serde_json::{Value, json};
-use svc::clock::Clock as _;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::Code;
 use svc::domain::release::Conclusion;
 use svc::http::message::{Response, Surface};
+use svc::runtime::clock::Clock as _;
 use svc::simulator::Issuer;
 
 use crate::daemon::database::values;

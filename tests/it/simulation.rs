@@ -24,8 +24,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc::clock::{Clock as _, SystemClock};
 use svc::domain::reconcile::Code;
+use svc::runtime::clock::{Clock as _, SystemClock};
 
 use self::disk::{Disk, DiskFault};
 use self::world::World;
@@ -110,7 +110,7 @@ fn invariants_hold_whatever_fails() {
         .map(|hand| {
             let own: Vec<u64> = seeds.iter().copied().skip(hand).step_by(count).collect();
             let run_all = move || own.into_iter().map(run).collect::<Vec<_>>();
-            svc::thread::spawn(&format!("simulation-{hand}"), run_all).unwrap()
+            svc::runtime::thread::spawn(&format!("simulation-{hand}"), run_all).unwrap()
         })
         .collect();
     let mut total = Report::default();

@@ -50,7 +50,7 @@ fn slo(world: &World) -> Value {
 
 /// Puts a reconciliation into the file whose deadline is so long over.
 fn overdue(world: &World, by: Duration) {
-    let deadline = svc::clock::Clock::now(world.clock.as_ref()).minus(by).micros();
+    let deadline = svc::runtime::clock::Clock::now(world.clock.as_ref()).minus(by).micros();
     open_raw(&world.database())
         .execute(
             "INSERT INTO reconciliation_items (reconciliation_id, kind, reason, subject_id, \
@@ -73,7 +73,7 @@ fn reject(world: &World, count: u32) {
 #[test]
 fn a_snapshot_finds_what_waits_and_what_was_given_up() {
     let mut world = World::new();
-    let began = svc::clock::Clock::now(world.clock.as_ref());
+    let began = svc::runtime::clock::Clock::now(world.clock.as_ref());
     let empty = world.store.sli_snapshot().unwrap();
     assert_eq!(empty.backlog.waiting(), (0, true));
     assert_eq!((empty.oldest_unprocessed_at, empty.first_deadline_at), (None, None));

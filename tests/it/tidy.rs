@@ -7,10 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Leaves: anybody may use them, and they use only each other.
-const LEAVES: &[&str] = &[
-    "clock", "config", "jwt", "latest", "logging", "metrics", "random", "seats", "secret",
-    "seldom", "sha256", "thread", "wake",
-];
+const LEAVES: &[&str] = &["config", "crypto", "logging", "metrics", "runtime"];
 
 /// The arrows: which rooms a room may use, besides the leaves and `domain`.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -65,7 +62,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ureq", &["forge", "cli", "demo"]),
     ("clap", &["cli", "daemon", "bin"]),
     ("base64", &["auth", "seal", "simulator"]),
-    ("jsonwebtoken", &["auth", "forge", "jwt", "simulator"]),
+    ("jsonwebtoken", &["auth", "crypto", "forge", "simulator"]),
     (
         "serde",
         &[
@@ -73,10 +70,10 @@ const CRATES: &[(&str, &[&str])] = &[
             "auth",
             "cli",
             "config",
+            "crypto",
             "demo",
             "forge",
             "http",
-            "jwt",
             "seal",
             "simulator",
             "store",
@@ -88,10 +85,10 @@ const CRATES: &[(&str, &[&str])] = &[
             "api",
             "auth",
             "cli",
+            "crypto",
             "demo",
             "forge",
             "http",
-            "jwt",
             "logging",
             "seal",
             "simulator",

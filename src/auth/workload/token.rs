@@ -44,7 +44,7 @@ impl<'a> Token<'a> {
         }
         let (signed, signature) = token.rsplit_once('.').ok_or(Fault::Malformed)?;
         let (header, claims) = signed.split_once('.').ok_or(Fault::Malformed)?;
-        let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).or(Err(Fault::Malformed));
+        let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| Fault::Malformed);
         if decode(signature)?.is_empty() {
             return Err(Fault::Malformed);
         }
@@ -72,7 +72,7 @@ impl<'a> Token<'a> {
     /// When there is no such key, or it did not make the signature.
     pub fn verify(self, keys: &KeySet) -> Result<Verified, Fault> {
         let key = keys.key(&self.key_id).ok_or(Fault::Key)?;
-        if crate::jwt::is_signed(self.signed, self.signature, key) {
+        if crate::crypto::jwt::is_signed(self.signed, self.signature, key) {
             Ok(Verified(self.claims))
         } else {
             Err(Fault::Signature)
@@ -126,7 +126,7 @@ impl std::str::FromStr for RunAttempt {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let number: NonZeroU32 = text.parse().or(Err(()))?;
+        let number: NonZeroU32 = text.parse().map_err(|_| ())?;
         if number.to_string() == text { Ok(Self(number.get())) } else { Err(()) }
     }
 }

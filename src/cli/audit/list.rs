@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, or_dash};
 use crate::cli::pages::{Paging, Wanted};
 use crate::cli::{Global, installations};
-use crate::clock::{Clock as _, SystemClock};
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List the audit events of an installation, newest first
 #[derive(clap::Args, Debug)]

@@ -10,7 +10,7 @@ use crate::card;
 use crate::cli::client::{Answer, Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::retry;
-use crate::wake::Wake;
+use crate::runtime::notify::Notify;
 
 /// Where the service checks cards.
 const PATH: &str = "/api/v1/agent-cards/validate";
@@ -137,7 +137,7 @@ fn send(client: &Client, media_type: HeaderValue, body: &[u8]) -> Result<Answer,
             refusal.setback().and_then(|setback| retry::wait(setback, failures, RETRIES_MAX));
         let Some(wait) = wait else { return Err(refusal) };
         // Nobody stops this wait but the signal that ends the process.
-        let _over = Wake::new().pause(wait);
+        let _over = Notify::new().pause(wait);
     }
 }
 

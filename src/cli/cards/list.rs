@@ -9,8 +9,8 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 use crate::cli::pages::Paging;
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::agent_card::CardName;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// More pages than this are no list but a service that turns in circles.
 const PAGES_MAX: u32 = 10_000;

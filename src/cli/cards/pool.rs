@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
-use crate::thread;
+use crate::runtime::thread;
 
 /// Pieces under way for each worker: one in its hands, and some for when it is done.
 const AHEAD: usize = 4;
@@ -62,7 +62,7 @@ pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
             permit.send(()).unwrap_or_default();
         }
     }
-    threads.into_iter().try_for_each(|thread| thread.join().or(Err(panicked("reading"))))?;
+    threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| panicked("reading")))?;
     Ok(())
 }
 

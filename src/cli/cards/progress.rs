@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use crate::clock::{Clock as _, SystemClock};
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Between two looks of a person.
 const PAUSE: Duration = Duration::from_millis(200);

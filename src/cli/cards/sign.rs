@@ -6,8 +6,8 @@ use crate::card::Report;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
+use crate::crypto::secret;
 use crate::seal::{KeyError, SignError, Signer};
-use crate::secret;
 
 /// Sign an agent card, and print it with the signature in it
 ///

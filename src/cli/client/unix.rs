@@ -13,7 +13,7 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Error, Timeout};
 
-use crate::thread;
+use crate::runtime::thread;
 
 /// Connects to one path, whatever the URL says.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Connector for SocketConnector {
         })?);
         let stream = match details.timeout.not_zero() {
             Some(timeout) => {
-                receiver.recv_timeout(*timeout).or(Err(Error::Timeout(Timeout::Connect)))?
+                receiver.recv_timeout(*timeout).map_err(|_| Error::Timeout(Timeout::Connect))?
             }
             None => receiver.recv().map_err(|error| Error::Io(io::Error::other(error)))?,
         };

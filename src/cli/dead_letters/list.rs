@@ -10,9 +10,9 @@ use crate::cli::output::{Format, Output};
 use crate::cli::pages::Paging;
 use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::dead_letter::{ItemType, Reason};
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Most pages one run asks for: 100 000 items.
 const PAGES_MAX: u32 = 1_000;

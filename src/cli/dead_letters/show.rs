@@ -11,9 +11,9 @@ use crate::cli::output::{Format, Output, ago};
 use crate::cli::replay::advice;
 use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::dead_letter::ItemType;
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Show one dead letter, and whether it may be replayed
 #[derive(clap::Args, Debug)]

@@ -9,9 +9,9 @@ use crate::cli::output::{Format, Output, or_dash, relative};
 use crate::cli::pages::{Paging, Wanted};
 use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::reconcile::Status;
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List what is being repaired, newest first
 ///

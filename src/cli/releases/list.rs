@@ -9,8 +9,8 @@ use crate::cli::output::{Format, Output, or_dash};
 use crate::cli::pages::{Paging, Wanted};
 use crate::cli::word::one_of;
 use crate::cli::{Global, installations};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::release::ReleaseStatus;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Characters of a commit's id in the table; `show` has all of them.
 const COMMIT_SHORT: usize = 12;

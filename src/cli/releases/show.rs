@@ -10,8 +10,8 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago, or_dash};
 use crate::cli::{Global, installations};
-use crate::clock::{Clock as _, SystemClock};
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Show one release run: where it stands, its attempts, and what happens next
 #[derive(clap::Args, Debug)]

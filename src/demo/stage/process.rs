@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::demo::Error;
 use crate::demo::stage::{PATIENCE, unexpected};
-use crate::thread;
+use crate::runtime::thread;
 
 /// A running daemon. Stopped when dropped.
 pub(super) struct Process {
@@ -107,7 +107,7 @@ fn event<T>(
     read: impl Fn(&Value) -> Option<T>,
 ) -> Result<T, Error> {
     loop {
-        let line = lines.recv_timeout(PATIENCE).or(Err(Error::Waited(name)))?;
+        let line = lines.recv_timeout(PATIENCE).map_err(|_| Error::Waited(name))?;
         if line.get("event").and_then(Value::as_str) == Some(name)
             && let Some(found) = read(&line)
         {

@@ -5,11 +5,11 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use crate::clock::Clock as _;
+use crate::crypto::sha256;
 use crate::demo::Error;
 use crate::demo::stage::{PATIENCE, Stage, WEBHOOK_SECRET};
 use crate::domain::delivery::DeliveryId;
-use crate::sha256;
+use crate::runtime::clock::Clock as _;
 use crate::simulator::{RunClaims, Webhook, WorkflowRun, sign};
 
 /// Names and values.

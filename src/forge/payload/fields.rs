@@ -47,7 +47,7 @@ impl<'a> Field<'a> {
     ) -> Result<(), Unusable> {
         let Some(text) = self.0.filter(|text| text.starts_with('[')) else { return Ok(()) };
         let mut json = serde_json::Deserializer::from_str(text);
-        json.deserialize_seq(List(visit)).or(Err(Unusable::Malformed))?
+        json.deserialize_seq(List(visit)).map_err(|_| Unusable::Malformed)?
     }
 
     pub(super) fn text(self) -> Option<String> {

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::clock::SystemClock;
 use crate::forge::Permission;
 use crate::forge::client::{ApiVersion, Settings};
 use crate::forge::token;
+use crate::runtime::clock::SystemClock;
 use crate::simulator::Simulator;
 
 const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";

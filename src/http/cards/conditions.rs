@@ -84,7 +84,7 @@ fn matched(tags: &Tags) -> Condition {
 fn tags(head: &Head, name: &HeaderName) -> Result<Option<Tags>, Error> {
     let mut whole = String::new();
     for value in head.headers.get_all(name) {
-        let text = value.to_str().or(Err(invalid(MALFORMED)))?;
+        let text = value.to_str().map_err(|_| invalid(MALFORMED))?;
         whole.push_str(if whole.is_empty() { "" } else { "," });
         whole.push_str(text);
     }

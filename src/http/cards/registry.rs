@@ -26,7 +26,7 @@ pub(in crate::http) fn list(
     let after: Option<CardName> = after
         .map(|text| text.parse())
         .transpose()
-        .or(Err(Error::InvalidRequest("after must be a name, as nextAfter gives it".into())))?;
+        .map_err(|_| Error::InvalidRequest("after must be a name, as nextAfter gives it".into()))?;
     let page = app.agent_cards(after.as_ref(), page_size(limit)?)?;
     Ok(json(StatusCode::OK, &shown_page_after(&page, shown)))
 }
@@ -37,7 +37,7 @@ pub(in crate::http) fn show(
     variables: &Variables<'_>,
 ) -> Result<Response, Error> {
     let [] = query(request, [])?;
-    let name = name(variables).or(Err(Error::NoSuchCard))?;
+    let name = name(variables).map_err(|_| Error::NoSuchCard)?;
     let (bytes, digest) = app.agent_card(&name)?;
     match conditions::of_read(&request.head, digest)? {
         Read::Show => {
@@ -76,7 +76,7 @@ pub(in crate::http) fn remove(
     variables: &Variables<'_>,
 ) -> Result<Response, Error> {
     let [] = query(request, [])?;
-    let name = name(variables).or(Err(Error::NoSuchCard))?;
+    let name = name(variables).map_err(|_| Error::NoSuchCard)?;
     app.remove_agent_card(principal, name, conditions::of_removal(&request.head)?)?;
     Ok(Response { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Vec::new() })
 }

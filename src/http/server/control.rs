@@ -19,9 +19,9 @@ use super::deadline::Deadline;
 use super::guard::{Guard, INSIDE_MAX};
 use super::inner::Inner;
 use crate::http::message::Service;
-use crate::seats::Seats;
-use crate::thread;
-use crate::wake::Wake;
+use crate::runtime::notify::Notify;
+use crate::runtime::semaphore::Semaphore;
+use crate::runtime::thread;
 
 /// Most bytes the system takes for the path of a socket, without its final zero.
 const SOCKET_PATH_MAX: usize = 107;
@@ -58,12 +58,12 @@ impl Default for ControlLimits {
 #[must_use = "the server runs until it is stopped"]
 pub struct ControlServer {
     places: Places,
-    wake: Wake,
+    wake: Notify,
     listener: UnixListener,
     acceptor: JoinHandle<()>,
-    connections: Seats,
+    connections: Semaphore,
     inner: Arc<Inner>,
-    inner_running: Seats,
+    inner_running: Semaphore,
     /// Held until the sockets are gone.
     lock: File,
 }
@@ -82,8 +82,8 @@ pub fn start(
     let places = Places::beside(path)?;
     let lock = places.lock()?;
     let listener = places.listen()?;
-    let wake = Wake::new();
-    let connections = Seats::new(limits.connections_max);
+    let wake = Notify::new();
+    let connections = Semaphore::new(limits.connections_max);
     let (inner, inner_running) =
         Inner::start(places.inner.clone(), Arc::clone(&service), wake.clone())?;
     let guard = Arc::new(Guard {
@@ -91,7 +91,7 @@ pub fn start(
         limits,
         inner: places.inner.clone(),
         connections: connections.clone(),
-        inside: Seats::new(INSIDE_MAX),
+        inside: Semaphore::new(INSIDE_MAX),
         wake: wake.clone(),
     });
     let accepting = listener.try_clone()?;
@@ -191,9 +191,8 @@ impl Places {
     fn clear(&self) {
         let removed = fs::remove_file(&self.outer).and(fs::remove_dir_all(&self.private));
         if let Err(error) = removed {
-            let error = error.to_string();
             log::warn!(
-                event = "http.socket_left", error = error.as_str();
+                event = "http.socket_left", error:% = error;
                 "the control socket could not be removed"
             );
         }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use crate::clock::{Clock as _, SystemClock};
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// A point in the future.
 #[derive(Debug)]

@@ -114,7 +114,7 @@ impl Exchange {
     ) -> Result<(Vec<u8>, Share), Refusal> {
         let (mut whole, mut held) = (Vec::new(), self.bodies.share(client));
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.or(Err(Refusal::BadRequest))?.into_data() else { continue };
+            let Ok(data) = frame.map_err(|_| Refusal::BadRequest)?.into_data() else { continue };
             if !held.grow(data.len()) {
                 return Err(Refusal::Overloaded);
             }

@@ -15,9 +15,9 @@ use super::control::ControlLimits;
 use super::deadline::Timed;
 use super::framing::{self, HEAD_BYTES_MAX, Malformed, Opening};
 use crate::http::message::{Refusal, Request, Response, Service};
-use crate::seats::Seats;
-use crate::thread;
-use crate::wake::Wake;
+use crate::runtime::notify::Notify;
+use crate::runtime::semaphore::Semaphore;
+use crate::runtime::thread;
 
 /// Most requests inside `tiny_http` at once. With more, it may give two connections to one thread,
 /// and the second waits until the first ends.
@@ -38,10 +38,10 @@ pub(super) struct Guard {
     /// The socket `tiny_http` listens on.
     pub(super) inner: PathBuf,
     /// A seat for each connection.
-    pub(super) connections: Seats,
+    pub(super) connections: Semaphore,
     /// A seat for each request inside `tiny_http`.
-    pub(super) inside: Seats,
-    pub(super) wake: Wake,
+    pub(super) inside: Semaphore,
+    pub(super) wake: Notify,
 }
 
 impl Guard {
@@ -51,9 +51,8 @@ impl Guard {
             let welcomed = listener.accept().and_then(|(stream, _)| self.welcome(stream));
             let Err(error) = welcomed else { continue };
             if self.wake.pause(ACCEPT_REST) {
-                let error = error.to_string();
                 log::warn!(
-                    event = "http.accept_failed", surface = "control", error = error.as_str();
+                    event = "http.accept_failed", surface = "control", error:% = error;
                     "accepting a connection failed"
                 );
             }
@@ -135,7 +134,7 @@ impl Guard {
         body.truncate(length);
         if waits && body.len() < length {
             let told = Timed::new(stream, self.limits.write_timeout).write_all(GO_ON);
-            told.or(Err(self.refuse(Refusal::Timeout)))?;
+            told.map_err(|_| self.refuse(Refusal::Timeout))?;
         }
         let missing = u64::try_from(length - body.len()).unwrap_or(u64::MAX);
         let rest =

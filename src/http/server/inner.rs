@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::net::UnixListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -13,9 +13,10 @@ use tiny_http::{Header, Server};
 use super::guard::INSIDE_MAX;
 use super::{framing, handle};
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
-use crate::seats::{Seat, Seats};
-use crate::thread;
-use crate::wake::Wake;
+use crate::runtime::mutex::lock;
+use crate::runtime::notify::Notify;
+use crate::runtime::semaphore::{Permit, Semaphore};
+use crate::runtime::thread;
 
 /// How long to wait before `tiny_http` is started again.
 const RESTART_REST: Duration = Duration::from_millis(50);
@@ -25,7 +26,7 @@ const RESTART_REST: Duration = Duration::from_millis(50);
 pub(super) struct Inner {
     service: Arc<dyn Service>,
     path: PathBuf,
-    wake: Wake,
+    wake: Notify,
     server: Mutex<Option<Arc<Server>>>,
 }
 
@@ -37,11 +38,11 @@ impl Inner {
     pub(super) fn start(
         path: PathBuf,
         service: Arc<dyn Service>,
-        wake: Wake,
-    ) -> io::Result<(Arc<Self>, Seats)> {
+        wake: Notify,
+    ) -> io::Result<(Arc<Self>, Semaphore)> {
         let inner = Arc::new(Self { service, path, wake, server: Mutex::default() });
         let server = inner.listen()?;
-        let seats = Seats::new(1);
+        let seats = Semaphore::new(1);
         let (seat, supervised) = (seats.take(Duration::ZERO), Arc::clone(&inner));
         thread::spawn("control-inner", move || supervised.run(server, seat))?;
         Ok((inner, seats))
@@ -49,7 +50,7 @@ impl Inner {
 
     /// Ends it, once the end was asked for by the wake.
     pub(super) fn stop(&self) {
-        if let Some(server) = &*self.server.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(server) = &*lock(&self.server) {
             server.unblock();
         }
     }
@@ -59,22 +60,22 @@ impl Inner {
         let server = Server::from_listener(listener, None).map_err(io::Error::other)?;
         let server = Arc::new(server);
         let current = Some(Arc::clone(&server));
-        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = current;
+        *lock(&self.server) = current;
         Ok(server)
     }
 
-    fn run(&self, server: Arc<Server>, seat: Option<Seat>) {
+    fn run(&self, server: Arc<Server>, seat: Option<Permit>) {
         let mut listening = Ok(server);
         while !self.wake.is_stopped() {
             let ended = listening.and_then(|server| self.serve(&server));
             // The last holder removes the socket, so that the path is free again.
-            *self.server.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *lock(&self.server) = None;
             if !self.wake.pause(RESTART_REST) {
                 break;
             }
             let error = ended.err().map_or_else(String::new, |error| error.to_string());
             log::error!(
-                event = "http.control_restarted", error = error.as_str();
+                event = "http.control_restarted", error:% = error;
                 "starting the control server again"
             );
             listening = self.listen();
@@ -209,13 +210,13 @@ mod tests {
     fn it_is_started_again_when_it_gives_up() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("s");
-        let wake = Wake::new();
+        let wake = Notify::new();
         let (inner, running) = Inner::start(path.clone(), Arc::new(Plain), wake.clone()).unwrap();
         assert!(ask(&path).unwrap().ends_with("fine"));
         // Without the wake this looks as if the accept loop had failed.
         inner.stop();
         let back = (0..200).any(|_| {
-            Wake::new().pause(RESTART_REST / 5) && ask(&path).is_ok_and(|a| a.ends_with("fine"))
+            Notify::new().pause(RESTART_REST / 5) && ask(&path).is_ok_and(|a| a.ends_with("fine"))
         });
         assert!(back);
         wake.stop();

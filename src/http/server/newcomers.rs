@@ -2,9 +2,11 @@
 //! room: whoever speaks gets through those who only stand there.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::oneshot::{Receiver, Sender, channel};
+
+use crate::runtime::mutex::lock;
 
 /// Those of one door.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +49,7 @@ impl Newcomers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Line> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

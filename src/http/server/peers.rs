@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
+
+use crate::runtime::mutex::lock;
 
 /// The addresses a request passed, each proxy adding the one it saw at the right.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -64,7 +66,7 @@ impl Peers {
     /// Counts one more connection or request, unless the peer has as many as it may.
     pub(super) fn take(&self, peer: IpAddr) -> Option<Place> {
         let Some(peer) = self.charged(peer) else { return Some(Place(None)) };
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = lock(&self.counts);
         let count = counts.entry(peer).or_default();
         if *count >= self.max {
             return None;
@@ -88,7 +90,7 @@ pub(super) fn subscriber(client: IpAddr) -> IpAddr {
 impl Drop for Place {
     fn drop(&mut self) {
         let Some((counts, peer)) = &self.0 else { return };
-        let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = lock(counts);
         if let Some(count) = counts.get_mut(peer) {
             *count -= 1;
             if *count == 0 {

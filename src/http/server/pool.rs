@@ -3,15 +3,16 @@
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use super::handle;
 use crate::http::message::{Request, Response, Service};
-use crate::seats::Seats;
-use crate::thread;
+use crate::runtime::mutex::lock;
+use crate::runtime::semaphore::Semaphore;
+use crate::runtime::thread;
 
 /// The way to the threads. They end when it is dropped and the queue is empty.
 #[derive(Debug)]
@@ -34,10 +35,10 @@ impl Pool {
         threads: usize,
         queue_max: usize,
         service: &Arc<dyn Service>,
-    ) -> io::Result<(Self, Seats)> {
+    ) -> io::Result<(Self, Semaphore)> {
         let (queue, works) = sync_channel(queue_max);
         let works = Arc::new(Mutex::new(works));
-        let seats = Seats::new(threads);
+        let seats = Semaphore::new(threads);
         for number in 0..threads {
             let (works, service) = (Arc::clone(&works), Arc::clone(service));
             let seat = seats.take(Duration::ZERO);
@@ -60,7 +61,7 @@ impl Pool {
 fn work(works: &Mutex<Receiver<Work>>, service: &dyn Service) {
     loop {
         // One idle thread waits for the queue, the others for the lock.
-        let next = works.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = lock(works).recv();
         let Ok(Work { request, reply }) = next else { return };
         // Nobody waits for a request that stood in the queue for too long: leave it undone.
         if !reply.is_closed() {

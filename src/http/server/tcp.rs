@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use ipnet::IpNet;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
@@ -26,8 +26,8 @@ use super::peers::Peers;
 use super::pool::Pool;
 use super::stall::{Stall, Turns};
 use crate::http::message::{Service, Surface};
-use crate::seats::Seats;
-use crate::thread;
+use crate::runtime::semaphore;
+use crate::runtime::thread;
 
 /// How long accepting rests after an error. Most of them (no more descriptors) last a while.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
@@ -96,7 +96,7 @@ impl Default for TcpLimits {
 pub struct TcpServer {
     stop: watch::Sender<Option<Duration>>,
     thread: JoinHandle<()>,
-    handlers: Vec<Seats>,
+    handlers: Vec<semaphore::Semaphore>,
 }
 
 /// Starts one server for several listeners, each a door of its own.
@@ -153,7 +153,7 @@ struct Door {
     listener: tokio::net::TcpListener,
     exchange: Arc<Exchange>,
     /// A permit for each connection.
-    places: Arc<Semaphore>,
+    places: Arc<tokio::sync::Semaphore>,
     newcomers: Newcomers,
 }
 
@@ -161,7 +161,8 @@ impl Door {
     fn open(listener: TcpListener, exchange: Exchange, places: u16) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
-        let (exchange, places) = (Arc::new(exchange), Arc::new(Semaphore::new(places.into())));
+        let (exchange, places) =
+            (Arc::new(exchange), Arc::new(tokio::sync::Semaphore::new(places.into())));
         Ok(Self { listener, exchange, places, newcomers: Newcomers::default() })
     }
 }
@@ -215,9 +216,9 @@ async fn accept(hall: Arc<Hall>, door: Door) {
                 yield_now().await;
             }
             Err(error) => {
-                let (surface, error) = (door.exchange.surface.as_str(), error.to_string());
+                let surface = door.exchange.surface.as_str();
                 log::warn!(
-                    event = "http.accept_failed", surface, error = error.as_str();
+                    event = "http.accept_failed", surface, error:% = error;
                     "accepting a connection failed"
                 );
                 sleep(ACCEPT_REST).await;

@@ -108,7 +108,7 @@ fn digest(tx: &Tx<'_>, name: &CardName) -> Result<Option<Digest>, Error> {
         .prepare_cached("SELECT digest FROM agent_cards WHERE name = :name")?
         .query_row(named_params! { ":name": name.as_str() }, |row| row.get(0))
         .optional()?;
-    text.map(|text| text.parse().or(Err(Error::Row("digest")))).transpose()
+    text.map(|text| text.parse().map_err(|_| Error::Row("digest"))).transpose()
 }
 
 fn insert(tx: &Tx<'_>, card: &NewAgentCard) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::domain::time::Timestamp;
-use crate::random::Ids;
+use crate::runtime::random::Ids;
 use crate::store::error::{Error, Unavailable};
 use crate::store::sqlite::progress::Progress;
 

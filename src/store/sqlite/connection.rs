@@ -15,10 +15,10 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 use rustix::process::{Resource, getrlimit};
 
-use crate::clock::Clock;
+use crate::runtime::clock::Clock;
+use crate::runtime::notify::Notify;
 use crate::store::error::{Error, OpenError};
 use crate::store::sqlite::migrate;
-use crate::wake::Wake;
 
 /// The oldest `SQLite` without the bug that loses commits when a checkpoint races a write.
 const LIBRARY_MIN: i32 = 3_051_003;
@@ -301,7 +301,7 @@ fn lock_start(path: &Path, clock: &dyn Clock) -> Result<File, OpenError> {
             }
             Err(TryLockError::WouldBlock) => {}
         }
-        let waited_out = !Wake::new().pause(Duration::from_millis(20));
+        let waited_out = !Notify::new().pause(Duration::from_millis(20));
         if waited_out || clock.monotonic().saturating_sub(began) > START_LOCK_WAIT {
             return Err(OpenError::StartLocked(path.to_owned()));
         }

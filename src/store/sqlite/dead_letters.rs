@@ -235,7 +235,7 @@ fn operation(
         )
         .optional()?;
     let Some((same, audit_event)) = found else { return Ok(None) };
-    let audit_event = audit_event.parse().or(Err(Error::Row("audit_event_id")))?;
+    let audit_event = audit_event.parse().map_err(|_| Error::Row("audit_event_id"))?;
     Ok(Some((if same { SameRequest::Yes } else { SameRequest::No }, audit_event)))
 }
 

@@ -102,7 +102,7 @@ pub(super) fn recreate_job(tx: &mut Tx<'_>, inbox_id: i64) -> Result<(), Error> 
         .query_row(named_params! { ":id": inbox_id }, |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
-    let installation = installation.try_into().or(Err(Error::Row("installation_id")))?;
+    let installation = installation.try_into().map_err(|_| Error::Row("installation_id"))?;
     add_job(tx, (inbox_id, &key), installation, repository.as_deref())?;
     Ok(())
 }

@@ -339,7 +339,7 @@ fn begin_send(tx: &Tx<'_>, fence: Fence, needed: Duration) -> Result<(), Error> 
         .optional()?;
     let (kind, attempt) = marked.ok_or(Error::LeaseLost)?;
     if kind == EffectKind::WorkflowDispatch.as_str() {
-        releases::dispatching(tx, attempt.parse().or(Err(Error::Row("attempt_id")))?)?;
+        releases::dispatching(tx, attempt.parse().map_err(|_| Error::Row("attempt_id"))?)?;
     }
     Ok(())
 }

@@ -4,6 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use crate::runtime::mutex::lock;
+
 /// Which line a verb stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
@@ -48,7 +50,7 @@ impl<T> Queue<T> {
     /// Adds an item, or refuses at once.
     pub(super) fn push(&self, lane: Lane, item: T) -> Result<(), PushError> {
         {
-            let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lanes = lock(&self.lanes);
             if lanes.closed {
                 return Err(PushError::Closed);
             }
@@ -68,7 +70,7 @@ impl<T> Queue<T> {
     /// Waits for items and takes up to `max` urgent ones and then one of the bulk lane; nothing when
     /// the queue is closed and empty.
     pub(super) fn take(&self, max: usize) -> Option<VecDeque<T>> {
-        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lanes = lock(&self.lanes);
         let waited = self.filled.wait_while(lanes, |lanes| {
             lanes.urgent.is_empty() && lanes.bulk.is_empty() && !lanes.closed
         });
@@ -82,7 +84,7 @@ impl<T> Queue<T> {
 
     /// Refuses whatever comes from now on; what waits can still be taken.
     pub(super) fn close(&self) {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        lock(&self.lanes).closed = true;
         self.filled.notify_all();
     }
 }

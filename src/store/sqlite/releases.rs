@@ -39,7 +39,7 @@ pub(super) fn find(
             |row| row.get(0),
         )
         .optional()?;
-    id.map(|id| id.parse().or(Err(Error::Row("release_run_id")))).transpose()
+    id.map(|id| id.parse().map_err(|_| Error::Row("release_run_id"))).transpose()
 }
 
 /// Finds the release run whose current attempt has this check run, on this commit of this repository.
@@ -151,8 +151,8 @@ pub(super) fn start_attempt(
             },
         )?;
     let target = Target {
-        installation: target.0.try_into().or(Err(Error::Row("forge_installation_id")))?,
-        repository: target.1.try_into().or(Err(Error::Row("repository_id")))?,
+        installation: target.0.try_into().map_err(|_| Error::Row("forge_installation_id"))?,
+        repository: target.1.try_into().map_err(|_| Error::Row("repository_id"))?,
         release_run: release.release_run,
     };
     let tag = GitRef::new(&git_ref).ok_or(Error::Row("git_ref"))?;

@@ -42,7 +42,7 @@ pub(super) fn next(
                 serve(tx, queue, number)?;
                 return Ok(turns);
             }
-            let installation = number.try_into().or(Err(Error::Row("installation_id")))?;
+            let installation = number.try_into().map_err(|_| Error::Row("installation_id"))?;
             if due_at <= tx.now.micros() && admits(installation)? {
                 turns.push(installation);
             }

@@ -9,20 +9,21 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::clock::Clock;
 use crate::domain::time::Timestamp;
-use crate::random::Ids;
+use crate::runtime::clock::Clock;
+use crate::runtime::mutex::lock;
+use crate::runtime::random::Ids;
+use crate::runtime::thread;
 use crate::store::error::{Error, Unavailable};
 use crate::store::sqlite::command::{self, ANSWER_WAIT_MAX, Command, Failure, Pending, Tx};
 use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::migrate;
 use crate::store::sqlite::queue::{Lane, PushError, Queue};
-use crate::thread;
 
 /// Verbs in one transaction at most.
 const GROUP_MAX: usize = 256;
@@ -112,7 +113,7 @@ impl Writer {
     /// within the time; otherwise the thread is left behind, and its answers go on being true.
     pub(super) fn close(&self, within: Duration) -> bool {
         self.shared.queue.close();
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = lock(&self.ended);
         ended.recv_timeout(within) == Err(RecvTimeoutError::Disconnected)
     }
 }

@@ -41,7 +41,7 @@ const fn names(kind: Kind) -> Names {
 /// Something is amiss, and an item was opened for it.
 pub(super) fn detected(id: ReconciliationId, reason: Reason) {
     let event = names(reason.kind()).detected;
-    log::info!(event = event, reconciliation_id = id.to_string().as_str(), reason = reason.as_str(); "something is amiss and will be looked at");
+    log::info!(event = event, reconciliation_id:% = id, reason = reason.as_str(); "something is amiss and will be looked at");
 }
 
 /// It is not known whether something is amiss.
@@ -61,13 +61,13 @@ pub(super) fn terminal(metrics: &Metrics, id: ReconciliationId, reason: Reason, 
     let kind = reason.kind();
     let event = names(kind).terminal;
     let status = if code.is_dead() { "dead_letter" } else { "completed" };
-    log::info!(event = event, reconciliation_id = id.to_string().as_str(), status = status, outcome_code = code.as_str(); "a reconciliation came to its end");
+    log::info!(event = event, reconciliation_id:% = id, status = status, outcome_code = code.as_str(); "a reconciliation came to its end");
     count(metrics, kind, code, "end");
 }
 
 /// A given-up item reached its deadline, which was applied to its subject.
 pub(super) fn overdue(id: ReconciliationId, reason: Reason, code: Code) {
-    log::warn!(event = "reconciliation.overdue", reconciliation_id = id.to_string().as_str(), reason = reason.as_str(), outcome_code = code.as_str(); "a given-up reconciliation item reached its deadline; its release was failed, or its publication was recorded as failed");
+    log::warn!(event = "reconciliation.overdue", reconciliation_id:% = id, reason = reason.as_str(), outcome_code = code.as_str(); "a given-up reconciliation item reached its deadline; its release was failed, or its publication was recorded as failed");
 }
 
 /// An item was put off.
@@ -78,7 +78,7 @@ pub(super) fn recheck(
     code: Code,
     at: Timestamp,
 ) {
-    log::debug!(event = "reconciliation.recheck", reconciliation_id = id.to_string().as_str(), outcome_code = code.as_str(), next_check_at = at.to_string().as_str(); "it is looked at again later");
+    log::debug!(event = "reconciliation.recheck", reconciliation_id:% = id, outcome_code = code.as_str(), next_check_at:% = at; "it is looked at again later");
     count(metrics, reason.kind(), code, "recheck");
 }
 

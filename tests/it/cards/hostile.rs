@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use svc::card::{self, FINDINGS_MAX};
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
 
 const SIZE: usize = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
 pub(crate) const BOUND: Duration = Duration::from_secs(5);

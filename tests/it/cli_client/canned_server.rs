@@ -69,7 +69,7 @@ impl CannedServer {
             let mut replies = replies.into_iter();
             while serve(&mut accept(), replies.next(), &sender).is_some() {}
         };
-        svc::thread::spawn("canned", serve_all).unwrap();
+        svc::runtime::thread::spawn("canned", serve_all).unwrap();
         Self { url, requests }
     }
 

@@ -7,7 +7,7 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use svc::api;
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault, Webhook};
 
 use super::ask::{Ask, Door};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use svc::runtime::notify::Notify;
 use svc::simulator::{Call, Fault};
-use svc::wake::Wake;
 
 use super::load::{Load, Numbers, Told, check_but_for, come_to_rest, plan};
 use super::process::Daemon;
@@ -68,7 +68,7 @@ fn an_hour_forward_and_back_while_work_is_under_way() {
         // Some calls are under way while the clock jumps over their lease.
         site.forge.plan(Call::Dispatch, Fault::Slow(Duration::from_millis(300)));
         site.forge.plan(Call::CheckRunCreate, Fault::Slow(Duration::from_millis(300)));
-        assert!(Wake::new().pause(Duration::from_millis(30 + numbers.below(100))));
+        assert!(Notify::new().pause(Duration::from_millis(30 + numbers.below(100))));
         // An hour late it is refused by the forge; the last jump is onto the right time.
         set_clock(&site, if jump % 2 == 0 { -3_600 } else { 0 });
     }

@@ -13,7 +13,7 @@ use super::{INSTALLATION, commit, database, wait_for};
 fn at_once(asks: Vec<(Door, Ask)>) -> Vec<Answer> {
     let threads: Vec<_> = asks
         .into_iter()
-        .map(|(door, ask)| svc::thread::spawn("asker", move || door.ask(&ask)).unwrap())
+        .map(|(door, ask)| svc::runtime::thread::spawn("asker", move || door.ask(&ask)).unwrap())
         .collect();
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
 }

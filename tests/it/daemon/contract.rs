@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault, RunState, Simulator};
 
 use super::process::Daemon;

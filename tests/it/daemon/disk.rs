@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use svc::wake::Wake;
+use svc::runtime::notify::Notify;
 
 use super::ask::Ask;
 use super::database;
@@ -123,7 +123,7 @@ fn a_full_disk_is_an_answer_and_passes() {
         let ready = small.daemon.control.ask(&Ask::get("/health/ready"));
         assert_eq!(ready.status, 503, "{}", ready.text());
         assert_eq!(ready.member("store"), "disk_full");
-        assert!(Wake::new().pause(Duration::from_millis(25)));
+        assert!(Notify::new().pause(Duration::from_millis(25)));
     }
     assert_eq!(small.daemon.control.ask(&Ask::get("/health/live")).status, 200);
     assert!(small.daemon.is_running());

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::process::Signal;
+use svc::runtime::notify::Notify;
+use svc::runtime::thread;
 use svc::simulator::{Call, Fault};
-use svc::thread;
-use svc::wake::Wake;
 
 use super::load::{Load, Numbers, Told, age_leases, check, come_to_rest, plan};
 use super::process::Daemon;
@@ -101,7 +101,7 @@ fn kill_again_and_again(rounds: usize, seed: u64) -> Points {
         // It becomes ready on what the one before left behind: leases, a log, the socket.
         let mut daemon = site.start();
         let load = Load::start(&daemon, &site, &told);
-        assert!(Wake::new().pause(Duration::from_millis(20 + numbers.below(180))));
+        assert!(Notify::new().pause(Duration::from_millis(20 + numbers.below(180))));
         if round % 8 == 7 {
             assert_eq!(daemon.end(Signal::TERM).code(), Some(0), "{}", daemon.log());
             load.stop();
@@ -130,7 +130,7 @@ fn kill_again_and_again(rounds: usize, seed: u64) -> Points {
 /// Kills a process that is starting.
 fn kill_a_start(site: &Site, numbers: &mut Numbers) {
     let mut boot = site.command(svcd()).stderr(Stdio::null()).spawn().unwrap();
-    assert!(Wake::new().pause(Duration::from_millis(numbers.below(60))));
+    assert!(Notify::new().pause(Duration::from_millis(numbers.below(60))));
     boot.kill().unwrap();
     boot.wait().unwrap();
 }
@@ -169,7 +169,7 @@ fn two_replicas_on_one_file_do_not_get_in_each_other_s_way() {
     let loads = daemons.each_ref().map(|daemon| Load::start(daemon, &sites[0], &told));
     for round in 0..8 {
         plan(&sites[0], &mut numbers);
-        assert!(Wake::new().pause(Duration::from_millis(20 + numbers.below(100))));
+        assert!(Notify::new().pause(Duration::from_millis(20 + numbers.below(100))));
         // The second comes and goes; the first stays, and answers.
         daemons[1].kill();
         assert!(daemons[0].is_running(), "{round}: {}", daemons[0].log());

@@ -4,8 +4,8 @@ use std::process::Stdio;
 use std::sync::mpsc::channel;
 
 use rustix::process::Signal;
+use svc::runtime::thread;
 use svc::simulator::{Call, Fault};
-use svc::thread;
 
 use super::ask::{Ask, Door};
 use super::database;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use svc::api::{DeadLetter, Page};
+use svc::runtime::thread;
 use svc::simulator::{Call, Fault, Webhooks};
-use svc::thread;
 
 use super::ask::{Ask, Door};
 use super::letters::{list_path, replay};

@@ -1,6 +1,6 @@
 //! Webhooks that did not arrive: with the setting the forge is asked for them, without it nobody is.
 
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::Call;
 
 use super::commit;

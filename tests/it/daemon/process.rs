@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use svc::runtime::mutex::lock;
+use svc::runtime::thread;
 use svc::simulator::{Webhook, sign};
-use svc::thread;
 
 use super::ask::{Answer, Ask, Door};
 use super::{PATIENCE, SECRET, wait_for};
@@ -57,7 +58,7 @@ impl Daemon {
             drop(child.kill());
         }
         let status = child.wait().unwrap();
-        let log = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let log = lock(&log).clone();
         Err(format!("{log}{status}"))
     }
 
@@ -67,7 +68,7 @@ impl Daemon {
 
     /// Returns everything it logged so far.
     pub(crate) fn log(&self) -> String {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.log).clone()
     }
 
     pub(crate) fn is_running(&mut self) -> bool {
@@ -144,7 +145,7 @@ fn follow(stderr: ChildStderr, log: Arc<Mutex<String>>) -> (Receiver<Value>, Joi
     let (sender, lines) = channel();
     let reader = thread::spawn("test-log", move || {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-            let mut text = log.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut text = lock(&log);
             text.push_str(&line);
             text.push('\n');
             drop(text);

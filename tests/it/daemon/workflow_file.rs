@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use svc::clock::{Clock as _, SystemClock};
 use svc::forge::RUN_TITLE;
+use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::WorkflowRun;
 
 use super::ask::Door;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use svc::clock::Clock as _;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{CheckRunId, InstallationId, WorkflowRunId};
@@ -15,6 +14,7 @@ use svc::forge::{
     CheckRunLook, CheckRunUpdate, Dispatch, Forge as AnyForge, Gate, NewCheckRun, Permission,
     Session, unavailable,
 };
+use svc::runtime::clock::Clock as _;
 
 use super::virtual_time::VirtualTime;
 

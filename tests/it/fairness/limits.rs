@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc::clock::Clock as _;
 use svc::domain::delivery::{NewDelivery, RepositoryRef};
 use svc::domain::event::{Action, CommitSha, GitRef};
 use svc::domain::outbox::{EffectKind, SendResult};
@@ -11,6 +10,7 @@ use svc::domain::pace::Pace;
 use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::workflow::Lookup;
 use svc::forge::{Forge, Gate, Permission, Session};
+use svc::runtime::clock::Clock as _;
 use svc::store::LeasePolicy;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::reconcile::Reconcile;

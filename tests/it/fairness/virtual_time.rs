@@ -51,7 +51,7 @@ impl VirtualTime {
         // Not all at once: what polls in step would never wait for each other.
         state.waiting.insert((Duration::from_millis(700) * u32::try_from(me).unwrap(), order), me);
         let time = Arc::clone(self);
-        let thread = svc::thread::spawn(&name, move || {
+        let thread = svc::runtime::thread::spawn(&name, move || {
             ME.set(me);
             time.wait_for_turn(me);
             while time.state.lock().unwrap().now < lasts {

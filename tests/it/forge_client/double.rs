@@ -2,12 +2,13 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use svc::forge::Permission;
-use svc::wake::Wake;
+use svc::runtime::mutex::lock;
+use svc::runtime::notify::Notify;
 
 use super::TIMEOUT;
 
@@ -28,7 +29,7 @@ pub(super) enum Script {
 pub(super) struct Double {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
-    stop: Wake,
+    stop: Notify,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -36,9 +37,9 @@ impl Double {
     pub(super) fn start(script: Vec<Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("the system has a port");
         let address = listener.local_addr().expect("a listener has an address");
-        let (requests, stop) = (Arc::new(Mutex::new(Vec::new())), Wake::new());
+        let (requests, stop) = (Arc::new(Mutex::new(Vec::new())), Notify::new());
         let (kept, stopped) = (Arc::clone(&requests), stop.clone());
-        let thread = svc::thread::spawn("double", move || {
+        let thread = svc::runtime::thread::spawn("double", move || {
             let mut script = script.into_iter().peekable();
             for stream in listener.incoming().map_while(Result::ok) {
                 if stopped.is_stopped() {
@@ -47,7 +48,7 @@ impl Double {
                 // What is not read when a connection ends makes the system reset it.
                 let whole = !matches!(script.peek(), Some(Script::Reset));
                 let Some((stream, request)) = read_request(stream, whole) else { continue };
-                kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+                lock(&kept).push(request);
                 play(script.next(), stream, &stopped);
             }
         });
@@ -59,7 +60,7 @@ impl Double {
     }
 
     pub(super) fn requests(&self) -> Vec<String> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.requests).clone()
     }
 }
 
@@ -95,7 +96,7 @@ fn read_request(mut stream: TcpStream, whole: bool) -> Option<(TcpStream, String
     }
 }
 
-fn play(script: Option<Script>, mut stream: TcpStream, stop: &Wake) {
+fn play(script: Option<Script>, mut stream: TcpStream, stop: &Notify) {
     match script {
         None | Some(Script::Reset) => {}
         Some(Script::Close(bytes)) => stream.write_all(&bytes).unwrap_or(()),

@@ -1,10 +1,10 @@
 //! Deliveries that failed, over real sockets: what is read of their list, and asking for one again.
 
-use svc::clock::{Clock as _, SystemClock};
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::redelivery::FailedDelivery;
 use svc::domain::time::Timestamp;
 use svc::forge::Hooks as _;
+use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault};
 
 use super::double::{Double, Script, http};

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use svc::clock::{Clock, SystemClock};
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::event::CommitSha;
 use svc::domain::id::{CheckRunId, WorkflowRunId};
@@ -15,6 +14,7 @@ use svc::domain::release::Conclusion;
 use svc::domain::time::Timestamp;
 use svc::forge::client::Client;
 use svc::forge::{CheckRunLook, Dispatch, Permission};
+use svc::runtime::clock::{Clock, SystemClock};
 use svc::simulator::{Call, Fault, RunState, Simulator};
 
 use super::{SHA, attempt, check_run, open, repository, start, update};

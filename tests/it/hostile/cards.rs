@@ -3,7 +3,7 @@
 
 use std::thread::scope;
 
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
 
 use super::probes::{Probes, assert_sound};
 use crate::cards::hostile::{BOUND, texts};

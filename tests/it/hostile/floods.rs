@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
-use svc::clock::{Clock as _, SystemClock};
-use svc::wake::Wake;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
 
 use super::PATIENCE;
 use super::probes::{Held, Probes, assert_sound, doors};
@@ -61,7 +61,7 @@ fn recovery(door: &Door) -> Duration {
     let clock = SystemClock::new();
     while !door.try_ask(&Ask::get("/health/live")).is_ok_and(|answer| answer.status == 200) {
         assert!(clock.monotonic() < PATIENCE, "{door:?} is dead");
-        assert!(Wake::new().pause(Duration::from_millis(20)));
+        assert!(Notify::new().pause(Duration::from_millis(20)));
     }
     clock.monotonic()
 }
@@ -203,7 +203,7 @@ fn endless_pipelines_are_not_read_ahead() {
             sent += stream.write(&request).unwrap_or(0);
         }
         probes.ask_all(&daemon, "pipelines");
-        assert!(Wake::new().pause(Duration::from_millis(20)));
+        assert!(Notify::new().pause(Duration::from_millis(20)));
     }
     assert_operator_served(&site, &daemon, &mut probes, "pipelines");
     let during = Held::of(&daemon);

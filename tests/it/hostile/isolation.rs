@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use http::Method;
-use svc::clock::{Clock as _, SystemClock};
 use svc::domain::outbox::EffectKind;
-use svc::random::Random as _;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::random::Random as _;
 
 use crate::support::forge::Plan;
 use crate::support::reconciliation::{self, Item};

@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::Duration;
 
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
 
 use crate::daemon::ask::{Ask, Door};
 use crate::daemon::process::Daemon;

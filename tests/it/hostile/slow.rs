@@ -6,8 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use svc::clock::{Clock as _, SystemClock};
-use svc::wake::Wake;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
 
 use super::probes::{Held, Probes, assert_sound, doors};
 use super::wire::{Crowd, Socket};
@@ -146,7 +146,7 @@ fn slow_peers_are_cut_and_nobody_waits_for_them() {
             during = if now.threads > during.threads { now } else { during };
         }
         rounds += 1;
-        assert!(Wake::new().pause(DRIP));
+        assert!(Notify::new().pause(DRIP));
     }
     let mut worst = BTreeMap::new();
     for peer in &peers {
@@ -193,7 +193,7 @@ fn who_does_not_read_its_answers_is_cut() {
             }
         }
         probes.ask_all(&daemon, "unread answers");
-        assert!(Wake::new().pause(Duration::from_millis(20)));
+        assert!(Notify::new().pause(Duration::from_millis(20)));
     }
     let held = Held::of(&daemon);
     println!(

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
 
 use super::cases::{Case, Surface};
 use super::probes::{Probes, assert_sound, doors};

@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use svc::clock::{Clock as _, SystemClock};
 use svc::http::server::control::{self, ControlLimits, ControlServer};
-use svc::thread;
-use svc::wake::Wake;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
+use svc::runtime::thread;
 
 use super::{
     BIG, BODY_MAX, GET, GET_WAIT, Held, PATIENCE, SHORT, assert_status, begins, closing, echo,
@@ -112,7 +112,7 @@ fn cuts_slow_peers() {
                 return answer;
             }
             // The last peer still has the one place.
-            assert!(clock.monotonic() < PATIENCE && Wake::new().pause(SHORT / 10));
+            assert!(clock.monotonic() < PATIENCE && Notify::new().pause(SHORT / 10));
         }
     };
     assert_status(&served("GET / HT"), "408");

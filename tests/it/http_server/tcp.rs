@@ -4,11 +4,11 @@ use std::io::{Read, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
-use svc::clock::{Clock as _, SystemClock};
 use svc::http::message::Surface;
 use svc::http::server::tcp::{self, TcpLimits, TcpServer};
-use svc::thread;
-use svc::wake::Wake;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
+use svc::runtime::thread;
 
 use super::{
     BIG, GET_WAIT, Held, PATIENCE, SHORT, assert_status, begins, closing, echo, post, refused, talk,
@@ -108,7 +108,7 @@ fn cuts_slow_heads_and_slow_bodies() {
     let mut stream = connect(address);
     stream.write_all(post("3", "one").as_bytes()).unwrap();
     read_until(&mut stream, "one");
-    assert!(Wake::new().pause(SHORT * 3));
+    assert!(Notify::new().pause(SHORT * 3));
     stream.write_all(post("3", "two").as_bytes()).unwrap();
     assert!(read_until(&mut stream, "two").ends_with("two"));
     assert_eq!(talk(&stream, "GET / HT"), "");
@@ -132,7 +132,7 @@ fn cuts_a_peer_that_does_not_read() {
     // There is one place, and it is taken until the stuck peer is cut.
     let clock = SystemClock::new();
     while talk(connect(address), &closing("/")).is_empty() {
-        assert!(clock.monotonic() < PATIENCE && Wake::new().pause(SHORT / 10));
+        assert!(clock.monotonic() < PATIENCE && Notify::new().pause(SHORT / 10));
     }
     server.stop(PATIENCE);
 }

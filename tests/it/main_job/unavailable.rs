@@ -9,8 +9,8 @@ use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::InstallationId;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::forge::{Forge, Gate, Permission, Session};
+use svc::runtime::notify::Notify;
 use svc::store::NEWEST_STEP;
-use svc::wake::Wake;
 use svc::workers::driver::Worker as _;
 
 use crate::support::World;
@@ -41,8 +41,8 @@ impl Forge for Disturber {
     ) -> Result<Box<dyn Session + 's>, SendResult> {
         self.admit_writers_from(NEWEST_STEP + 1);
         let again = Self { forge: Arc::clone(&self.forge), database: self.database.clone() };
-        svc::thread::spawn("disturber", move || {
-            assert!(Wake::new().pause(Duration::from_millis(100)));
+        svc::runtime::thread::spawn("disturber", move || {
+            assert!(Notify::new().pause(Duration::from_millis(100)));
             again.admit_writers_from(NEWEST_STEP);
         })
         .unwrap();

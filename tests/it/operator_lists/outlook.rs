@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use svc::clock::Clock as _;
 use svc::domain::outbox::EffectKind;
+use svc::runtime::clock::Clock as _;
 use svc::workers::driver::Worker as _;
 
 use super::{get, ids};

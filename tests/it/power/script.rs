@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use svc::api::{DeadLetter, Page};
-use svc::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
 use svc::simulator::{Call, Fault};
-use svc::wake::Wake;
 
 use super::check::{Told, check};
 use crate::daemon::ask::{Answer, Ask};
@@ -49,7 +49,7 @@ impl Script {
             }
             let patient = clock.monotonic() < PATIENCE;
             assert!(patient, "{} does not end: {}", self.id, daemon.log());
-            assert!(Wake::new().pause(Duration::from_millis(5)));
+            assert!(Notify::new().pause(Duration::from_millis(5)));
         }
         false
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use svc::clock::Clock as _;
 use svc::domain::reconcile::{Kind, Reason};
+use svc::runtime::clock::Clock as _;
 use svc::store::Observation;
 use svc::workers::driver::Worker as _;
 

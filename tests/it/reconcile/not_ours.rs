@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use svc::clock::Clock as _;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::forge::CheckRunLook;
+use svc::runtime::clock::Clock as _;
 use svc::store::LeasePolicy;
 use svc::workers::driver::Worker as _;
 

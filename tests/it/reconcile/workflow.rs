@@ -91,7 +91,7 @@ fn after_downtime_it_is_looked_at_before_it_is_decided() {
 fn a_forge_that_asks_to_wait_is_left_alone() {
     let world = running();
     let until = {
-        use svc::clock::Clock as _;
+        use svc::runtime::clock::Clock as _;
         world.clock.now().plus(RULES.observation + Duration::from_secs(600))
     };
     world.forge.workflow_run_is(Lookup::Unavailable(Unavailable {
@@ -110,7 +110,7 @@ fn a_forge_that_asks_to_wait_is_left_alone() {
 
 #[test]
 fn a_forge_that_asks_to_wait_is_asked_about_nothing_of_its_installation() {
-    use svc::clock::Clock as _;
+    use svc::runtime::clock::Clock as _;
     let mut world = running();
     world.deliver(&webhooks(1).push_tag("v2", &commit(2)));
     world.settle();
@@ -238,7 +238,7 @@ fn what_is_opened_is_told_once() {
     let world = running();
     world.clock.advance(RULES.observation);
     let detect = || {
-        use svc::clock::Clock as _;
+        use svc::runtime::clock::Clock as _;
         let now = world.clock.now();
         let found = world.store.detect(Kind::WorkflowAttempt, RULES, now, &mut 0).unwrap();
         (found.items.len(), found.more)

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::Value;
-use svc::clock::Clock as _;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::forge::CheckRunLook;
+use svc::runtime::clock::Clock as _;
 
 use super::{RECORDED, as_str, body, current, started};
 use crate::support::forge::Plan;

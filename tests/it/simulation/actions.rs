@@ -13,8 +13,8 @@ use svc::domain::id::InstallationId;
 use svc::domain::pace::Pace;
 use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::workflow::RunConclusion;
+use svc::runtime::notify::Notify;
 use svc::store::{LeasePolicy, NEWEST_STEP, Store};
-use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::jobs::{Jobs, Owed};
 use svc::workers::reconcile::{Detect, Reconcile};
@@ -171,13 +171,13 @@ fn jobs(world: &Arc<World>, store: &Store) -> Jobs {
         owner: "simulated".to_owned(),
         retry: RETRY,
         plan: plan(),
-        outbox: Wake::new(),
+        outbox: Notify::new(),
         metrics: Arc::clone(&world.metrics),
         owed: Owed::default(),
     }
 }
 
-fn forge(world: &Arc<World>, depth: u32, wake: &Wake) -> Arc<SimulatedForge> {
+fn forge(world: &Arc<World>, depth: u32, wake: &Notify) -> Arc<SimulatedForge> {
     let (world, installation) = (Arc::clone(world), AtomicI64::new(0));
     Arc::new(SimulatedForge { world, depth, wake: wake.clone(), installation })
 }
@@ -188,7 +188,7 @@ fn pace(world: &World) -> Pace {
 }
 
 fn outbox(world: &Arc<World>, store: &Store, depth: u32) -> Outbox {
-    let wake = Wake::new();
+    let wake = Notify::new();
     if world.are_faults_on() && world.chance.one_in(40) {
         wake.stop();
     }
@@ -224,13 +224,13 @@ fn detector(world: &Arc<World>, store: &Store) -> Detect {
         store: store.clone(),
         clock: Arc::<ManualClock>::clone(&world.clock),
         rules: RULES,
-        reconcile: Wake::new(),
+        reconcile: Notify::new(),
         inbox_after: 0,
     }
 }
 
 fn reconciler(world: &Arc<World>, store: &Store, depth: u32) -> Reconcile {
-    let wake = Wake::new();
+    let wake = Notify::new();
     if world.are_faults_on() && world.chance.one_in(40) {
         wake.stop();
     }
@@ -244,8 +244,8 @@ fn reconciler(world: &Arc<World>, store: &Store, depth: u32) -> Reconcile {
         pace: pace(world),
         shares: Shares::of_pool(2),
         wake,
-        outbox: Wake::new(),
-        jobs: Wake::new(),
+        outbox: Notify::new(),
+        jobs: Notify::new(),
         metrics: Arc::clone(&world.metrics),
     }
 }

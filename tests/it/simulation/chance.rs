@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use svc::random::Random as _;
+use svc::runtime::random::Random as _;
 
 use crate::support::SeededRandom;
 

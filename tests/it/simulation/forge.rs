@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use svc::clock::Clock as _;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
@@ -17,7 +16,8 @@ use svc::forge::{
     CheckRunLook, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
     unavailable,
 };
-use svc::wake::Wake;
+use svc::runtime::clock::Clock as _;
+use svc::runtime::notify::Notify;
 
 use super::actions;
 use super::world::World;
@@ -167,7 +167,7 @@ pub(super) struct SimulatedForge {
     pub(super) world: Arc<World>,
     pub(super) depth: u32,
     /// The worker's own.
-    pub(super) wake: Wake,
+    pub(super) wake: Notify,
     /// The installation of the session that was opened last.
     pub(super) installation: AtomicI64,
 }
@@ -393,7 +393,9 @@ impl Session for SimulatedSession<'_> {
             {
                 CheckRunLook::Expected
             }
-            other => CheckRunLook::Different(svc::sha256::of(format!("{other:?}").as_bytes())),
+            other => {
+                CheckRunLook::Different(svc::crypto::sha256::of(format!("{other:?}").as_bytes()))
+            }
         }
     }
 

@@ -157,7 +157,7 @@ pub(super) fn at_rest(world: &World) {
         assert_eq!(world.ask::<i64>(sql), 0, "{what}");
     }
     ends_are_shown(world);
-    assert!(svc::clock::Clock::now(world.clock.as_ref()) > world.began());
+    assert!(svc::runtime::clock::Clock::now(world.clock.as_ref()) > world.began());
 }
 
 /// Questions whose answer must be nothing once nothing fails any more.

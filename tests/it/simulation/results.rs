@@ -57,7 +57,7 @@ fn new(world: &World) -> Option<NewResult> {
         release_run: release_run.parse().unwrap(),
         attempt: run.attempt,
         workflow_run,
-        credential: svc::sha256::of(&world.chance.below(u64::MAX).to_le_bytes()),
+        credential: svc::crypto::sha256::of(&world.chance.below(u64::MAX).to_le_bytes()),
         report: Report {
             decision: *world.chance.pick(Decision::ALL).unwrap(),
             head_commit: CommitSha::new(&commit).unwrap(),

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use svc::clock::Clock as _;
 use svc::domain::delivery::NewDelivery;
 use svc::domain::id::AttemptId;
 use svc::domain::reconcile::Code;
 use svc::domain::result::NewResult;
 use svc::domain::time::Timestamp;
 use svc::metrics::Metrics;
+use svc::runtime::clock::Clock as _;
+use svc::runtime::notify::Notify;
 use svc::store::{NEWEST_STEP, Store};
-use svc::wake::Wake;
 
 use super::Report;
 use super::chance::Chance;
@@ -50,7 +50,7 @@ pub(super) struct World {
 }
 
 /// Of the workers of one step.
-type Wakes = Arc<Mutex<Vec<Wake>>>;
+type Wakes = Arc<Mutex<Vec<Notify>>>;
 
 /// A process.
 struct Replica {
@@ -66,7 +66,7 @@ impl Replica {
         let on_fatal = Box::new(move |_: &_| {
             end.store(true, Ordering::SeqCst);
             // Its worker would wait for the store, in real time.
-            wakes.lock().unwrap().iter().for_each(Wake::stop);
+            wakes.lock().unwrap().iter().for_each(Notify::stop);
         });
         Self { store: open_store_on_a_disk_that_fails(path, clock, seed, on_fatal), ended }
     }
@@ -162,7 +162,7 @@ impl World {
     }
 
     /// Ends a worker of this step when the disk ends its process.
-    pub(super) fn wakes(&self, wake: &Wake) {
+    pub(super) fn wakes(&self, wake: &Notify) {
         if self.does_disk_fail() {
             self.wakes.lock().unwrap().push(wake.clone());
         }

@@ -13,7 +13,7 @@ use svc::domain::reconcile::{Kind, Unavailable};
 use svc::domain::slo::{Severity, Signal};
 use svc::forge::CheckRunLook;
 use svc::http::message::Surface;
-use svc::random::{Ids, Random};
+use svc::runtime::random::{Ids, Random};
 use svc::simulator::sign;
 use svc::store::{LeasePolicy, NEWEST_STEP, Options, Store};
 use svc::workers::driver::{Next, Worker as _};
@@ -315,7 +315,7 @@ fn a_transaction_that_takes_long(fixture: &mut Fixture) {
 }
 
 fn messages_that_wait_for_a_paused_installation(fixture: &mut Fixture) {
-    let until = svc::clock::Clock::now(fixture.world.clock.as_ref()).plus(LONG);
+    let until = svc::runtime::clock::Clock::now(fixture.world.clock.as_ref()).plus(LONG);
     fixture.world.forge.plan(EffectKind::CheckRunCreate, Plan::RateLimited(until));
     fixture.push(0..1);
     fixture.world.settle();

@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use svc::clock::Clock;
 use svc::domain::time::Timestamp;
-use svc::random::Random;
+use svc::runtime::clock::Clock;
+use svc::runtime::random::Random;
 
 /// A clock that stands still until it is moved.
 pub(crate) struct ManualClock(Mutex<(Timestamp, Duration)>);

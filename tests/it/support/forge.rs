@@ -14,7 +14,7 @@ use svc::forge::{
     CheckRunLook, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
     unavailable,
 };
-use svc::wake::Wake;
+use svc::runtime::notify::Notify;
 
 /// What happens to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ struct State {
     /// Looks so far.
     looks: usize,
     /// Stopped by the next look for a check run, which then tells nothing.
-    stopped_by_find: Option<Wake>,
+    stopped_by_find: Option<Notify>,
     /// Runs during the next look, before it is answered.
     during_look: Option<Box<dyn FnOnce() + Send>>,
     plans: VecDeque<(EffectKind, Plan)>,
@@ -118,7 +118,7 @@ impl FakeForge {
     }
 
     /// The next look for a check run is cut short by the end of its worker.
-    pub(crate) fn next_find_is_cut_short(&self, worker: Wake) {
+    pub(crate) fn next_find_is_cut_short(&self, worker: Notify) {
         self.0.lock().unwrap().stopped_by_find = Some(worker);
     }
 
@@ -284,7 +284,9 @@ impl Session for FakeSession<'_> {
             {
                 CheckRunLook::Expected
             }
-            other => CheckRunLook::Different(svc::sha256::of(format!("{other:?}").as_bytes())),
+            other => {
+                CheckRunLook::Different(svc::crypto::sha256::of(format!("{other:?}").as_bytes()))
+            }
         }
     }
 

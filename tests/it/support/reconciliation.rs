@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use svc::clock::Clock as _;
+use svc::runtime::clock::Clock as _;
 
 use crate::support::World;
 use crate::support::world::open_raw;

@@ -20,13 +20,13 @@ use svc::forge::{payload, signature};
 use svc::http::message::{Head, Request, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::keys::Keys;
-use svc::latest::Latest;
 use svc::metrics::Metrics;
-use svc::random::Ids;
-use svc::seats::Seats;
+use svc::runtime::notify::Notify;
+use svc::runtime::random::Ids;
+use svc::runtime::semaphore::Semaphore;
+use svc::runtime::watch::Watch;
 use svc::simulator::{Issuer, Webhook, Webhooks, sign};
 use svc::store::{NewRelease, Options, Store};
-use svc::wake::Wake;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::jobs::{Jobs, Owed};
 use svc::workers::outbox::Outbox;
@@ -172,9 +172,9 @@ impl World {
             reconciliation_configuration_valid: true,
             wakes: Wakes::default(),
             metrics: Arc::new(Metrics::default()),
-            card_checks: Seats::new(CARD_CHECKS_MAX),
+            card_checks: Semaphore::new(CARD_CHECKS_MAX),
             refused: Refused::default(),
-            slo: Latest::default(),
+            slo: Watch::default(),
             draining: AtomicBool::new(false),
         });
         let router = Router::new(Arc::clone(&app), Vec::new());
@@ -201,7 +201,7 @@ impl World {
             owner: "jobs".to_owned(),
             retry: RETRY,
             plan: plan(),
-            outbox: Wake::new(),
+            outbox: Notify::new(),
             metrics: Arc::clone(&self.app.metrics),
             owed: Owed::default(),
         }
@@ -216,7 +216,7 @@ impl World {
             retry: RETRY,
             pace: pace(),
             shares: Shares::of_pool(u64::MAX),
-            wake: Wake::new(),
+            wake: Notify::new(),
             metrics: Arc::clone(&self.app.metrics),
         }
     }
@@ -227,7 +227,7 @@ impl World {
             store: self.store.clone(),
             clock: Arc::<ManualClock>::clone(&self.clock),
             rules: RULES,
-            reconcile: Wake::new(),
+            reconcile: Notify::new(),
             inbox_after: 0,
         }
     }
@@ -242,9 +242,9 @@ impl World {
             rules: RULES,
             pace: pace(),
             shares: Shares::of_pool(u64::MAX),
-            wake: Wake::new(),
-            outbox: Wake::new(),
-            jobs: Wake::new(),
+            wake: Notify::new(),
+            outbox: Notify::new(),
+            jobs: Notify::new(),
             metrics: Arc::clone(&self.app.metrics),
         }
     }

@@ -60,7 +60,7 @@ pub(super) fn claim(
             Ok(subject) => subject,
             Err(code) => {
                 if code == Code::ForgeCheckRunBindingMismatch {
-                    let release_run = due.subject.parse().or(Err(Error::Row("subject_id")))?;
+                    let release_run = due.subject.parse().map_err(|_| Error::Row("subject_id"))?;
                     apply::record_failure(tx, due.installation, release_run, code)?;
                 }
                 close_unclaimed(tx, due.row, code)?;

@@ -93,7 +93,7 @@ fn mark(tx: &Tx<'_>, row: i64) -> Result<(), Error> {
 
 /// Applies the deadline of one item; returns what it came to, when it changed anything.
 fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Closed>, Error> {
-    let id: ReconciliationId = item.id.parse().or(Err(Error::Row("reconciliation_id")))?;
+    let id: ReconciliationId = item.id.parse().map_err(|_| Error::Row("reconciliation_id"))?;
     let reason = Reason::from_word(&item.reason).ok_or(Error::Row("reason"))?;
     let code = match reason {
         Reason::RunningStale | Reason::RunUnknown => {
@@ -123,7 +123,7 @@ fn end(
     code: Code,
     in_doubt: Option<EffectKind>,
 ) -> Result<Option<Code>, Error> {
-    let attempt: AttemptId = item.subject.parse().or(Err(Error::Row("subject_id")))?;
+    let attempt: AttemptId = item.subject.parse().map_err(|_| Error::Row("subject_id"))?;
     let is_settled = match in_doubt {
         Some(effect) => settlement::in_doubt(tx, attempt, effect)?.is_none(),
         None => false,
@@ -136,11 +136,11 @@ fn end(
 }
 
 fn record_publication_failure(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Code>, Error> {
-    let release_run = item.subject.parse().or(Err(Error::Row("subject_id")))?;
+    let release_run = item.subject.parse().map_err(|_| Error::Row("subject_id"))?;
     let attempt = item.attempt.as_deref().ok_or(Error::Row("attempt_id"))?;
-    let attempt = attempt.parse().or(Err(Error::Row("attempt_id")))?;
+    let attempt = attempt.parse().map_err(|_| Error::Row("attempt_id"))?;
     let installation = InstallationId::try_from(item.installation);
-    let installation = installation.or(Err(Error::Row("installation_id")))?;
+    let installation = installation.map_err(|_| Error::Row("installation_id"))?;
     if subject::publication_of(tx, release_run, attempt)? != check_run::Standing::Unpublished {
         return Ok(None);
     }

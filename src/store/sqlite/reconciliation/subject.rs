@@ -30,7 +30,7 @@ pub(super) fn load(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Erro
         Reason::CheckRunCreateUncertain => in_doubt(tx, id, EffectKind::CheckRunCreate),
         Reason::ReportingStale => check_run(tx, due),
         Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => {
-            Ok(Ok(Subject::Inbox(id.parse().or(Err(Error::Row("subject_id")))?)))
+            Ok(Ok(Subject::Inbox(id.parse().map_err(|_| Error::Row("subject_id"))?)))
         }
     }
 }
@@ -50,7 +50,7 @@ fn workflow_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Err
         return Ok(Err(code));
     }
     Ok(Ok(Subject::WorkflowRun(WorkflowRun {
-        attempt: attempt.parse().or(Err(Error::Row("subject_id")))?,
+        attempt: attempt.parse().map_err(|_| Error::Row("subject_id"))?,
         run: row::number(row, "workflow_run_id")?,
         run_attempt: row.get("run_attempt")?,
         repository: row::number(row, "repository_id")?,
@@ -70,7 +70,7 @@ fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Erro
         return Ok(Err(Code::AlreadyRepaired));
     }
     Ok(Ok(Subject::UnknownRun(Dispatch {
-        attempt: attempt.parse().or(Err(Error::Row("subject_id")))?,
+        attempt: attempt.parse().map_err(|_| Error::Row("subject_id"))?,
         workflow: row::read(row, "workflow", |name: Option<String>| name)?,
         head_sha: commit(row)?,
         began_at: row::instant(row, "updated_at")?.minus(CALL_MAX),
@@ -118,7 +118,7 @@ fn in_doubt(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subje
     let mut rows =
         statement.query(named_params! { ":attempt": attempt, ":kind": kind.as_str() })?;
     let Some(row) = rows.next()? else { return Ok(Err(Code::AlreadyRepaired)) };
-    let attempt = attempt.parse().or(Err(Error::Row("subject_id")))?;
+    let attempt = attempt.parse().map_err(|_| Error::Row("subject_id"))?;
     let payload: String = row.get("payload")?;
     Ok(match effect::decode(&payload) {
         Some(Effect::WorkflowDispatch { workflow, .. }) => Ok(Subject::Dispatch(Dispatch {

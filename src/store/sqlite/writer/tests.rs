@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use proptest::prelude::*;
 
 use super::*;
-use crate::clock::SystemClock;
-use crate::random::SystemEntropy;
+use crate::runtime::clock::SystemClock;
+use crate::runtime::random::SystemEntropy;
 use crate::store::sqlite::{Options, Store};
 
 /// What a verb does, which has a number.

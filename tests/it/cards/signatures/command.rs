@@ -139,7 +139,8 @@ fn answering(answer: Vec<u8>) -> (String, std::sync::Arc<std::sync::atomic::Atom
             drop(stream.read(&mut request));
         }
     };
-    svc::thread::spawn("keys", move || listener.incoming().flatten().for_each(serve)).unwrap();
+    svc::runtime::thread::spawn("keys", move || listener.incoming().flatten().for_each(serve))
+        .unwrap();
     (address, count)
 }
 

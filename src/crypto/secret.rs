@@ -57,7 +57,7 @@ pub fn read_file(path: &Path) -> Result<SecretString, SecretError> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
         return Err(SecretError::TooLarge);
     }
-    let text = std::str::from_utf8(&bytes).or(Err(SecretError::NotText))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| SecretError::NotText)?;
     let text = text.strip_suffix('\n').unwrap_or(text);
     if text.is_empty() { Err(SecretError::NotText) } else { Ok(SecretString::from(text)) }
 }

@@ -1,10 +1,12 @@
 //! Waiting: for news, for a time, or for the end.
 //!
-//! A [`Wake`] counts notifications. Who waits notes the count *before* looking for work and waits
+//! A [`Notify`] counts notifications. Who waits notes the count *before* looking for work and waits
 //! only while it has not moved; so news that arrives between the look and the wait is never lost.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
+
+use crate::runtime::mutex::lock;
 
 #[derive(Debug, Default)]
 struct State {
@@ -14,9 +16,9 @@ struct State {
 
 /// A counter of notifications one can wait on. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Wake(Arc<(Mutex<State>, Condvar)>);
+pub struct Notify(Arc<(Mutex<State>, Condvar)>);
 
-impl Wake {
+impl Notify {
     /// Returns a counter at zero.
     #[must_use]
     pub fn new() -> Self {
@@ -36,18 +38,18 @@ impl Wake {
     /// Returns the count to wait from. Take it before looking for work.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).count
+        lock(&self.0.0).count
     }
 
     /// Says whether the end was asked for.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).stopped
+        lock(&self.0.0).stopped
     }
 
     /// Waits until the count differs from `seen`, the end is asked for, or `timeout` is over.
     pub fn wait(&self, seen: u64, timeout: Duration) {
-        let state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock(&self.0.0);
         drop(
             self.0
                 .1
@@ -58,13 +60,13 @@ impl Wake {
     /// Waits for `timeout`, or less when the end is asked for. Returns whether the time is over.
     #[must_use]
     pub fn pause(&self, timeout: Duration) -> bool {
-        let state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock(&self.0.0);
         let waited = self.0.1.wait_timeout_while(state, timeout, |state| !state.stopped);
         !waited.unwrap_or_else(PoisonError::into_inner).0.stopped
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.0.0.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.0.0));
         self.0.1.notify_all();
     }
 }
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn news_between_look_and_wait_is_not_lost() {
-        let wake = Wake::new();
+        let wake = Notify::new();
         let seen = wake.count();
         wake.notify();
         wake.wait(seen, Duration::from_secs(3_600));
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_end_stops_every_wait() {
-        let wake = Wake::new();
+        let wake = Notify::new();
         assert!(wake.pause(Duration::ZERO));
         wake.stop();
         wake.wait(wake.count(), Duration::from_secs(3_600));

@@ -35,7 +35,7 @@ fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>
     if *algorithm != Algorithm::RS256 || key.family() != AlgorithmFamily::Rsa {
         return Err(ErrorKind::InvalidAlgorithm.into());
     }
-    let pair = RsaKeyPair::from_der(key.as_bytes()).or(Err(ErrorKind::InvalidKeyFormat))?;
+    let pair = RsaKeyPair::from_der(key.as_bytes()).map_err(|_| ErrorKind::InvalidKeyFormat)?;
     Ok(Box::new(Rs256Signer(pair)))
 }
 
@@ -61,7 +61,7 @@ impl Signer<Vec<u8>> for Rs256Signer {
         let mut signed = vec![0; self.0.public().modulus_len()];
         self.0
             .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut signed)
-            .or(Err(signature::Error::new()))?;
+            .map_err(|_| signature::Error::new())?;
         Ok(signed)
     }
 }
@@ -95,7 +95,7 @@ impl Verifier<Vec<u8>> for Rs256Verifier {
                 )
             }
         };
-        verified.or(Err(signature::Error::new()))
+        verified.map_err(|_| signature::Error::new())
     }
 }
 

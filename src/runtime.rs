@@ -1,0 +1,11 @@
+//! What the process needs of its platform: time, chance, threads, and waiting, each in one place, so that
+//! tests can put something else there and nothing goes around it.
+
+pub mod clock;
+pub mod log_throttle;
+pub mod mutex;
+pub mod notify;
+pub mod random;
+pub mod semaphore;
+pub mod thread;
+pub mod watch;
