@@ -21,13 +21,14 @@ use log::LevelFilter;
 use secrecy::SecretString;
 
 use crate::config::groups::{
-    ADDRESS, forge, log_config, operator, operator_listen, path, reconciliation, words, work,
+    ADDRESS, forge, log_config, operator, operator_listen, path, reconciliation, work,
 };
+use crate::config::source::words;
 use crate::domain::id::AppId;
 use crate::domain::pace::Pace;
 use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
-use crate::forge::client::ApiVersion;
+use crate::forge::settings::ApiVersion;
 
 pub use source::{Problem, Source};
 

@@ -16,6 +16,7 @@ pub mod time;
 
 pub mod digest;
 pub mod id;
+pub mod repository;
 
 pub mod delivery;
 

@@ -10,6 +10,8 @@ pub mod payload;
 
 pub mod client;
 
+pub mod settings;
+
 pub mod issuer;
 
 pub mod result;
@@ -17,6 +19,8 @@ pub mod result;
 mod answer;
 mod hooks;
 mod looks;
+mod open;
+mod repository;
 mod session;
 mod token;
 mod wire;
@@ -24,12 +28,12 @@ mod wire;
 pub use looks::RUN_TITLE;
 
 use crate::domain::dead_letter::ErrorClass;
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, CheckRunId, HookDeliveryId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
 use crate::domain::redelivery::FailedDelivery;
+use crate::domain::repository::RepositoryRef;
 
 /// What a session may do: the least permission that does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

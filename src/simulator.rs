@@ -10,6 +10,7 @@ mod credentials;
 mod deliveries;
 mod issuer;
 mod key;
+mod message;
 mod runs;
 mod server;
 mod shape;
@@ -22,8 +23,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::domain::delivery::{RepositoryName, RepositoryRef};
 use crate::domain::id::{AppId, RepositoryId};
+use crate::domain::repository::{RepositoryName, RepositoryRef};
 use crate::domain::time::Timestamp;
 use crate::runtime::mutex::lock;
 use crate::runtime::notify::Notify;

@@ -10,12 +10,14 @@ use std::time::Duration;
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use secrecy::SecretString;
-use svc::domain::delivery::{NewDelivery, RepositoryRef};
+use svc::domain::delivery::NewDelivery;
 use svc::domain::event::{Action, CommitSha, GitRef};
 use svc::domain::id::{AttemptId, RepositoryId};
 use svc::domain::outbox::{Effect, EffectKind, SendResult};
 use svc::domain::reconcile::Rules;
-use svc::forge::client::{ApiVersion, Client, Settings};
+use svc::domain::repository::RepositoryRef;
+use svc::forge::client::Client;
+use svc::forge::settings::{ApiVersion, Settings};
 use svc::metrics::Metrics;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use svc::domain::delivery::{NewDelivery, RepositoryRef};
+use svc::domain::delivery::NewDelivery;
 use svc::domain::event::{Action, CommitSha, GitRef};
 use svc::domain::pace::Pace;
+use svc::domain::repository::RepositoryRef;
 use svc::domain::retry::RetryPolicy;
 use svc::simulator::{Webhook, Webhooks};
 use svc::store::{LeasePolicy, NewRelease};

@@ -13,13 +13,10 @@ use crate::config::{ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig
 use crate::domain::pace::Pace;
 use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
-use crate::forge::client::{self, ApiVersion, ClientError};
+use crate::forge::client;
+use crate::forge::settings::{ApiVersion, ClientError};
 
 pub(super) const ADDRESS: &str = "an address and a port such as 127.0.0.1:7080";
-
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|word| !word.is_empty())
-}
 
 pub(super) fn path(source: &mut Source, name: &'static str) -> Option<PathBuf> {
     source.parsed(name, "the path of a file", |text| (!text.is_empty()).then(|| text.into()))

@@ -3,8 +3,7 @@
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::ResultConfig;
-use crate::config::groups::words;
-use crate::config::source::{Problem, Source};
+use crate::config::source::{Problem, Source, words};
 use crate::forge::issuer::is_issuer;
 
 /// The forge whose runs the default issuer signs for.

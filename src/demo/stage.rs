@@ -17,7 +17,7 @@ pub(super) use requests::result_path;
 use serde_json::Value;
 
 use crate::demo::Error;
-use crate::domain::delivery::RepositoryRef;
+use crate::domain::repository::RepositoryRef;
 use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::random::{Ids, SystemEntropy};
 use crate::simulator::{Issuer, Simulator, Webhooks};

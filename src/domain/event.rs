@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{AppId, CheckRunId, OwnerId, WorkflowRunId};
+use crate::domain::repository::RepositoryRef;
 use crate::domain::words::words;
 
 /// Repositories taken from one delivery; further ones are learned when they first send something.

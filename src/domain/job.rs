@@ -3,12 +3,12 @@
 //! `decide` never waits and never calls the forge; effects at the forge leave through the outbox.
 
 use crate::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{
     AccountName, Action, CommitSha, GitRef, InstallationState, RepositoryState,
 };
 use crate::domain::id::{AppId, InstallationId, JobId, OwnerId, ReleaseRunId, WorkflowRunId};
 use crate::domain::release::ReleaseFacts;
+use crate::domain::repository::RepositoryRef;
 use crate::domain::words::words;
 
 words! {

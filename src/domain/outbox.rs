@@ -9,11 +9,11 @@
 mod effect;
 
 use crate::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, OutboxId, ReleaseRunId, WorkflowRunId,
 };
+use crate::domain::repository::RepositoryRef;
 use crate::domain::retry::{RetryPolicy, lag_delay};
 use crate::domain::time::Timestamp;
 use crate::domain::words::words;

@@ -25,7 +25,7 @@ impl Hooks for Client {
     fn failed_deliveries(&self, after: Option<&PageMark>) -> Result<FailedDeliveries, Unavailable> {
         let mark = after.map_or_else(String::new, |mark| format!("&cursor={}", mark.0));
         let path = format!("/app/hook/deliveries?status=failure&per_page={PAGE}{mark}");
-        self.as_app("failed_deliveries", (Method::GET, path), |answer| {
+        self.as_app("failed_deliveries", Method::GET, path, |answer| {
             let elements: Vec<Value> =
                 (answer.status == StatusCode::OK).then(|| answer.array())??;
             // One that cannot be read must not keep the others from being asked for.
@@ -36,7 +36,7 @@ impl Hooks for Client {
 
     fn redeliver(&self, delivery: HookDeliveryId) -> Result<(), Unavailable> {
         let path = format!("/app/hook/deliveries/{delivery}/attempts");
-        self.as_app("redeliver", (Method::POST, path), |answer| {
+        self.as_app("redeliver", Method::POST, path, |answer| {
             (answer.status == StatusCode::ACCEPTED).then_some(())
         })
     }
@@ -47,7 +47,8 @@ impl Client {
     fn as_app<T>(
         &self,
         name: &str,
-        (method, path): (Method, String),
+        method: Method,
+        path: String,
         hoped: impl FnOnce(&Answer) -> Option<T>,
     ) -> Result<T, Unavailable> {
         let now = self.clock.now();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ureq::config::Config;
 use ureq::tls::TlsConfig;
 
-use super::client::ClientError;
+use super::settings::ClientError;
 use super::wire::{USER_AGENT, read_base, read_roots};
 
 /// Where an issuer publishes its keys, below its own address.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::CheckRunLook;
 use super::answer::log_failure;
-use super::session::{RepositorySession, percent_encode};
+use super::repository::{RepositorySession, percent_encode};
 use crate::crypto::sha256;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::digest::Digest;

@@ -6,11 +6,11 @@
 
 mod fields;
 
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{
     AccountName, Action, CommitSha, GitRef, InstallationState, REPOSITORIES_MAX, RepositoryState,
 };
 use crate::domain::id::{AppId, CheckRunId, InstallationId, OwnerId, WorkflowRunId};
+use crate::domain::repository::RepositoryRef;
 use fields::Field;
 
 /// Events that can ask something of us, and the one that asks for nothing by design.

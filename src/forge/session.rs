@@ -1,18 +1,13 @@
-//! The verbs on one repository, over one short-lived token.
-
-use std::fmt::Write as _;
+//! The verbs on one repository.
 
 use http::{Method, StatusCode};
-use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{Answer, Repeat, class_of, log_failure};
-use super::client::Client;
-use super::wire::{Request, Silence};
-use super::{CheckRunLook, CheckRunUpdate, Dispatch, Gate, NewCheckRun, Session, looks};
+use super::repository::{RepositorySession, percent_encode};
+use super::{CheckRunLook, CheckRunUpdate, Dispatch, NewCheckRun, Session, looks};
 use crate::domain::dead_letter::ErrorClass;
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::id::{AppId, AttemptId, CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
@@ -24,45 +19,7 @@ const RUN_DETAILS: &str = "return_run_details";
 /// Check runs on one page, the most the forge gives.
 const PAGE: usize = 100;
 
-/// A session of [`Client`].
-pub(super) struct RepositorySession<'a> {
-    pub(super) client: &'a Client,
-    pub(super) repository: RepositoryRef,
-    token: SecretString,
-    gate: &'a Gate<'a>,
-}
-
-impl<'a> RepositorySession<'a> {
-    pub(super) const fn new(
-        client: &'a Client,
-        repository: RepositoryRef,
-        token: SecretString,
-        gate: &'a Gate<'a>,
-    ) -> Self {
-        Self { client, repository, token, gate }
-    }
-
-    /// Makes a call on the repository.
-    pub(super) fn call(
-        &self,
-        method: Method,
-        rest: &str,
-        body: Option<String>,
-    ) -> Result<Answer, SendResult> {
-        let request = Request {
-            method,
-            path: format!("/repos/{}{rest}", self.repository.full_name),
-            moved_path: Some(format!("/repositories/{}{rest}", self.repository.id)),
-            bearer: &self.token,
-            body,
-        };
-        self.client.wire.send(&request, self.gate).map_err(|silence| match silence {
-            Silence::Stopped(result) => result,
-            Silence::NotSent => SendResult::NotSent(ErrorClass::Unavailable, None),
-            Silence::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
-        })
-    }
-
+impl RepositorySession<'_> {
     /// Makes a write, and judges its answer: `hoped` returns the success it stands for, if any.
     fn write(
         &self,
@@ -293,19 +250,6 @@ fn update_body(status: CheckRunStatus) -> serde_json::Value {
 /// Says whether a dispatch was refused, without effect, because of the field that asks for details.
 fn refuses_run_details(answer: &Answer) -> bool {
     matches!(answer.status.as_u16(), 400 | 422) && answer.mentions(RUN_DETAILS)
-}
-
-/// Returns `text` as one path segment or query value: unreserved characters stay.
-pub(super) fn percent_encode(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            write!(encoded, "%{byte:02X}").expect("writing to a string does not fail");
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]

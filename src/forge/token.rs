@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Permission;
 use super::answer::Answer;
-use super::client::ClientError;
+use super::settings::ClientError;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::id::{AppId, RepositoryId};
 use crate::domain::time::Timestamp;

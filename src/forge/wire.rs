@@ -16,7 +16,7 @@ use ureq::unversioned::transport::{
 
 use super::Gate;
 use super::answer::Answer;
-use super::client::{ClientError, Settings};
+use super::settings::{ClientError, Settings};
 use crate::domain::outbox::SendResult;
 
 pub(super) const USER_AGENT: &str = concat!("svcd/", env!("CARGO_PKG_VERSION"));

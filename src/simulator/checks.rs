@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::server::{Reply, Request};
+use super::message::{Reply, Request};
 use super::state::{State, text};
 use super::{APP, Call, CheckRun, shape};
 use crate::domain::id::RepositoryId;

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::server::{Reply, Request};
+use super::message::{Reply, Request};
 use super::state::State;
 use super::{Call, shape};
 use crate::domain::time::Timestamp;

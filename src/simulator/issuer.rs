@@ -13,7 +13,8 @@ use ring::signature::{RsaKeyPair, RsaPublicKeyComponents};
 use serde_json::{Value, json};
 
 use super::OWNER;
-use super::server::{READ_TIMEOUT, Reply, Request, read};
+use super::message::{Reply, Request, read};
+use super::server::READ_TIMEOUT;
 use super::{BASE_PATH, WorkflowRun, key};
 use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::mutex::lock;

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::server::{Reply, Request};
+use super::message::{Reply, Request};
 use super::state::{State, text};
 use super::{Call, WorkflowRun, shape};
 use crate::domain::id::RepositoryId;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::{Value, json};
 
 use super::credentials::{self, Grant};
-use super::server::{Reply, Request};
+use super::message::{Reply, Request};
 use super::{Call, CheckRun, Effect, FailedDelivery, Fault, WorkflowRun};
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;

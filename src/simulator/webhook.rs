@@ -6,8 +6,8 @@ use ring::hmac;
 use serde_json::{Value, json};
 
 use super::{APP, OWNER};
-use crate::domain::delivery::{RepositoryName, RepositoryRef};
 use crate::domain::id::InstallationId;
+use crate::domain::repository::{RepositoryName, RepositoryRef};
 
 /// One webhook, to be signed and delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]

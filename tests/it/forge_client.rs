@@ -14,12 +14,13 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use svc::domain::dead_letter::ErrorClass;
-use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId};
 use svc::domain::outbox::{CheckRunStatus, Effect, SendResult};
 use svc::domain::reconcile::Unavailable;
+use svc::domain::repository::RepositoryRef;
 use svc::domain::time::Timestamp;
-use svc::forge::client::{ApiVersion, Client, ClientError, Settings};
+use svc::forge::client::Client;
+use svc::forge::settings::{ApiVersion, ClientError, Settings};
 use svc::forge::{CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission, Session};
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault, Simulator};

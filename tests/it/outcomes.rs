@@ -18,13 +18,14 @@ use svc::domain::dead_letter::{
     ErrorClass, ItemFacts, NotReplayable, Reason, ReplayClass, ReplayDecision, ReplayFacts,
     ReplayOutcome, SameRequest, decide_replay,
 };
-use svc::domain::delivery::{InboxState, RepositoryRef};
+use svc::domain::delivery::InboxState;
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::AuditEventId;
 use svc::domain::job::{Change, Facts, Job, JobOutcome, JobStatus, decide};
 use svc::domain::outbox::{EffectKind, SendResult, Settlement, Tries, after_vanished, settle};
 use svc::domain::release::outlook::{self, Message, Outlook, Publication, Reconciliation};
 use svc::domain::release::{ReleaseFacts, ReleaseStatus};
+use svc::domain::repository::RepositoryRef;
 use svc::domain::retry::RetryPolicy;
 use svc::domain::time::Timestamp;
 

@@ -11,9 +11,10 @@ use svc::domain::agent_card::{Condition, NewAgentCard, Removal, Write};
 use svc::domain::dead_letter::{
     ErrorClass, ItemId, NotReplayable, OperationId, Reason, ReplayOutcome, ReplayRequest,
 };
-use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
+use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
 use svc::domain::id::InstallationId;
+use svc::domain::repository::RepositoryRef;
 use svc::domain::retry::RetryPolicy;
 use svc::store::{Error, JobRun, LeasePolicy, Store};
 

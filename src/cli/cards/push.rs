@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use http::header::{CONTENT_TYPE, HeaderValue};
 
 use super::registry;
+use super::report::text::Text;
 use super::report::{Checked, Style as _};
-use super::text::Text;
 use crate::api::{AgentCard, CardReport};
 use crate::cli::Global;
 use crate::cli::client::{Client, Failure};

@@ -1,9 +1,13 @@
 //! What a report of a run consists of, whatever it is written as.
 
+mod github;
+mod junit;
+mod machine;
+mod sarif;
+pub(super) mod text;
+
 use crate::api::CardReport;
 use crate::cli::output::{Output, Wanted};
-
-use super::{github, junit, machine, sarif, text};
 
 /// One card that was checked.
 pub(super) struct Checked<'a> {

@@ -1,6 +1,5 @@
 //! What a reconciler looks at: an item with all that is needed to address its subject today.
 
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{
@@ -9,6 +8,7 @@ use crate::domain::id::{
 };
 use crate::domain::reconcile::{Code, Reason};
 use crate::domain::release::Conclusion;
+use crate::domain::repository::RepositoryRef;
 use crate::domain::time::Timestamp;
 
 /// A claimed item.

@@ -7,8 +7,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::domain::repository::RepositoryRef;
 use crate::forge::Permission;
-use crate::forge::client::{ApiVersion, Settings};
+use crate::forge::client::Client;
+use crate::forge::settings::{ApiVersion, Settings};
 use crate::forge::token;
 use crate::runtime::clock::SystemClock;
 use crate::simulator::Simulator;

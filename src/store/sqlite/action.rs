@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{
     AccountName, Action, CommitSha, GitRef, InstallationState, RepositoryState,
 };
 use crate::domain::id::OwnerId;
+use crate::domain::repository::RepositoryRef;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]

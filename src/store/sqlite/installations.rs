@@ -3,10 +3,10 @@
 
 use rusqlite::{OptionalExtension as _, named_params};
 
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{AccountName, InstallationState, RepositoryState};
 use crate::domain::id::InstallationId;
 use crate::domain::page::Page;
+use crate::domain::repository::RepositoryRef;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;

@@ -4,13 +4,13 @@ use rusqlite::{OptionalExtension as _, ToSql, named_params};
 use uuid::Uuid;
 
 use crate::domain::dead_letter::ReplayClass;
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::{CommitSha, GitRef};
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, OwnerId, ReleaseRunId, RepositoryId, WorkflowRunId,
 };
 use crate::domain::outbox::{CheckRunStatus, Effect};
 use crate::domain::release::ReleaseFacts;
+use crate::domain::repository::RepositoryRef;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{NewRelease, dead_letters, outbox, reconciliation, row};

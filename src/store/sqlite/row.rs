@@ -4,9 +4,9 @@
 use rusqlite::Row;
 
 use crate::domain::dead_letter::{ItemId, ItemType};
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::outbox::EffectKind;
 use crate::domain::release::ReleaseStatus;
+use crate::domain::repository::RepositoryRef;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use svc::domain::delivery::RepositoryRef;
+use svc::domain::repository::RepositoryRef;
 use svc::simulator::{Simulator, Webhooks};
 use tempfile::TempDir;
 

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use svc::domain::dead_letter::ErrorClass;
-use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::SendResult;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Unavailable, doubt, look};
+use svc::domain::repository::RepositoryRef;
 use svc::forge::{
     CheckRunLook, CheckRunUpdate, Dispatch, Forge as AnyForge, Gate, NewCheckRun, Permission,
     Session, unavailable,

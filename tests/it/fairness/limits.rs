@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc::domain::delivery::{NewDelivery, RepositoryRef};
+use svc::domain::delivery::NewDelivery;
 use svc::domain::event::{Action, CommitSha, GitRef};
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::pace::Pace;
 use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::workflow::Lookup;
+use svc::domain::repository::RepositoryRef;
 use svc::forge::{Forge, Gate, Permission, Session};
 use svc::runtime::clock::Clock as _;
 use svc::store::LeasePolicy;

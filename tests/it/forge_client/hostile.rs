@@ -17,7 +17,7 @@ use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{self, doubt, look};
 use svc::domain::release::Conclusion;
 use svc::domain::time::Timestamp;
-use svc::forge::client::Settings;
+use svc::forge::settings::Settings;
 use svc::forge::{CheckRunLook, Permission};
 
 use super::double::{Double, Script, http, minted_for};

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::SendResult;
 use svc::forge::Permission;
-use svc::forge::client::Settings;
+use svc::forge::settings::Settings;
 
 use super::double::{Double, Script, http, minted_for};
 use super::{client, dispatch, open, open_dispatch, settings};

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::InstallationId;
 use svc::domain::outbox::{EffectKind, SendResult};
+use svc::domain::repository::RepositoryRef;
 use svc::forge::{Forge, Gate, Permission, Session};
 use svc::runtime::notify::Notify;
 use svc::store::NEWEST_STEP;

@@ -7,12 +7,13 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use svc::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest};
-use svc::domain::delivery::{NewDelivery, Recorded, RepositoryRef};
+use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::InstallationId;
 use svc::domain::pace::Pace;
 use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::workflow::RunConclusion;
+use svc::domain::repository::RepositoryRef;
 use svc::runtime::notify::Notify;
 use svc::store::{LeasePolicy, NEWEST_STEP, Store};
 use svc::workers::driver::{Next, Worker as _};

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use svc::domain::dead_letter::ErrorClass;
-use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Unavailable, doubt, look};
+use svc::domain::repository::RepositoryRef;
 use svc::forge::{
     CheckRunLook, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
     unavailable,

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 
 use svc::domain::dead_letter::ErrorClass;
-use svc::domain::delivery::RepositoryRef;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
 use svc::domain::reconcile::{Unavailable, doubt, look, workflow};
+use svc::domain::repository::RepositoryRef;
 use svc::domain::time::Timestamp;
 use svc::forge::{
     CheckRunLook, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,

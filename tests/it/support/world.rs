@@ -120,7 +120,7 @@ pub(crate) fn plan() -> NewRelease {
 pub(crate) fn webhooks(installation: i64) -> Webhooks {
     Webhooks {
         installation: installation.try_into().unwrap(),
-        repository: svc::domain::delivery::RepositoryRef {
+        repository: svc::domain::repository::RepositoryRef {
             id: (installation * 10).try_into().unwrap(),
             full_name: format!("org-{installation}/app").parse().unwrap(),
         },

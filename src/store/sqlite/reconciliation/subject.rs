@@ -6,13 +6,13 @@ use std::time::Duration;
 use rusqlite::{Row, named_params};
 
 use super::claim::Due;
-use crate::domain::delivery::RepositoryRef;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{Effect, EffectKind};
 use crate::domain::reconcile::look::{CheckRun, Creation, Dispatch, Subject, WorkflowRun};
 use crate::domain::reconcile::{Code, Reason, Standing, check_run};
 use crate::domain::release::Conclusion;
+use crate::domain::repository::RepositoryRef;
 use crate::store::error::Error;
 use crate::store::sqlite::command::Tx;
 use crate::store::sqlite::{effect, row};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style as Color};
 
-use super::report::{Checked, Style, Tally};
+use super::{Checked, Style, Tally};
 use crate::api::CardFinding;
 use crate::cli::output::escape;
 
@@ -16,13 +16,13 @@ const BEHIND: usize = 60;
 /// A longer list of what is allowed is shown only when nothing better can be said.
 const ALLOWED_MAX: usize = 60;
 
-pub(super) struct Text {
+pub(in crate::cli::cards) struct Text {
     error: Color,
     frame: Color,
 }
 
 impl Text {
-    pub(super) fn new(is_colored: bool) -> Self {
+    pub(in crate::cli::cards) fn new(is_colored: bool) -> Self {
         if !is_colored {
             return Self { error: Color::new(), frame: Color::new() };
         }

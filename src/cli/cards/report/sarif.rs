@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::machine;
-use super::report::{Checked, Style, Tally};
+use super::{Checked, Style, Tally};
 use crate::api::CardFinding;
 use crate::card::Code;
 
@@ -90,7 +90,7 @@ fn result(card: &Checked<'_>, finding: &CardFinding) -> Value {
 }
 
 fn artifact(name: &str) -> Value {
-    json!({ "uri": if name == super::STDIN { "stdin".to_owned() } else { relative_uri(name) } })
+    json!({ "uri": if name == crate::cli::cards::STDIN { "stdin".to_owned() } else { relative_uri(name) } })
 }
 
 /// Returns a path as a URI reference.

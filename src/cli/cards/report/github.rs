@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::report::{Checked, Style};
+use super::{Checked, Style};
 
 pub(super) struct Github;
 

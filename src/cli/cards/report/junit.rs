@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::report::{Checked, Style, Tally};
+use super::{Checked, Style, Tally};
 use crate::cli::output::escape;
 
 pub(super) struct Junit;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::report::{Checked, Style, Tally};
+use super::{Checked, Style, Tally};
 use crate::api::CardReport;
 
 /// One document.
