@@ -1,5 +1,7 @@
-//! Digests, signatures of tokens, and secrets in files: the cryptography that more than one module uses.
+//! Digests, keys and signatures, and secrets in files: the cryptography that more than one module uses. All of it is
+//! ring's.
 
+pub mod jose;
 pub(crate) mod jwt;
 pub mod secret;
 pub mod sha256;

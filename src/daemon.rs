@@ -22,7 +22,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes};
 use crate::auth::operator::Operators;
-use crate::auth::shared_secret;
+use crate::auth::{shared_secret, workload};
 use crate::config::{Config, ForgeConfig, ResultConfig};
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::self_check::SelfCheck;
@@ -296,7 +296,7 @@ fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Option<Result
     let client = IssuerClient::new(config.root_certificate.as_deref()).map_err(Error::Forge)?;
     let fetch: Fetch = Box::new(move |issuer| client.key_document(issuer));
     Ok(Some(ResultRules {
-        keys: Keys::new(issuers.clone(), fetch, Arc::clone(clock)),
+        keys: Keys::new(issuers.clone(), workload::ALGORITHMS, fetch, Arc::clone(clock)),
         secrets: shared_secret::Secrets::new(secrets.clone()),
     }))
 }

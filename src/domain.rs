@@ -10,7 +10,7 @@
 //! repaired by the reconcilers; what is measured of all of it together comes last. The modules stand
 //! in that order.
 
-mod words;
+pub(crate) mod words;
 
 pub mod time;
 

@@ -11,7 +11,8 @@ pub mod bucket;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::auth::workload::key_set::KeySet;
+use crate::crypto::jose::Algorithm;
+use crate::crypto::jose::key_set::KeySet;
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 
@@ -54,6 +55,7 @@ pub enum NoKey {
 /// The keys of all issuers.
 pub struct Keys {
     issuers: Vec<(String, Mutex<Cached>)>,
+    algorithms: &'static [Algorithm],
     fetch: Fetch,
     clock: Arc<dyn Clock>,
 }
@@ -87,11 +89,16 @@ impl Drop for Asking<'_> {
 }
 
 impl Keys {
-    /// Returns the keys of these issuers. Nothing is fetched yet.
+    /// Returns the keys of these issuers for these algorithms. Nothing is fetched yet.
     #[must_use]
-    pub fn new(issuers: Vec<String>, fetch: Fetch, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(
+        issuers: Vec<String>,
+        algorithms: &'static [Algorithm],
+        fetch: Fetch,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let issuers = issuers.into_iter().map(|issuer| (issuer, Mutex::new(Cached::new())));
-        Self { issuers: issuers.collect(), fetch, clock }
+        Self { issuers: issuers.collect(), algorithms, fetch, clock }
     }
 
     /// Returns the keys of an issuer, this one among them. May ask the issuer on behalf of `peer`, and
@@ -109,7 +116,8 @@ impl Keys {
             Plan::Wait(retry_after) => return Err(NoKey::Unavailable { retry_after }),
             Plan::Ask => Asking(cached),
         };
-        let fetched = (self.fetch)(issuer).and_then(|document| KeySet::read(&document));
+        let fetched =
+            (self.fetch)(issuer).and_then(|document| KeySet::read(&document, self.algorithms));
         let (answered, now) = (fetched.is_some(), self.clock.monotonic());
         let mut cached = lock(cached);
         match fetched {
@@ -118,7 +126,7 @@ impl Keys {
                 log::warn!(event = "keys.unavailable"; "an issuer's keys could not be had");
             }
         }
-        let keys = cached.usable(now).filter(|keys| keys.has(key_id));
+        let keys = cached.usable(now).filter(|keys| keys.get(key_id).is_some());
         keys.cloned().ok_or_else(|| match answered {
             true => NoKey::UnknownKey,
             false => NoKey::Unavailable { retry_after: cached.wait(peer, now) },
@@ -142,7 +150,7 @@ impl Cached {
         let age = now.saturating_sub(self.loaded_at);
         let usable = self.usable(now);
         let is_due = (usable.is_none() || age >= FRESH) && self.refresh_wait(now).is_zero();
-        let known = usable.filter(|keys| keys.has(key_id));
+        let known = usable.filter(|keys| keys.get(key_id).is_some());
         if let Some(keys) = known.filter(|_| !is_due || self.asking) {
             return Plan::Use(Arc::clone(keys));
         }

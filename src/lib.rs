@@ -37,6 +37,7 @@ pub mod cli;
 
 pub mod config;
 pub mod crypto;
+pub mod json;
 pub mod logging;
 pub mod metrics;
 pub mod runtime;

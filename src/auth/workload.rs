@@ -7,15 +7,13 @@
 //! `repository_owner_id` must be a number, and is compared unless the release was asked for in a version that
 //! did not note the owner. `sub` is not read: whoever owns a repository may choose its shape.
 
-pub mod key_set;
-
-mod object;
 mod token;
 
 use std::time::Duration;
 
 use subtle::ConstantTimeEq as _;
 
+use crate::crypto::jose::Algorithm;
 use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::{OwnerId, RepositoryId, WorkflowRunId};
@@ -23,6 +21,9 @@ use crate::domain::result::{Expected, Fault};
 use crate::domain::time::Timestamp;
 
 pub use token::Token;
+
+/// What issuers of workflow runs sign with.
+pub const ALGORITHMS: &[Algorithm] = &[Algorithm::Rs256];
 
 /// Clocks of issuer, forge and ours may differ by so much.
 const LEEWAY: Duration = Duration::from_mins(1);

@@ -1,5 +1,5 @@
-//! The cryptography of JSON Web Tokens: RS256 on ring, and nothing else. The `jsonwebtoken` crate
-//! brings none of its own that we would take, and panics when it has none; so whoever uses it calls
+//! The cryptography behind the `jsonwebtoken` crate, which signs our own credential: RS256 on ring, and nothing else.
+//! The crate brings none of its own that we would take, and panics when it has none; so whoever uses it calls
 //! [`install`] first.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
@@ -8,8 +8,7 @@ use jsonwebtoken::signature::{self, Signer, Verifier};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, DecodingKeyKind, EncodingKey};
 use ring::rand::SystemRandom;
 use ring::signature::{
-    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, RsaPublicKeyComponents,
-    UnparsedPublicKey,
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, UnparsedPublicKey,
 };
 
 static PROVIDER: CryptoProvider = CryptoProvider {
@@ -22,13 +21,6 @@ static PROVIDER: CryptoProvider = CryptoProvider {
 pub(crate) fn install() {
     // The only error is that it was done before.
     PROVIDER.install_default().unwrap_or(());
-}
-
-/// Says whether `key` made the signature, RS256, of the first two parts of a token.
-pub(crate) fn is_signed(signed: &str, signature: &str, key: &DecodingKey) -> bool {
-    install();
-    jsonwebtoken::crypto::verify(signature, signed.as_bytes(), key, Algorithm::RS256)
-        .unwrap_or(false)
 }
 
 fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>, Error> {
@@ -44,11 +36,7 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
         (Algorithm::RS256, DecodingKeyKind::SecretOrDer(der))
             if key.family() == AlgorithmFamily::Rsa =>
         {
-            Ok(Box::new(Rs256Verifier(PublicKey::Der(der.clone()))))
-        }
-        (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => {
-            let (modulus, exponent) = (n.clone(), e.clone());
-            Ok(Box::new(Rs256Verifier(PublicKey::Components { modulus, exponent })))
+            Ok(Box::new(Rs256Verifier(der.clone())))
         }
         _ => Err(ErrorKind::InvalidAlgorithm.into()),
     }
@@ -72,30 +60,14 @@ impl JwtSigner for Rs256Signer {
     }
 }
 
-enum PublicKey {
-    /// PKCS#1.
-    Der(Vec<u8>),
-    /// Big-endian, as published keys have them.
-    Components { modulus: Vec<u8>, exponent: Vec<u8> },
-}
-
-struct Rs256Verifier(PublicKey);
+/// A public key, PKCS #1.
+struct Rs256Verifier(Vec<u8>);
 
 impl Verifier<Vec<u8>> for Rs256Verifier {
     fn verify(&self, message: &[u8], signed: &Vec<u8>) -> Result<(), signature::Error> {
-        let verified = match &self.0 {
-            PublicKey::Der(der) => {
-                UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, der).verify(message, signed)
-            }
-            PublicKey::Components { modulus, exponent } => {
-                RsaPublicKeyComponents { n: modulus, e: exponent }.verify(
-                    &RSA_PKCS1_2048_8192_SHA256,
-                    message,
-                    signed,
-                )
-            }
-        };
-        verified.map_err(|_| signature::Error::new())
+        UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, &self.0)
+            .verify(message, signed)
+            .map_err(|_| signature::Error::new())
     }
 }
 

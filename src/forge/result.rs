@@ -1,72 +1,51 @@
 //! The body of a result, as a release's workflow run sends it: strict, because we published its shape.
 //! Unknown and repeated members are refused.
 
-use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
 use crate::domain::release::Decision;
 use crate::domain::result::Report;
+use crate::json::Object;
 
 /// Why a body is not a result. Never holds a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the body is not a result of version 1")]
 pub struct NotAResult;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Body {
-    version: u32,
-    decision: String,
-    head_commit: String,
-    #[serde(rename = "findings")]
-    _findings: Findings,
-    artifact: Option<Artifact>,
-}
-
-/// Counts by severity; they are kept with the body.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Findings {
-    #[serde(rename = "critical")]
-    _critical: u32,
-    #[serde(rename = "high")]
-    _high: u32,
-    #[serde(rename = "medium")]
-    _medium: u32,
-    #[serde(rename = "low")]
-    _low: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Artifact {
-    digest: String,
-}
+/// Counts by severity, each from 0; they are kept with the body.
+const SEVERITIES: [&str; 4] = ["critical", "high", "medium", "low"];
 
 /// Reads the body of a result.
 ///
 /// # Errors
 /// When it does not have the published shape, or accepts a release without naming what was accepted.
 pub fn read(body: &str) -> Result<Report, NotAResult> {
-    // Lists would be read as objects without names; a result has none.
-    if body.contains('[') {
-        return Err(NotAResult);
-    }
-    let body: Body = serde_json::from_str(body).map_err(|_| NotAResult)?;
-    let decision = Decision::from_word(&body.decision).ok_or(NotAResult)?;
-    let head_commit = CommitSha::new(&body.head_commit).ok_or(NotAResult)?;
-    let artifact_holds = match &body.artifact {
-        Some(artifact) => {
-            let digits = artifact.digest.strip_prefix("sha256:");
-            digits.is_some_and(|digits| digits.parse::<Digest>().is_ok())
-        }
-        None => decision == Decision::Rejected,
+    parse(body).ok_or(NotAResult)
+}
+
+fn parse(body: &str) -> Option<Report> {
+    let body = Object::read(body.as_bytes()).ok()?;
+    let findings = body.object("findings").ok()?;
+    let decision = Decision::from_word(&body.member::<String>("decision")?)?;
+    let head_commit = CommitSha::new(&body.member::<String>("headCommit")?)?;
+    let artifact_holds = match body.raw("artifact").map(RawValue::get) {
+        None | Some("null") => decision == Decision::Rejected,
+        Some(_) => is_artifact(&body.object("artifact").ok()?),
     };
-    if body.version != 1 || !artifact_holds {
-        return Err(NotAResult);
-    }
-    Ok(Report { decision, head_commit })
+    let holds = body.has_only(&["version", "decision", "headCommit", "findings", "artifact"])
+        && body.member::<u32>("version") == Some(1)
+        && findings.has_only(&SEVERITIES)
+        && SEVERITIES.iter().all(|severity| findings.member::<u32>(severity).is_some())
+        && artifact_holds;
+    holds.then_some(Report { decision, head_commit })
+}
+
+fn is_artifact(artifact: &Object<'_>) -> bool {
+    let digest = artifact.member::<String>("digest");
+    let digits = digest.as_deref().and_then(|digest| digest.strip_prefix("sha256:"));
+    artifact.has_only(&["digest"]) && digits.is_some_and(|digits| digits.parse::<Digest>().is_ok())
 }
 
 #[cfg(test)]

@@ -42,7 +42,12 @@ fn bench() -> Bench {
         counted.fetch_add(1, Ordering::Relaxed);
         given.lock().unwrap().clone()
     });
-    let keys = Keys::new(vec![ISSUER.to_owned()], fetch, Arc::<Seconds>::clone(&clock));
+    let keys = Keys::new(
+        vec![ISSUER.to_owned()],
+        &[Algorithm::Rs256],
+        fetch,
+        Arc::<Seconds>::clone(&clock),
+    );
     Bench { keys: Arc::new(keys), clock, asked, document: served }
 }
 
@@ -177,7 +182,7 @@ fn nobody_waits_for_somebody_else_s_request() {
         started.lock().unwrap().send(()).unwrap();
         document(held.lock().unwrap().recv().unwrap())
     });
-    let keys = Arc::new(Keys::new(vec![ISSUER.to_owned()], fetch, clock));
+    let keys = Arc::new(Keys::new(vec![ISSUER.to_owned()], &[Algorithm::Rs256], fetch, clock));
     let get = |key_id| keys.of(ISSUER, key_id, None).map(drop);
     for (key_id, meanwhile) in [("one", unavailable(1)), ("two", Ok(()))] {
         let other = Arc::clone(&keys);
@@ -199,7 +204,12 @@ fn a_request_that_panics_is_over() {
         assert!(asked.fetch_add(1, Ordering::Relaxed) > 0, "the first request panics");
         document("one")
     });
-    let keys = Keys::new(vec![ISSUER.to_owned()], fetch, Arc::<Seconds>::clone(&clock));
+    let keys = Keys::new(
+        vec![ISSUER.to_owned()],
+        &[Algorithm::Rs256],
+        fetch,
+        Arc::<Seconds>::clone(&clock),
+    );
     let get = || keys.of(ISSUER, "one", None).map(drop);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(get)).is_err());
     clock.0.store(5, Ordering::Relaxed);

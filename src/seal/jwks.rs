@@ -1,16 +1,12 @@
 //! The keys somebody trusts: a JSON Web Key Set (RFC 7517), read strictly.
 
-use serde_json::value::RawValue;
-
 use super::Reason;
-use super::object::Object;
-use super::public::Public;
+use crate::crypto::jose::key::PublicKey;
+use crate::crypto::jose::key_set::{self, Fault};
+use crate::json::Object;
 
 /// Longest key set that is read, in bytes.
 pub const JWKS_BYTES_MAX: usize = 256 * 1024;
-
-/// Most keys of a set.
-const KEYS_MAX: usize = 64;
 
 /// Members of a JSON Web Key that only its owner may have. `k` is a secret that both sides share.
 const PRIVATE: [&str; 2] = ["d", "k"];
@@ -18,7 +14,7 @@ const PRIVATE: [&str; 2] = ["d", "k"];
 /// The public keys somebody trusts, by their ids.
 #[derive(Debug)]
 pub struct Jwks {
-    keys: Vec<(String, Result<Public, Reason>)>,
+    keys: Vec<(String, Result<PublicKey, Reason>)>,
 }
 
 /// Why a key set was refused. Never holds a part of it.
@@ -50,25 +46,23 @@ impl Jwks {
         if bytes.len() > JWKS_BYTES_MAX {
             return Err(JwksError::TooLarge);
         }
-        let set: Object<&RawValue> = serde_json::from_slice(bytes).map_err(|_| JwksError::Shape)?;
-        let list = set.get("keys").ok_or(JwksError::Shape)?;
-        let list: Vec<Object> = serde_json::from_str(list.get()).map_err(|_| JwksError::Shape)?;
-        if list.len() > KEYS_MAX {
-            return Err(JwksError::TooLarge);
-        }
-        if set.has_twice || list.iter().any(|key| key.has_twice) {
-            return Err(JwksError::Twice);
-        }
-        let is_private = |key: &Object| PRIVATE.iter().any(|name| key.get(name).is_some());
+        let list = key_set::read(bytes).map_err(|fault| match fault {
+            Fault::Shape => JwksError::Shape,
+            Fault::Duplicate => JwksError::Twice,
+            Fault::TooMany => JwksError::TooLarge,
+        })?;
+        let is_private = |key: &Object<'_>| PRIVATE.iter().any(|name| key.has(name));
         if list.iter().any(is_private) {
             return Err(JwksError::Private);
         }
-        let named = |key: &Object| Some((key.text("kid")?.to_owned(), Public::parse(key)));
+        let named = |key: &Object<'_>| {
+            Some((key.member::<String>("kid")?, PublicKey::read(key).map_err(Reason::from)))
+        };
         Ok(Self { keys: list.iter().filter_map(named).collect() })
     }
 
     /// Returns the one key of an id; nothing when there is none.
-    pub(super) fn get(&self, id: &str) -> Option<Result<&Public, Reason>> {
+    pub(super) fn get(&self, id: &str) -> Option<Result<&PublicKey, Reason>> {
         let mut known = self.keys.iter().filter(|(known, _)| known == id);
         let (_, key) = known.next()?;
         if known.next().is_some() {

@@ -1,8 +1,9 @@
 //! A compact JWS, read strictly, before anything of it is believed.
 
-use super::object::Object;
-use super::{Algorithm, Reason, decoded};
+use super::Reason;
 use crate::card::Declared;
+use crate::crypto::jose::{Algorithm, Compact, decode};
+use crate::json::{Fault, Object};
 
 /// What `typ` says of the signature of a card.
 pub(super) const TYPE: &str = "a2a-agent-card+jws";
@@ -28,38 +29,37 @@ pub(super) struct Jws<'a> {
 impl<'a> Jws<'a> {
     /// Takes a JWS apart and decodes it; its header must say what the card declares.
     pub(super) fn parse(declared: &'a Declared<'_>) -> Result<Self, Reason> {
-        let (message, signature) = declared.jws.rsplit_once('.').ok_or(Reason::NotCompact)?;
-        let (header, payload) = message.split_once('.').ok_or(Reason::NotCompact)?;
-        if payload.contains('.') {
-            return Err(Reason::NotCompact);
-        }
-        if header.len() > HEADER_MAX || signature.len() > SIGNATURE_MAX {
+        let parts = Compact::split(&declared.jws).ok_or(Reason::NotCompact)?;
+        if parts.header.len() > HEADER_MAX || parts.signature.len() > SIGNATURE_MAX {
             return Err(Reason::TooLarge);
         }
-        let part = |text| decoded(text).ok_or(Reason::NotBase64url);
-        let (header, payload, signature) = (part(header)?, part(payload)?, part(signature)?);
+        let decoded = |part| decode(part).ok_or(Reason::NotBase64url);
+        let header = decoded(parts.header)?;
+        let (payload, signature) = (decoded(parts.payload)?, decoded(parts.signature)?);
         check_header(&header, declared)?;
         if payload.is_empty() {
             return Err(Reason::PayloadMissing);
         }
-        Ok(Self { message, payload, signature })
+        Ok(Self { message: parts.signed, payload, signature })
     }
 }
 
 fn check_header(header: &[u8], declared: &Declared<'_>) -> Result<(), Reason> {
-    let header: Object = serde_json::from_slice(header).map_err(|_| Reason::HeaderNotJson)?;
-    let has = |name: &str| header.get(name).is_some();
-    let algorithm = header.text("alg").and_then(Algorithm::from_word);
-    let is_ours = |kind: &str| kind == TYPE || kind == "JOSE";
+    let header = Object::read(header).map_err(|fault| match fault {
+        Fault::Duplicate => Reason::HeaderDuplicate,
+        Fault::Malformed | Fault::TooMany => Reason::HeaderNotJson,
+    })?;
+    let has = |name: &str| header.has(name);
+    let algorithm = header.member::<String>("alg").as_deref().and_then(Algorithm::from_word);
+    let is_ours = header.is("typ", TYPE) || header.is("typ", "JOSE");
     let faults = [
-        (header.has_twice, Reason::HeaderDuplicate),
         (has("crit"), Reason::HeaderCritical),
         (has("b64"), Reason::HeaderUnencoded),
         (KEYS.into_iter().any(has), Reason::HeaderKey),
-        (has("typ") && !header.text("typ").is_some_and(is_ours), Reason::OtherType),
+        (has("typ") && !is_ours, Reason::OtherType),
         (algorithm.is_none(), Reason::AlgorithmUnknown),
-        (header.text("alg") != Some(&declared.algorithm), Reason::AlgorithmDiffers),
-        (header.text("kid") != Some(&declared.key_id), Reason::KeyIdDiffers),
+        (!header.is("alg", &declared.algorithm), Reason::AlgorithmDiffers),
+        (!header.is("kid", &declared.key_id), Reason::KeyIdDiffers),
     ];
     let fault = faults.into_iter().find(|(is_there, _)| *is_there);
     fault.map_or(Ok(()), |(_, reason)| Err(reason))

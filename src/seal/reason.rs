@@ -1,5 +1,7 @@
 //! Why a signature is not valid: stable words, each with what it means.
 
+use crate::crypto::jose::key::{KeyFault, SignatureFault};
+
 /// Declares the reasons: a name, its word, and what is wrong.
 macro_rules! reasons {
     ($($name:ident = $word:literal: $says:literal,)*) => {
@@ -49,6 +51,25 @@ reasons! {
     PayloadDiffers = "payload-differs": "it was made over another card",
     SignatureMalformed = "signature-malformed": "its last part is not as long as such a signature is",
     SignatureWrong = "signature-wrong": "it was not made with the trusted key, or was altered",
+}
+
+impl From<KeyFault> for Reason {
+    fn from(fault: KeyFault) -> Self {
+        match fault {
+            KeyFault::Unusable => Self::KeyUnusable,
+            KeyFault::TooSmall => Self::KeyTooSmall,
+            KeyFault::NotForSignatures => Self::KeyNotForThis,
+        }
+    }
+}
+
+impl From<SignatureFault> for Reason {
+    fn from(fault: SignatureFault) -> Self {
+        match fault {
+            SignatureFault::Malformed => Self::SignatureMalformed,
+            SignatureFault::Wrong => Self::SignatureWrong,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -14,8 +14,9 @@ use zeroize::Zeroizing;
 
 use super::canonical::payload;
 use super::jws::{Jws, TYPE};
-use super::{Algorithm, encoded};
+
 use crate::card::{Report, Valid, Variant};
+use crate::crypto::jose::{Algorithm, encode};
 
 /// Longest key id, in bytes.
 const KEY_ID_MAX: usize = 256;
@@ -104,15 +105,15 @@ impl Signer {
                 let point = pair.public_key().as_ref();
                 let (x, y) = (point.get(1..33), point.get(33..));
                 let (x, y) = (x.unwrap_or_default(), y.unwrap_or_default());
-                json!({"kty": "EC", "crv": "P-256", "x": encoded(x), "y": encoded(y)})
+                json!({"kty": "EC", "crv": "P-256", "x": encode(x), "y": encode(y)})
             }
             Pair::EdDsa(pair) => {
                 let point = pair.public_key().as_ref();
-                json!({"kty": "OKP", "crv": "Ed25519", "x": encoded(point)})
+                json!({"kty": "OKP", "crv": "Ed25519", "x": encode(point)})
             }
             Pair::Rs256(pair) => {
                 let public: PublicKeyComponents<Vec<u8>> = pair.public().into();
-                json!({"kty": "RSA", "n": encoded(&public.n), "e": encoded(&public.e)})
+                json!({"kty": "RSA", "n": encode(&public.n), "e": encode(&public.e)})
             }
         };
         let members = [key, rest].into_iter().filter_map(|part| match part {
@@ -150,9 +151,9 @@ impl Signer {
     fn entry(&self, payload: &[u8]) -> Result<String, SignError> {
         let algorithm = self.algorithm().as_str();
         let header = json!({"alg": algorithm, "kid": self.key_id, "typ": TYPE}).to_string();
-        let message = format!("{}.{}", encoded(header.as_bytes()), encoded(payload));
+        let message = format!("{}.{}", encode(header.as_bytes()), encode(payload));
         let signature = self.bytes(message.as_bytes()).ok_or(SignError::Failed)?;
-        let jws = format!("{message}.{}", encoded(&signature));
+        let jws = format!("{message}.{}", encode(&signature));
         let key_id = Value::from(self.key_id.as_str());
         Ok(format!(r#"{{"algorithm":"{algorithm}","keyId":{key_id},"jws":"{jws}"}}"#))
     }

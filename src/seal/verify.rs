@@ -73,7 +73,7 @@ fn judge(declared: &Declared<'_>, payload: &[u8], trusted: &Jwks) -> Verdict {
     }
     match key.verify(jws.message.as_bytes(), &jws.signature) {
         Ok(()) => Verdict::Valid,
-        Err(reason) => invalid(reason),
+        Err(fault) => invalid(fault.into()),
     }
 }
 

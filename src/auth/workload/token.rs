@@ -1,22 +1,21 @@
-//! A token as it comes over the wire: read strictly before anything of it is used, because the crate
-//! that checks signatures reads more generously.
+//! A token as it comes over the wire, read strictly before anything of it is used.
 
 use std::num::NonZeroU32;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
-use super::key_set::KeySet;
-use super::object::Object;
-use super::{Claims, Verified};
+use super::{ALGORITHMS, Claims, Verified};
+use crate::crypto::jose::key_set::{KEY_ID_BYTES_MAX, KeySet};
+use crate::crypto::jose::{Algorithm, Compact, decode};
 use crate::domain::result::Fault;
+use crate::json::{self, Object};
 
 /// Largest token, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
 /// Longest text of a claim, in bytes.
 const CLAIM_BYTES_MAX: usize = 1024;
-/// Longest id of a key, in bytes.
-pub(super) const KEY_ID_BYTES_MAX: usize = 128;
+/// Longest number, in bytes: the forge writes its numbers as text.
+const NUMBER_BYTES_MAX: usize = 32;
+/// How deep header and claims may be nested; real ones have three levels.
+const DEPTH_MAX: usize = 8;
 /// What a header may not have: each asks to trust or to do something else.
 const REFUSED: [&str; 8] = ["crit", "b64", "jku", "jwk", "x5u", "x5c", "zip", "enc"];
 
@@ -24,7 +23,7 @@ const REFUSED: [&str; 8] = ["crit", "b64", "jku", "jwk", "x5u", "x5c", "zip", "e
 pub struct Token<'a> {
     /// Header and claims as they were signed.
     signed: &'a str,
-    signature: &'a str,
+    signature: Vec<u8>,
     key_id: String,
     claims: Claims,
 }
@@ -42,16 +41,15 @@ impl<'a> Token<'a> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(Fault::TooLarge);
         }
-        let (signed, signature) = token.rsplit_once('.').ok_or(Fault::Malformed)?;
-        let (header, claims) = signed.split_once('.').ok_or(Fault::Malformed)?;
-        let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| Fault::Malformed);
-        if decode(signature)?.is_empty() {
+        let parts = Compact::split(token).ok_or(Fault::Malformed)?;
+        let decoded = |part| decode(part).ok_or(Fault::Malformed);
+        let signature = decoded(parts.signature)?;
+        if signature.is_empty() {
             return Err(Fault::Malformed);
         }
-        let key_id = read_header(&decode(header)?)?;
-        // A further dot is no digit of base64, so there are three parts.
-        let claims = read_claims(&decode(claims)?).ok_or(Fault::Malformed)?;
-        Ok(Self { signed, signature, key_id, claims })
+        let key_id = read_header(&decoded(parts.header)?)?;
+        let claims = read_claims(&decoded(parts.payload)?).ok_or(Fault::Malformed)?;
+        Ok(Self { signed: parts.signed, signature, key_id, claims })
     }
 
     /// Returns who claims to have signed it.
@@ -71,23 +69,26 @@ impl<'a> Token<'a> {
     /// # Errors
     /// When there is no such key, or it did not make the signature.
     pub fn verify(self, keys: &KeySet) -> Result<Verified, Fault> {
-        let key = keys.key(&self.key_id).ok_or(Fault::Key)?;
-        if crate::crypto::jwt::is_signed(self.signed, self.signature, key) {
-            Ok(Verified(self.claims))
-        } else {
-            Err(Fault::Signature)
-        }
+        let key = keys.get(&self.key_id).ok_or(Fault::Key)?;
+        key.verify(self.signed.as_bytes(), &self.signature).map_err(|_| Fault::Signature)?;
+        Ok(Verified(self.claims))
     }
+}
+
+/// Reads one part of a token.
+fn read_object(json: &[u8]) -> Option<Object<'_>> {
+    if json::depth(json) > DEPTH_MAX { None } else { Object::read(json).ok() }
 }
 
 /// Returns the id of the key.
 fn read_header(json: &[u8]) -> Result<String, Fault> {
-    let header = Object::read(json).ok_or(Fault::Malformed)?;
-    let algorithm: Option<String> = header.member("alg");
-    if algorithm.as_deref() != Some("RS256") || REFUSED.iter().any(|name| header.has(name)) {
+    let header = read_object(json).ok_or(Fault::Malformed)?;
+    let algorithm = header.member::<String>("alg").as_deref().and_then(Algorithm::from_word);
+    let is_wanted = algorithm.is_some_and(|algorithm| ALGORITHMS.contains(&algorithm));
+    if !is_wanted || REFUSED.iter().any(|name| header.has(name)) {
         return Err(Fault::Algorithm);
     }
-    if header.has("typ") && header.member::<String>("typ").as_deref() != Some("JWT") {
+    if header.has("typ") && !header.is("typ", "JWT") {
         return Err(Fault::Malformed);
     }
     let key_id = header.text("kid", KEY_ID_BYTES_MAX).ok_or(Fault::Malformed)?;
@@ -97,7 +98,7 @@ fn read_header(json: &[u8]) -> Result<String, Fault> {
 
 /// Reads what is compared; nothing when a part is missing or is not of its type.
 fn read_claims(json: &[u8]) -> Option<Claims> {
-    let claims = Object::read(json)?;
+    let claims = read_object(json)?;
     let text = |name| claims.text(name, CLAIM_BYTES_MAX);
     let not_before = if claims.has("nbf") { Some(claims.member("nbf")?) } else { None };
     Some(Claims {
@@ -107,11 +108,11 @@ fn read_claims(json: &[u8]) -> Option<Claims> {
         issued_at: claims.member("iat")?,
         not_before,
         expires_at: claims.member("exp")?,
-        repository: claims.parsed("repository_id")?,
-        owner: claims.parsed("repository_owner_id")?,
+        repository: claims.parsed("repository_id", NUMBER_BYTES_MAX)?,
+        owner: claims.parsed("repository_owner_id", NUMBER_BYTES_MAX)?,
         repository_name: text("repository")?,
-        workflow_run: claims.parsed("run_id")?,
-        run_attempt: claims.parsed::<RunAttempt>("run_attempt")?.0,
+        workflow_run: claims.parsed("run_id", NUMBER_BYTES_MAX)?,
+        run_attempt: claims.parsed::<RunAttempt>("run_attempt", NUMBER_BYTES_MAX)?.0,
         event: text("event_name")?,
         workflow_ref: text("workflow_ref")?,
         git_ref: text("ref")?,

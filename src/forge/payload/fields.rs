@@ -4,12 +4,12 @@
 use std::fmt;
 
 use serde::Deserializer as _;
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::error::Category;
+use serde::de::{SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Unusable;
 use crate::domain::id::InvalidId;
+use crate::json::{Fault, Object};
 
 /// The text of one value; nothing when the field is absent.
 #[derive(Clone, Copy)]
@@ -32,12 +32,12 @@ impl<'a> Field<'a> {
         let Some(text) = self.0.filter(|text| text.starts_with('{')) else {
             return Ok([Self::ABSENT; N]);
         };
-        let mut json = serde_json::Deserializer::from_str(text);
-        let read = json.deserialize_map(Object(names)).and_then(|read| json.end().map(|()| read));
-        read.map_err(|error| match error.classify() {
-            Category::Data => Unusable::DuplicateField,
-            Category::Io | Category::Syntax | Category::Eof => Unusable::Malformed,
-        })
+        let object =
+            Object::read_members(text.as_bytes(), &names).map_err(|fault| match fault {
+                Fault::Duplicate => Unusable::DuplicateField,
+                Fault::Malformed | Fault::TooMany => Unusable::Malformed,
+            })?;
+        Ok(names.map(|name| Self(object.raw(name).map(RawValue::get))))
     }
 
     /// Visits its elements in order; none when it is no list.
@@ -60,53 +60,6 @@ impl<'a> Field<'a> {
 
     pub(super) fn is_true(self) -> bool {
         self.0 == Some("true")
-    }
-}
-
-/// Reads an object, keeping the named fields.
-struct Object<const N: usize>([&'static str; N]);
-
-impl<'de, const N: usize> Visitor<'de> for Object<N> {
-    type Value = [Field<'de>; N];
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = [Field::ABSENT; N];
-        while let Some(place) = map.next_key_seed(Name(&self.0))? {
-            match place.and_then(|place| found.get_mut(place)) {
-                Some(Field(Some(_))) => return Err(A::Error::custom("duplicate field")),
-                Some(field) => *field = Field(Some(map.next_value::<&RawValue>()?.get())),
-                None => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Reads a name, and returns its place among the names asked for. Escapes in it are undone first,
-/// so that another spelling of a name is the same name.
-struct Name<'a>(&'a [&'static str]);
-
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, key: D) -> Result<Self::Value, D::Error> {
-        key.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Name<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().position(|wanted| *wanted == name))
     }
 }
 

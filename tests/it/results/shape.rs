@@ -3,7 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use svc::auth::workload::Token;
-use svc::auth::workload::key_set::KeySet;
+use svc::crypto::jose::Algorithm::Rs256;
+use svc::crypto::jose::key_set::KeySet;
 use svc::domain::result::Fault;
 use svc::simulator::Issuer;
 
@@ -63,7 +64,7 @@ fn with_member(name: &str, value: serde_json::Value) -> Vec<u8> {
 #[test]
 fn brackets_in_text_are_not_depth() {
     for text in ["[", "{", "\"[", "\\[", "]", "}", "\"]["].map(|part| part.repeat(20)) {
-        assert!(KeySet::read(&with_member("x", text.clone().into())).is_some(), "{text}");
+        assert!(KeySet::read(&with_member("x", text.clone().into()), &[Rs256]).is_some(), "{text}");
     }
 }
 
@@ -74,11 +75,11 @@ fn a_document_has_at_most_eight_levels_wherever_they_stand() {
         for before in ["\"text\"", "\"]]]]\"", "\"\\\\\"", "\"\\\"]\"", "[[],[]]"] {
             let value = format!("[{before},{}]", nested(levels - 1));
             let document = with_member("x", serde_json::from_str(&value).unwrap());
-            assert_eq!(KeySet::read(&document).is_some(), is_read, "{value}");
+            assert_eq!(KeySet::read(&document, &[Rs256]).is_some(), is_read, "{value}");
         }
     }
     let wide = with_member("x", serde_json::json!([[], [], [], [], [], [], [], [], [], []]));
-    assert!(KeySet::read(&wide).is_some());
+    assert!(KeySet::read(&wide, &[Rs256]).is_some());
 }
 
 #[test]
@@ -90,6 +91,10 @@ fn an_object_has_at_most_128_members() {
             key.insert(format!("more-{number}"), number.into());
         }
         assert_eq!(key.len(), count);
-        assert_eq!(KeySet::read(document.to_string().as_bytes()).is_some(), is_read, "{count}");
+        assert_eq!(
+            KeySet::read(document.to_string().as_bytes(), &[Rs256]).is_some(),
+            is_read,
+            "{count}"
+        );
     }
 }

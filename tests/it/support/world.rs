@@ -11,6 +11,7 @@ use serde_json::Value;
 use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes};
 use svc::auth::operator::Operators;
 use svc::auth::shared_secret;
+use svc::auth::workload::ALGORITHMS;
 use svc::config::OperatorConfig;
 use svc::domain::id::InstallationId;
 use svc::domain::pace::Pace;
@@ -164,6 +165,7 @@ impl World {
             results: Some(ResultRules {
                 keys: Keys::new(
                     vec![ISSUER.to_owned()],
+                    ALGORITHMS,
                     Box::new(move |_| Some(document().into_bytes())),
                     Arc::<ManualClock>::clone(&clock),
                 ),
