@@ -1,101 +1,216 @@
 //! Counters, and their Prometheus text. Every name and label value is a constant of the program, so
 //! the set of series is closed and nothing of a tenant can stand in it.
+//!
+//! A counter whose parts a signal is evaluated from is counted by typed keys, so that a label can be renamed
+//! without making the signal deaf.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::hash::Hash;
 use std::sync::Mutex;
 
+use crate::domain::outbox::EffectKind;
+use crate::domain::reconcile::{Code, Kind};
+use crate::domain::words::words;
 use crate::runtime::mutex::lock;
-
-/// Every family: name, type, help.
-const FAMILIES: &[(&str, &str)] = &[
-    (DELIVERIES, "Webhook deliveries by outcome."),
-    (REQUESTS, "HTTP requests by surface and status class."),
-    (JOBS, "Lifecycle jobs that ran, by outcome."),
-    (EFFECTS, "Side effects at the forge, by kind and outcome."),
-    (RESULTS, "Signed results of releases, by outcome."),
-    (REPLAYS, "Replay requests by outcome."),
-    (STORE_FAILURES, "Store verbs that did not happen, by class."),
-    (RECONCILIATIONS, "Reconciliation items put off or finished, by kind and outcome."),
-    (LOOKUPS, "Looks at the forge by reconcilers, by kind and outcome."),
-    (REDELIVERIES, "Failed webhooks the forge was asked to send again, by outcome."),
-    (WORKER_PANICS, "Panics caught in workers."),
-    (SWEPT, "Finished rows deleted by retention, by kind."),
-    (SLO_EVALUATIONS, "Evaluations of the signals, by outcome."),
-];
-
-/// Webhook deliveries; label `outcome`.
-pub const DELIVERIES: &str = "svc_deliveries_total";
-/// HTTP requests; labels `surface`, `status`.
-pub const REQUESTS: &str = "svc_http_requests_total";
-/// Lifecycle jobs; label `outcome`.
-pub const JOBS: &str = "svc_jobs_total";
-/// Side effects; labels `kind`, `outcome`.
-pub const EFFECTS: &str = "svc_effects_total";
-/// Signed results; label `outcome`.
-pub const RESULTS: &str = "svc_results_total";
-/// Replays; label `outcome`.
-pub const REPLAYS: &str = "svc_replays_total";
-/// Store failures; label `class`.
-pub const STORE_FAILURES: &str = "svc_store_failures_total";
-/// Reconciliation items; labels `kind`, `outcome` (a code), `then` (`recheck` or `end`).
-pub const RECONCILIATIONS: &str = "svc_reconciliations_total";
-/// Looks at the forge; labels `kind`, `outcome` (`ok`, `not_found`, `failed`).
-pub const LOOKUPS: &str = "svc_forge_lookups_total";
-/// Requests to send a webhook again; label `outcome` (`requested`, `failed`).
-pub const REDELIVERIES: &str = "svc_redeliveries_total";
-/// Worker panics; label `worker`.
-pub const WORKER_PANICS: &str = "svc_worker_panics_total";
-/// Swept rows; label `kind`.
-pub const SWEPT: &str = "svc_swept_rows_total";
-/// Evaluations of the signals; label `outcome`: `ok` or `failed`.
-pub const SLO_EVALUATIONS: &str = "svc_slo_evaluations_total";
 
 /// Names and values of a series' labels.
 pub type Labels = Vec<(&'static str, &'static str)>;
 
-/// The counters of one process.
-#[derive(Debug, Default)]
-pub struct Metrics(Mutex<BTreeMap<(&'static str, Labels), u64>>);
+/// What tells one series of a counter from the others.
+pub trait Key: Copy + Eq + Hash {
+    /// Returns the labels of its series.
+    fn labels(self) -> Labels;
+}
 
-impl Metrics {
+/// Labels that nothing but the text is made from.
+impl<const N: usize> Key for [(&'static str, &'static str); N] {
+    fn labels(self) -> Labels {
+        self.to_vec()
+    }
+}
+
+words! {
+    /// What became of a webhook delivery.
+    DeliveryOutcome {
+        /// It is on disk, with a job.
+        Accepted => "accepted",
+        /// It is on disk and asks nothing of us.
+        Ignored => "ignored",
+        /// It was on disk before, with the same body.
+        Duplicate => "duplicate",
+        /// It was on disk before, with another body.
+        Conflict => "conflict",
+        /// Its signature does not hold.
+        BadSignature => "bad_signature",
+        /// It is signed and cannot be understood.
+        Unusable => "unusable",
+        /// It is not known to be on disk.
+        Unavailable => "unavailable",
+    }
+}
+
+impl Key for DeliveryOutcome {
+    fn labels(self) -> Labels {
+        vec![("outcome", self.as_str())]
+    }
+}
+
+words! {
+    /// What became of one try of a side effect.
+    EffectOutcome {
+        /// It was carried out.
+        Completed => "completed",
+        /// It failed and will be tried again.
+        Retry => "retry",
+        /// It was refused, perhaps because its token was fresh, and will be tried again.
+        Lag => "lag",
+        /// It waits for a pause to end.
+        Paused => "paused",
+        /// It was given up.
+        DeadLetter => "dead_letter",
+        /// It is not needed any more.
+        Superseded => "superseded",
+    }
+}
+
+impl Key for (EffectKind, EffectOutcome) {
+    fn labels(self) -> Labels {
+        vec![("kind", self.0.as_str()), ("outcome", self.1.as_str())]
+    }
+}
+
+words! {
+    /// What a reconciler does with an item once its subject was observed.
+    Step {
+        /// It looks again later.
+        Recheck => "recheck",
+        /// The item ends.
+        End => "end",
+    }
+}
+
+impl Key for (Kind, Code, Step) {
+    fn labels(self) -> Labels {
+        vec![("kind", self.0.as_str()), ("outcome", self.1.as_str()), ("then", self.2.as_str())]
+    }
+}
+
+words! {
+    /// What a lookup at the forge brought.
+    LookupOutcome {
+        /// The subject.
+        Ok => "ok",
+        /// That there is no such subject.
+        NotFound => "not_found",
+        /// Nothing.
+        Failed => "failed",
+    }
+}
+
+impl Key for (Kind, LookupOutcome) {
+    fn labels(self) -> Labels {
+        vec![("kind", self.0.as_str()), ("outcome", self.1.as_str())]
+    }
+}
+
+/// The series of one name.
+#[derive(Debug)]
+pub struct Counter<K> {
+    name: &'static str,
+    help: &'static str,
+    counts: Mutex<HashMap<K, u64>>,
+}
+
+impl<K: Key> Counter<K> {
+    fn new(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, counts: Mutex::default() }
+    }
+
     /// Adds one.
-    pub fn count(&self, family: &'static str, labels: &[(&'static str, &'static str)]) {
-        self.add(family, labels, 1);
+    pub fn count(&self, key: K) {
+        self.add(key, 1);
     }
 
     /// Adds `amount`.
-    pub fn add(&self, family: &'static str, labels: &[(&'static str, &'static str)], amount: u64) {
-        let mut counters = lock(&self.0);
-        *counters.entry((family, labels.to_vec())).or_default() += amount;
+    pub fn add(&self, key: K, amount: u64) {
+        *lock(&self.counts).entry(key).or_default() += amount;
     }
 
-    /// Returns the sum of a family's counters that carry all of `labels`.
+    /// Returns the sum of the series that `wanted` admits.
     #[must_use]
-    pub fn sum(&self, family: &str, labels: &[(&'static str, &'static str)]) -> u64 {
-        let counters = lock(&self.0);
-        counters
-            .iter()
-            .filter(|((name, own), _)| *name == family && labels.iter().all(|l| own.contains(l)))
-            .map(|(_, value)| *value)
-            .sum()
+    pub fn sum(&self, wanted: impl Fn(K) -> bool) -> u64 {
+        lock(&self.counts).iter().filter(|(key, _)| wanted(**key)).map(|(_, count)| *count).sum()
     }
 
-    /// Writes every counter as Prometheus text, version 0.0.4.
-    #[must_use]
-    pub fn render(&self) -> String {
-        let counters = lock(&self.0).clone();
-        let mut text = String::new();
-        for (family, help) in FAMILIES {
-            header(&mut text, family, "counter", help);
-            for ((name, labels), value) in &counters {
-                if name == family {
-                    sample(&mut text, name, labels, *value);
-                }
+    fn render(&self, text: &mut String) {
+        let mut series: Vec<(Labels, u64)> =
+            lock(&self.counts).iter().map(|(key, count)| (key.labels(), *count)).collect();
+        series.sort_unstable();
+        header(text, self.name, "counter", self.help);
+        for (labels, count) in series {
+            sample(text, self.name, &labels, count);
+        }
+    }
+}
+
+/// Declares the counters of the process, in the order in which they are written.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $field:ident: $key:ty = $name:literal, $help:literal;)*) => {
+        /// The counters of one process.
+        #[derive(Debug)]
+        pub struct Metrics { $($(#[$doc])* pub $field: Counter<$key>,)* }
+
+        impl Default for Metrics {
+            fn default() -> Self {
+                Self { $($field: Counter::new($name, $help),)* }
             }
         }
-        text
-    }
+
+        impl Metrics {
+            /// Writes every counter as Prometheus text, version 0.0.4.
+            #[must_use]
+            pub fn render(&self) -> String {
+                let mut text = String::new();
+                $(self.$field.render(&mut text);)*
+                text
+            }
+        }
+    };
+}
+
+/// One label of a closed set of words.
+type One = [(&'static str, &'static str); 1];
+/// Two labels of closed sets of words.
+type Two = [(&'static str, &'static str); 2];
+
+counters! {
+    /// By outcome.
+    deliveries: DeliveryOutcome = "svc_deliveries_total", "Webhook deliveries by outcome.";
+    /// By `surface` and `status`.
+    requests: Two = "svc_http_requests_total", "HTTP requests by surface and status class.";
+    /// By `outcome`.
+    jobs: One = "svc_jobs_total", "Lifecycle jobs that ran, by outcome.";
+    /// By kind and outcome.
+    effects: (EffectKind, EffectOutcome) = "svc_effects_total", "Side effects at the forge, by kind and outcome.";
+    /// By `outcome`.
+    results: One = "svc_results_total", "Signed results of releases, by outcome.";
+    /// By `outcome`.
+    replays: One = "svc_replays_total", "Replay requests by outcome.";
+    /// By `class`.
+    store_failures: One = "svc_store_failures_total", "Store verbs that did not happen, by class.";
+    /// By kind of subject, outcome, and what follows.
+    reconciliations: (Kind, Code, Step) = "svc_reconciliations_total", "Reconciliation items put off or finished, by kind and outcome.";
+    /// By kind of subject and outcome.
+    lookups: (Kind, LookupOutcome) = "svc_forge_lookups_total", "Looks at the forge by reconcilers, by kind and outcome.";
+    /// By `outcome`: `requested` or `failed`.
+    redeliveries: One = "svc_redeliveries_total", "Failed webhooks the forge was asked to send again, by outcome.";
+    /// By `worker`.
+    worker_panics: One = "svc_worker_panics_total", "Panics caught in workers.";
+    /// By `kind`.
+    swept: One = "svc_swept_rows_total", "Finished rows deleted by retention, by kind.";
+    /// By `outcome`: `ok` or `failed`.
+    slo_evaluations: One = "svc_slo_evaluations_total", "Evaluations of the signals, by outcome.";
 }
 
 /// Writes one gauge with its header.
@@ -147,22 +262,27 @@ mod tests {
     #[test]
     fn counters_are_prometheus_text() {
         let metrics = Metrics::default();
-        metrics.count(DELIVERIES, &[("outcome", "accepted")]);
-        metrics.count(DELIVERIES, &[("outcome", "accepted")]);
+        metrics.deliveries.count(DeliveryOutcome::Conflict);
+        metrics.deliveries.add(DeliveryOutcome::Accepted, 2);
         let text = metrics.render();
-        assert!(text.contains("# TYPE svc_deliveries_total counter\n"));
-        assert!(text.contains("svc_deliveries_total{outcome=\"accepted\"} 2\n"));
+        let wanted = "# TYPE svc_deliveries_total counter\n\
+            svc_deliveries_total{outcome=\"accepted\"} 2\n\
+            svc_deliveries_total{outcome=\"conflict\"} 1\n";
+        assert!(text.contains(wanted), "{text}");
     }
 
     #[test]
-    fn a_sum_is_of_the_series_that_carry_the_labels() {
+    fn a_sum_is_of_the_series_that_are_wanted() {
         let metrics = Metrics::default();
-        for (kind, outcome) in [("a", "failed"), ("b", "failed"), ("b", "ok")] {
-            metrics.count(LOOKUPS, &[("kind", kind), ("outcome", outcome)]);
+        for (kind, outcome) in [
+            (Kind::WorkflowAttempt, LookupOutcome::Failed),
+            (Kind::ReleaseRun, LookupOutcome::Failed),
+            (Kind::ReleaseRun, LookupOutcome::Ok),
+        ] {
+            metrics.lookups.count((kind, outcome));
         }
-        assert_eq!(metrics.sum(LOOKUPS, &[]), 3);
-        assert_eq!(metrics.sum(LOOKUPS, &[("outcome", "failed")]), 2);
-        assert_eq!(metrics.sum(LOOKUPS, &[("outcome", "failed"), ("kind", "b")]), 1);
-        assert_eq!(metrics.sum(EFFECTS, &[("outcome", "failed")]), 0);
+        assert_eq!(metrics.lookups.sum(|_| true), 3);
+        assert_eq!(metrics.lookups.sum(|(_, outcome)| outcome == LookupOutcome::Failed), 2);
+        assert_eq!(metrics.effects.sum(|_| true), 0);
     }
 }

@@ -13,7 +13,6 @@ use crate::domain::result::{Expected, Fault, NewResult, Recorded};
 use crate::forge::result;
 use crate::keys::NoKey;
 use crate::keys::bucket::Peer;
-use crate::metrics::RESULTS;
 
 /// A result as it arrived. Nothing of it is trusted yet.
 #[derive(Clone, Copy, Debug)]
@@ -91,12 +90,12 @@ impl App {
             Ok(sender) => self.record(callback, sender, body_sha256),
             Err(Unknown::Later(error)) => Err(error),
             Err(Unknown::Fault(fault)) => {
-                self.metrics.count(RESULTS, &[("outcome", fault.as_str())]);
+                self.metrics.results.count([("outcome", fault.as_str())]);
                 self.say_unauthenticated(fault);
                 return Err(Error::Unauthenticated);
             }
         };
-        self.metrics.count(RESULTS, &[("outcome", outcome(&taken))]);
+        self.metrics.results.count([("outcome", outcome(&taken))]);
         taken
     }
 

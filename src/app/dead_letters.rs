@@ -7,7 +7,6 @@ use crate::domain::dead_letter::{DeadLetter, ItemId, OperationId, ReplayOutcome,
 use crate::domain::id::{AuditEventId, InstallationId};
 use crate::domain::page::Page;
 use crate::domain::time::Timestamp;
-use crate::metrics::REPLAYS;
 use crate::store::Installation;
 
 /// A replay that holds.
@@ -80,7 +79,7 @@ impl App {
             }
             Err(error) => ("unavailable", Err(error.into())),
         };
-        self.metrics.count(REPLAYS, &[("outcome", label)]);
+        self.metrics.replays.count([("outcome", label)]);
         answer
     }
 

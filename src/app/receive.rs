@@ -4,7 +4,7 @@ use crate::app::{App, Error};
 use crate::crypto::sha256;
 use crate::domain::delivery::{DeliveryId, NewDelivery, Recorded};
 use crate::forge::payload;
-use crate::metrics::DELIVERIES;
+use crate::metrics::DeliveryOutcome;
 
 /// A webhook as it arrived. Nothing of it is trusted yet.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +54,14 @@ impl App {
     pub fn receive(&self, webhook: &Webhook<'_>) -> Result<Intake, Error> {
         let taken = self.take_in(webhook);
         let outcome = match &taken {
-            Ok((_, label)) => label,
-            Err(Error::BadSignature) => "bad_signature",
-            Err(Error::InvalidRequest(_) | Error::UnsupportedMediaType) => "unusable",
-            Err(_) => "unavailable",
+            Ok((_, outcome)) => *outcome,
+            Err(Error::BadSignature) => DeliveryOutcome::BadSignature,
+            Err(Error::InvalidRequest(_) | Error::UnsupportedMediaType) => {
+                DeliveryOutcome::Unusable
+            }
+            Err(_) => DeliveryOutcome::Unavailable,
         };
-        self.metrics.count(DELIVERIES, &[("outcome", outcome)]);
+        self.metrics.deliveries.count(outcome);
         if matches!(taken, Err(Error::BadSignature)) {
             self.say_bad_signature();
         }
@@ -71,7 +73,7 @@ impl App {
         log::warn!(event = "webhook.bad_signature", unsaid = unsaid; "a webhook was refused: its signature does not hold");
     }
 
-    fn take_in(&self, webhook: &Webhook<'_>) -> Result<(Intake, &'static str), Error> {
+    fn take_in(&self, webhook: &Webhook<'_>) -> Result<(Intake, DeliveryOutcome), Error> {
         let rules = self.intake.as_ref().ok_or(Error::ForgeOff)?;
         rules.secrets.verify(webhook.signature, webhook.body).map_err(|_| Error::BadSignature)?;
         if !webhook.is_json {
@@ -94,25 +96,23 @@ impl App {
             body_sha256: sha256::of(webhook.body),
             action: normalised.action,
         })?;
-        let delivery_id = id.to_string();
-        let delivery_id = delivery_id.as_str();
         Ok(match recorded {
             Recorded::Accepted(job) => {
                 self.wakes.jobs.notify();
-                log::info!(event = "webhook.accepted", delivery_id = delivery_id, forge_event = normalised.event, job_id:% = job; "a webhook became a job");
-                (Intake::Accepted, "accepted")
+                log::info!(event = "webhook.accepted", delivery_id:% = id, forge_event = normalised.event, job_id:% = job; "a webhook became a job");
+                (Intake::Accepted, DeliveryOutcome::Accepted)
             }
             Recorded::Ignored => {
-                log::debug!(event = "webhook.ignored", delivery_id = delivery_id, forge_event = normalised.event; "a webhook asks nothing of us");
-                (Intake::Ignored, "ignored")
+                log::debug!(event = "webhook.ignored", delivery_id:% = id, forge_event = normalised.event; "a webhook asks nothing of us");
+                (Intake::Ignored, DeliveryOutcome::Ignored)
             }
             Recorded::Duplicate => {
-                log::info!(event = "webhook.duplicate", delivery_id = delivery_id; "a webhook came again");
-                (Intake::Duplicate, "duplicate")
+                log::info!(event = "webhook.duplicate", delivery_id:% = id; "a webhook came again");
+                (Intake::Duplicate, DeliveryOutcome::Duplicate)
             }
             Recorded::Conflict => {
-                log::warn!(event = "webhook.conflict", delivery_id = delivery_id; "a webhook came again with another body; the first stands");
-                (Intake::Duplicate, "conflict")
+                log::warn!(event = "webhook.conflict", delivery_id:% = id; "a webhook came again with another body; the first stands");
+                (Intake::Duplicate, DeliveryOutcome::Conflict)
             }
         })
     }

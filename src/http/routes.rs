@@ -18,7 +18,6 @@ use crate::domain::agent_card;
 use crate::http::cards::registry;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
 use crate::http::{callback, cards, error, health, operator, slo, webhook};
-use crate::metrics::REQUESTS;
 
 /// Everything below it needs the operator's token.
 const OPERATOR_PREFIX: &str = "/api/v1/operator";
@@ -337,7 +336,7 @@ impl Router {
             _ => "5xx",
         };
         let labels = [("surface", surface.as_str()), ("status", class)];
-        self.app.metrics.count(REQUESTS, &labels);
+        self.app.metrics.requests.count(labels);
     }
 }
 

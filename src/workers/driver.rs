@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::metrics::{Metrics, WORKER_PANICS};
+use crate::metrics::Metrics;
 use crate::runtime::notify::Notify;
 
 /// What a step says about the next.
@@ -35,7 +35,7 @@ pub fn run(mut worker: Box<dyn Worker>, wake: &Notify, poll: Duration, metrics: 
             Ok(Next::Now) => {}
             Ok(Next::Wait) => wake.wait(seen, poll),
             Err(_) => {
-                metrics.count(WORKER_PANICS, &[("worker", worker.name())]);
+                metrics.worker_panics.count([("worker", worker.name())]);
                 if !wake.pause(poll) {
                     return;
                 }

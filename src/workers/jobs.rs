@@ -8,7 +8,7 @@ use crate::domain::dead_letter::{ErrorClass, Reason};
 use crate::domain::job::Job;
 use crate::domain::lease::Claim;
 use crate::domain::retry::RetryPolicy;
-use crate::metrics::{JOBS, Metrics, STORE_FAILURES};
+use crate::metrics::Metrics;
 use crate::runtime::notify::Notify;
 use crate::store::{self, JobRun, LeasePolicy, NewRelease, Store};
 use crate::workers::driver::{Next, Worker};
@@ -61,7 +61,7 @@ impl Worker for Jobs {
         let claims = match self.store.claim_jobs(CLAIM_MAX, &self.owner, policy) {
             Ok(claims) => claims,
             Err(error) => {
-                self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+                self.metrics.store_failures.count([("class", error.class())]);
                 log::warn!(event = "worker.claim_failed", worker = "jobs", class = error.class(); "jobs could not be claimed");
                 return Next::Wait;
             }
@@ -104,13 +104,13 @@ impl Jobs {
                 "failed"
             }
         };
-        self.metrics.count(JOBS, &[("outcome", outcome)]);
+        self.metrics.jobs.count([("outcome", outcome)]);
     }
 
     /// A store that is unavailable says nothing about the job: it is given back uncounted, at once or
     /// when the store is back, or its lease runs out. Anything else counts against the job.
     fn failed(&mut self, claim: Claim<Job>, error: &store::Error) {
-        self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+        self.metrics.store_failures.count([("class", error.class())]);
         let verdict = match error {
             store::Error::Unavailable(_) => Verdict::Postponed,
             store::Error::Panicked => Verdict::Failed(ErrorClass::Crash),
@@ -147,7 +147,7 @@ impl Jobs {
                 // Somebody else has taken it over.
                 Err(store::Error::LeaseLost) => {}
                 Err(error) => {
-                    self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+                    self.metrics.store_failures.count([("class", error.class())]);
                     log::warn!(event = "worker.store_failed", worker = "jobs", verb = "give_back", class = error.class(); "a store verb did not happen");
                 }
             }

@@ -13,7 +13,7 @@ use crate::domain::outbox::{Effect, EffectKind, Message, SendResult, Settlement}
 use crate::domain::pace::Pace;
 use crate::domain::retry::RetryPolicy;
 use crate::forge::{CheckRunUpdate, Dispatch, Forge, NewCheckRun, Permission, Session};
-use crate::metrics::{EFFECTS, Metrics, STORE_FAILURES};
+use crate::metrics::{EffectOutcome, Metrics};
 use crate::runtime::notify::Notify;
 use crate::store::{self, LeasePolicy, Store};
 use crate::workers::driver::{Next, Worker};
@@ -206,34 +206,34 @@ impl Outbox {
         let outcome = match settlement {
             Settlement::Complete(_) => {
                 log::info!(event = "outbox.completed", outbox_id:% = id, kind = kind, attempt = claim.item.try_count; "a side effect was carried out");
-                "completed"
+                EffectOutcome::Completed
             }
             Settlement::RetryAt(instant) => {
                 log::warn!(event = "outbox.retry", outbox_id:% = id, kind = kind, attempt = claim.item.try_count, retry_at:% = instant; "a side effect failed and will be tried again");
-                "retry"
+                EffectOutcome::Retry
             }
             Settlement::WaitForLag(instant) => {
                 log::info!(event = "outbox.lag", outbox_id:% = id, kind = kind, retry_at:% = instant; "a side effect was refused, perhaps because the forge does not know its token everywhere yet, and will be tried again");
-                "lag"
+                EffectOutcome::Lag
             }
             Settlement::WaitUntil(instant) => {
                 log::warn!(event = "outbox.paused", outbox_id:% = id, kind = kind, until:% = instant; "a side effect waits");
-                "paused"
+                EffectOutcome::Paused
             }
             Settlement::Bury(reason, class, replay) => {
                 log::warn!(event = "outbox.dead_letter", outbox_id:% = id, kind = kind, reason_code = reason.as_str(), error_class = class.as_str(), replay_class = replay.as_str(); "a side effect became a dead letter");
-                "dead_letter"
+                EffectOutcome::DeadLetter
             }
             Settlement::Superseded => {
                 log::info!(event = "outbox.superseded", outbox_id:% = id, kind = kind; "a side effect is not needed any more");
-                "superseded"
+                EffectOutcome::Superseded
             }
         };
-        self.metrics.count(EFFECTS, &[("kind", kind), ("outcome", outcome)]);
+        self.metrics.effects.count((claim.item.kind, outcome));
     }
 
     fn store_failed(&self, verb: &'static str, error: &store::Error) {
-        self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+        self.metrics.store_failures.count([("class", error.class())]);
         log::warn!(event = "worker.store_failed", worker = "outbox", verb = verb, class = error.class(); "a store verb did not happen");
     }
 }

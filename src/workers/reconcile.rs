@@ -17,7 +17,7 @@ use crate::domain::reconcile::look::{Look, Settled};
 use crate::domain::reconcile::{Kind, Rules};
 use crate::domain::time::Timestamp;
 use crate::forge::Forge;
-use crate::metrics::{Metrics, STORE_FAILURES};
+use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
 use crate::store::{self, Observation, Store};
@@ -200,7 +200,7 @@ impl Reconcile {
     }
 
     fn store_failed(&self, verb: &'static str, error: &store::Error) {
-        self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+        self.metrics.store_failures.count([("class", error.class())]);
         log::warn!(event = "worker.store_failed", worker = "reconcile", verb = verb, class = error.class(); "a store verb did not happen");
     }
 }

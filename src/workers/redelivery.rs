@@ -11,7 +11,7 @@ use crate::domain::reconcile::Unavailable;
 use crate::domain::redelivery::{Decision, FailedDelivery, is_too_old};
 use crate::domain::time::Timestamp;
 use crate::forge::Hooks;
-use crate::metrics::{Metrics, REDELIVERIES, STORE_FAILURES};
+use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
 use crate::store::{self, Store};
@@ -117,11 +117,11 @@ impl Redelivery {
         *requests += 1;
         match self.hooks.redeliver(failed.id) {
             Ok(()) => {
-                self.metrics.count(REDELIVERIES, &[("outcome", "requested")]);
+                self.metrics.redeliveries.count([("outcome", "requested")]);
                 Ok(())
             }
             Err(why) => {
-                self.metrics.count(REDELIVERIES, &[("outcome", "failed")]);
+                self.metrics.redeliveries.count([("outcome", "failed")]);
                 // What the forge refuses is about this one; the rest is about all.
                 let refused = matches!(why.class, ErrorClass::NotFound | ErrorClass::Validation);
                 if refused { Ok(()) } else { Err(self.give_way(why)) }
@@ -135,7 +135,7 @@ impl Redelivery {
     }
 
     fn store_failed(&self, error: &store::Error) -> End {
-        self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+        self.metrics.store_failures.count([("class", error.class())]);
         log::warn!(event = "worker.store_failed", worker = "redelivery", class = error.class(); "a store verb did not happen");
         End::Cut
     }

@@ -8,12 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::Code;
 use crate::domain::slo::{
     Evaluator, Health, Now, POLICY_VERSION, Reading, Report, Severity, Snapshot, Transition, Turn,
 };
 use crate::domain::time::Timestamp;
-use crate::metrics::{DELIVERIES, EFFECTS, LOOKUPS, Metrics, RECONCILIATIONS, SLO_EVALUATIONS};
+use crate::metrics::{DeliveryOutcome, EffectOutcome, LookupOutcome, Metrics, Step};
 use crate::runtime::clock::Clock;
 use crate::runtime::watch::Watch;
 use crate::store::{Sli, Store};
@@ -69,7 +68,7 @@ impl Worker for Slo {
                 "failed"
             }
         };
-        self.metrics.count(SLO_EVALUATIONS, &[("outcome", outcome)]);
+        self.metrics.slo_evaluations.count([("outcome", outcome)]);
         Next::Wait
     }
 }
@@ -99,7 +98,7 @@ impl Slo {
             lease_expiries: Some(sli.lease_expiries),
             reconciliation_overdue_seconds: Some(age(sli.first_deadline_at)),
             publication_failures: Some(self.publication_failures()),
-            lookup_failures: Some(self.metrics.sum(LOOKUPS, &[("outcome", "failed")])),
+            lookup_failures: Some(self.lookup_failures()),
             webhook_rejections: Some(self.webhook_rejections()),
             database_busy_seconds: Some(sli.busy.as_secs()),
             disk_free_bytes: sli.disk_free_bytes,
@@ -109,23 +108,31 @@ impl Slo {
 
     /// Check runs that were given up by the outbox, and those reconciliation gave up.
     fn publication_failures(&self) -> u64 {
-        let dead = |kind: EffectKind| {
-            self.metrics.sum(EFFECTS, &[("kind", kind.as_str()), ("outcome", "dead_letter")])
-        };
-        let stable = |code: Code| {
-            self.metrics.sum(RECONCILIATIONS, &[("outcome", code.as_str()), ("then", "end")])
-        };
-        let failures = Code::ALL.iter().copied().filter(|code| code.is_publication_failure());
-        dead(EffectKind::CheckRunCreate)
-            + dead(EffectKind::CheckRunUpdate)
-            + failures.map(stable).sum::<u64>()
+        let dead = self.metrics.effects.sum(|(kind, outcome)| {
+            outcome == EffectOutcome::DeadLetter
+                && matches!(kind, EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate)
+        });
+        let given_up = self
+            .metrics
+            .reconciliations
+            .sum(|(_, code, step)| step == Step::End && code.is_publication_failure());
+        dead + given_up
+    }
+
+    fn lookup_failures(&self) -> u64 {
+        self.metrics.lookups.sum(|(_, outcome)| outcome == LookupOutcome::Failed)
     }
 
     fn webhook_rejections(&self) -> u64 {
-        ["bad_signature", "unusable", "unavailable"]
-            .map(|outcome| self.metrics.sum(DELIVERIES, &[("outcome", outcome)]))
-            .into_iter()
-            .sum()
+        self.metrics.deliveries.sum(|outcome| match outcome {
+            DeliveryOutcome::BadSignature
+            | DeliveryOutcome::Unusable
+            | DeliveryOutcome::Unavailable => true,
+            DeliveryOutcome::Accepted
+            | DeliveryOutcome::Ignored
+            | DeliveryOutcome::Duplicate
+            | DeliveryOutcome::Conflict => false,
+        })
     }
 
     /// Says how the service is: aloud when that is news, or was not said for long.

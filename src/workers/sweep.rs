@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::metrics::{Metrics, STORE_FAILURES, SWEPT};
+use crate::metrics::Metrics;
 use crate::store::Store;
 use crate::workers::driver::{Next, Worker};
 
@@ -42,13 +42,13 @@ impl Worker for Sweep {
                 ] {
                     let count = u64::try_from(count).unwrap_or(u64::MAX);
                     if count > 0 {
-                        self.metrics.add(SWEPT, &[("kind", kind)], count);
+                        self.metrics.swept.add([("kind", kind)], count);
                     }
                 }
                 if swept.may_have_more() { Next::Now } else { Next::Wait }
             }
             Err(error) => {
-                self.metrics.count(STORE_FAILURES, &[("class", error.class())]);
+                self.metrics.store_failures.count([("class", error.class())]);
                 Next::Wait
             }
         }

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::Value;
+use svc::domain::reconcile::Kind;
 use svc::domain::slo::{POLICY, Signal, State, Status};
 use svc::http::message::Surface;
-use svc::metrics::{LOOKUPS, SLO_EVALUATIONS};
+use svc::metrics::LookupOutcome;
 use svc::store::LeasePolicy;
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::slo::Slo;
@@ -127,10 +128,9 @@ fn failures_at_the_forge_are_counted_by_their_outcome() {
     let world = World::new();
     let mut worker = worker(&world);
     step(&world, &mut worker);
-    for outcome in ["ok", "not_found", "failed"] {
+    for outcome in LookupOutcome::ALL {
         for _ in 0..10 {
-            let labels = [("kind", "workflow_attempt"), ("outcome", outcome)];
-            world.app.metrics.count(LOOKUPS, &labels);
+            world.app.metrics.lookups.count((Kind::WorkflowAttempt, *outcome));
         }
     }
     step(&world, &mut worker);
@@ -150,7 +150,10 @@ fn a_failed_evaluation_disturbs_neither_readiness_nor_what_gates_remember() {
     file.execute_batch("ALTER TABLE reconciliation_items RENAME TO hidden").unwrap();
     step(&world, &mut worker);
     assert_eq!(slo(&world), before);
-    assert_eq!(world.app.metrics.sum(SLO_EVALUATIONS, &[("outcome", "failed")]), 1);
+    assert_eq!(
+        world.app.metrics.slo_evaluations.sum(|labels| labels == [("outcome", "failed")]),
+        1
+    );
     assert!(world.app.readiness().ready);
     file.execute_batch("ALTER TABLE hidden RENAME TO reconciliation_items").unwrap();
     assert_eq!(status(&world, Signal::ReconciliationOverdue).state, State::Pending);

@@ -4,7 +4,7 @@
 use crate::domain::id::ReconciliationId;
 use crate::domain::reconcile::{Code, Kind, Reason};
 use crate::domain::time::Timestamp;
-use crate::metrics::{LOOKUPS, Metrics, RECONCILIATIONS};
+use crate::metrics::{LookupOutcome, Metrics, Step};
 use crate::store::{Error, Observation};
 
 /// Names of the events of one reconciler.
@@ -62,7 +62,7 @@ pub(super) fn terminal(metrics: &Metrics, id: ReconciliationId, reason: Reason, 
     let event = names(kind).terminal;
     let status = if code.is_dead() { "dead_letter" } else { "completed" };
     log::info!(event = event, reconciliation_id:% = id, status = status, outcome_code = code.as_str(); "a reconciliation came to its end");
-    count(metrics, kind, code, "end");
+    metrics.reconciliations.count((kind, code, Step::End));
 }
 
 /// A given-up item reached its deadline, which was applied to its subject.
@@ -79,21 +79,16 @@ pub(super) fn recheck(
     at: Timestamp,
 ) {
     log::debug!(event = "reconciliation.recheck", reconciliation_id:% = id, outcome_code = code.as_str(), next_check_at:% = at; "it is looked at again later");
-    count(metrics, reason.kind(), code, "recheck");
-}
-
-fn count(metrics: &Metrics, kind: Kind, code: Code, then: &'static str) {
-    let labels = [("kind", kind.as_str()), ("outcome", code.as_str()), ("then", then)];
-    metrics.count(RECONCILIATIONS, &labels);
+    metrics.reconciliations.count((reason.kind(), code, Step::Recheck));
 }
 
 /// The forge was looked at.
 pub(super) fn looked(metrics: &Metrics, kind: Kind, observation: Observation) {
     let outcome = match observation {
         unasked if !unasked.was_asked() => return,
-        other if other.is_unavailable() => "failed",
-        other if other.is_not_found() => "not_found",
-        _ => "ok",
+        other if other.is_unavailable() => LookupOutcome::Failed,
+        other if other.is_not_found() => LookupOutcome::NotFound,
+        _ => LookupOutcome::Ok,
     };
-    metrics.count(LOOKUPS, &[("kind", kind.as_str()), ("outcome", outcome)]);
+    metrics.lookups.count((kind, outcome));
 }

@@ -11,6 +11,7 @@ use svc::domain::reconcile::Kind;
 use svc::domain::reconcile::workflow::Lookup;
 use svc::domain::repository::RepositoryRef;
 use svc::forge::{Forge, Gate, Permission, Session};
+use svc::metrics::LookupOutcome;
 use svc::runtime::clock::Clock as _;
 use svc::store::LeasePolicy;
 use svc::workers::driver::{Next, Worker as _};
@@ -294,7 +295,7 @@ fn a_look_that_asked_nothing_is_no_failed_lookup() {
     world.reconcile_after(RULES.observation);
     let item = "SELECT status || ' ' || outcome_code FROM reconciliation_items";
     assert_eq!(world.ask::<String>(item), "open forge_lookup_failed", "it is looked at again");
-    let failed = world.app.metrics.sum(svc::metrics::LOOKUPS, &[("outcome", "failed")]);
+    let failed = world.app.metrics.lookups.sum(|(_, outcome)| outcome == LookupOutcome::Failed);
     assert_eq!((world.forge.looks(), failed), (0, 0));
 }
 

@@ -8,7 +8,7 @@ use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::Lookup;
 use svc::domain::reconcile::{Kind, Unavailable};
 use svc::forge::CheckRunLook;
-use svc::metrics::LOOKUPS;
+use svc::metrics::LookupOutcome;
 use svc::workers::driver::Worker as _;
 
 use super::{PAST_DEADLINE, item, release, running};
@@ -103,7 +103,9 @@ fn a_look_at_a_check_run_that_our_own_stop_cuts_short_records_no_failure() {
 
 #[test]
 fn a_look_that_our_own_stop_cuts_short_is_no_failed_lookup() {
-    let failed = |world: &World| world.app.metrics.sum(LOOKUPS, &[("outcome", "failed")]);
+    let failed = |world: &World| {
+        world.app.metrics.lookups.sum(|(_, outcome)| outcome == LookupOutcome::Failed)
+    };
     let stuck = || {
         let world = running();
         world.forge.workflow_run_is(Lookup::Unavailable(UNAVAILABLE));
