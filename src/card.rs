@@ -96,7 +96,7 @@ impl Report {
 pub fn protocol_version(card: &[u8]) -> Option<&'static str> {
     let root = node::Node::root(std::str::from_utf8(card).ok()?, 0);
     let named = root.get("protocolVersion").and_then(node::Node::text)?;
-    let known = Variant::ALL.into_iter().flat_map(Variant::versions);
+    let known = Variant::ALL.iter().copied().flat_map(Variant::versions);
     known.copied().find(|version| *version == named)
 }
 

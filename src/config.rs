@@ -162,7 +162,7 @@ impl Config {
         let reconciliation = reconciliation(source, &mut warnings);
         let forge = forge(source, &mut warnings);
         let operator_listen = operator_listen(source);
-        let loaded = Self::assemble(source, operator_listen, (operator, forge, reconciliation));
+        let loaded = Self::assemble(source, operator_listen, operator, forge, reconciliation);
         match loaded {
             Some(mut config) if source.problem_count() == 0 => {
                 config.warnings = warnings;
@@ -175,11 +175,9 @@ impl Config {
     fn assemble(
         source: &mut Source,
         operator_listen: Option<SocketAddr>,
-        (operator, forge, reconciliation): (
-            Option<OperatorConfig>,
-            Option<ForgeConfig>,
-            Option<ReconciliationConfig>,
-        ),
+        operator: Option<OperatorConfig>,
+        forge: Option<ForgeConfig>,
+        reconciliation: Option<ReconciliationConfig>,
     ) -> Option<Self> {
         let public_listen = source.parsed("SVC_PUBLIC_LISTEN", ADDRESS, |text| text.parse().ok());
         let trusted_proxies = source.parsed(

@@ -214,7 +214,7 @@ impl Running {
             let forge: Arc<dyn Forge> = forge;
             crew.start_forge_workers(&store, &wakes, &forge, settings, &config.work)?;
             if let Some(reconciliation) = &config.reconciliation {
-                crew.start_reconcilers(&store, &wakes, &forge, &clock, (settings, reconciliation))?;
+                crew.start_reconcilers(&store, &wakes, &forge, &clock, settings, reconciliation)?;
             }
         }
         let sweep = Sweep {

@@ -10,8 +10,6 @@
 //! repaired by the reconcilers; what is measured of all of it together comes last. The modules stand
 //! in that order.
 
-pub(crate) mod words;
-
 pub mod time;
 
 pub mod digest;

@@ -9,6 +9,9 @@
 //! `http` and `cli` translate to and from it; `workers` do what was queued; `daemon` starts and stops
 //! it all. `ARCHITECTURE.md` has the picture, and the arrows that must never be drawn.
 
+#[macro_use]
+mod words;
+
 pub mod domain;
 
 pub mod card;

@@ -11,7 +11,6 @@ use std::sync::Mutex;
 
 use crate::domain::outbox::EffectKind;
 use crate::domain::reconcile::{Code, Kind};
-use crate::domain::words::words;
 use crate::runtime::mutex::lock;
 
 /// Names and values of a series' labels.

@@ -33,23 +33,13 @@ pub struct Callback<'a> {
     pub body: &'a [u8],
 }
 
-/// What became of a result that was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultTaken {
-    /// It is on disk, and the release has ended by it.
-    Recorded,
-    /// It was on disk before.
-    AlreadyRecorded,
-}
-
-impl ResultTaken {
-    /// Returns the published word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::AlreadyRecorded => "already_recorded",
-        }
+words! {
+    /// What became of a result that was taken.
+    ResultTaken {
+        /// It is on disk, and the release has ended by it.
+        Recorded => "recorded",
+        /// It was on disk before.
+        AlreadyRecorded => "already_recorded",
     }
 }
 

@@ -14,24 +14,15 @@ use crate::domain::page::Page;
 /// How long one more check waits for its turn, holding its thread.
 const CHECK_WAIT: Duration = Duration::from_millis(100);
 
-/// What became of a card that is registered now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Put {
-    /// Its name was free.
-    Created,
-    /// Another card had its name.
-    Replaced,
-    /// It was there already, byte for byte.
-    Unchanged,
-}
-
-impl Put {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Replaced => "replaced",
-            Self::Unchanged => "unchanged",
-        }
+words! {
+    /// What became of a card that is registered now.
+    Put {
+        /// Its name was free.
+        Created => "created",
+        /// Another card had its name.
+        Replaced => "replaced",
+        /// It was there already, byte for byte.
+        Unchanged => "unchanged",
     }
 }
 

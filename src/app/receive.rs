@@ -21,26 +21,15 @@ pub struct Webhook<'a> {
     pub body: &'a [u8],
 }
 
-/// What became of a webhook that was taken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Intake {
-    /// It is on disk, with a job.
-    Accepted,
-    /// It is on disk and asks nothing of us.
-    Ignored,
-    /// It was on disk before.
-    Duplicate,
-}
-
-impl Intake {
-    /// Returns the published word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Ignored => "ignored",
-            Self::Duplicate => "duplicate",
-        }
+words! {
+    /// What became of a webhook that was taken in.
+    Intake {
+        /// It is on disk, with a job.
+        Accepted => "accepted",
+        /// It is on disk and asks nothing of us.
+        Ignored => "ignored",
+        /// It was on disk before.
+        Duplicate => "duplicate",
     }
 }
 

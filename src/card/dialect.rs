@@ -6,40 +6,27 @@ use super::place::{Place, Reader};
 use super::shape::Variant;
 use super::{inspect, syntax};
 
-/// The kinds of cards that are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// Ours, the current variant.
-    Current,
-    /// Ours, the legacy variant.
-    Legacy,
-    /// Official A2A 0.2.
-    Official02,
-    /// Official A2A 0.3.
-    Official03,
-    /// Official A2A 1.x.
-    Official1,
-    /// Official, of two generations at once.
-    Hybrid,
-    /// Nothing speaks for a card.
-    NoCard,
+words! {
+    /// The kinds of cards that are about.
+    Dialect {
+        /// Ours, the current variant.
+        Current => "current",
+        /// Ours, the legacy variant.
+        Legacy => "legacy",
+        /// Official A2A 0.2.
+        Official02 => "a2a-0.2",
+        /// Official A2A 0.3.
+        Official03 => "a2a-0.3",
+        /// Official A2A 1.x.
+        Official1 => "a2a-1.x",
+        /// Official, of two generations at once.
+        Hybrid => "hybrid",
+        /// Nothing speaks for a card.
+        NoCard => "no-card",
+    }
 }
 
 impl Dialect {
-    /// Returns the stable word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Current => "current",
-            Self::Legacy => "legacy",
-            Self::Official02 => "a2a-0.2",
-            Self::Official03 => "a2a-0.3",
-            Self::Official1 => "a2a-1.x",
-            Self::Hybrid => "hybrid",
-            Self::NoCard => "no-card",
-        }
-    }
-
     /// Returns what a person calls it.
     #[must_use]
     pub const fn title(self) -> &'static str {
@@ -149,7 +136,8 @@ fn decide(root: Node<'_>, found: &[(Side, usize, Evidence)]) -> Dialect {
     let newer =
         has(Side::Newer) || (has_interfaces && version.is_none() && root.get("url").is_none());
     let named = Variant::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .find(|variant| version.is_some_and(|version| variant.versions().contains(&version)));
     if OF_CARDS.iter().filter(|name| root.get(name).is_some()).count() < 2 {
         return Dialect::NoCard;

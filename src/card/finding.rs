@@ -26,36 +26,19 @@ pub struct Finding {
     pub change: Change,
 }
 
-/// What kind of change mends a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Change {
-    /// The same under another name.
-    Rename,
-    /// The same in another form.
-    Reshape,
-    /// Something is missing.
-    Add,
-    /// There is no place for it.
-    Remove,
-    /// The value itself is wrong.
-    Correct,
-}
-
-impl Change {
-    /// Every kind, in the order they are best made.
-    pub const ALL: [Self; 5] =
-        [Self::Rename, Self::Reshape, Self::Add, Self::Remove, Self::Correct];
-
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Rename => "rename",
-            Self::Reshape => "reshape",
-            Self::Add => "add",
-            Self::Remove => "remove",
-            Self::Correct => "correct",
-        }
+words! {
+    /// What kind of change mends a fault.
+    Change {
+        /// The same under another name.
+        Rename => "rename",
+        /// The same in another form.
+        Reshape => "reshape",
+        /// Something is missing.
+        Add => "add",
+        /// There is no place for it.
+        Remove => "remove",
+        /// The value itself is wrong.
+        Correct => "correct",
     }
 }
 

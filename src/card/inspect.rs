@@ -56,7 +56,7 @@ pub(super) fn meant(root: Node<'_>) -> Variant {
     let is_its = |variant: &Variant| {
         version.as_deref().is_some_and(|version| variant.versions().contains(&version))
     };
-    let named = Variant::ALL.into_iter().find(is_its);
+    let named = Variant::ALL.iter().copied().find(is_its);
     named.unwrap_or_else(|| {
         let count = |variant: Variant| {
             let is_own = |member: &Member<'_>| {

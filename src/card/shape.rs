@@ -1,27 +1,16 @@
 //! The one table of what a card consists of: every shape, its properties, and what each may hold.
 
-/// The two variants of a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// `protocolVersion` 1.0 or 1.2.
-    Current,
-    /// `protocolVersion` 0.3.
-    Legacy,
+words! {
+    /// The two variants of a card.
+    Variant {
+        /// `protocolVersion` 1.0 or 1.2.
+        Current => "current",
+        /// `protocolVersion` 0.3.
+        Legacy => "legacy",
+    }
 }
 
 impl Variant {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Current, Self::Legacy];
-
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Current => "current",
-            Self::Legacy => "legacy",
-        }
-    }
-
     /// Returns the other one.
     pub(super) const fn other(self) -> Self {
         match self {

@@ -13,7 +13,7 @@ const SCOPES_MAX: usize = 8;
 /// Returns the variant of a card that is surely valid.
 pub(super) fn known_valid(bytes: &[u8]) -> Option<Variant> {
     std::str::from_utf8(bytes).ok()?;
-    Variant::ALL.into_iter().find(|variant| {
+    Variant::ALL.iter().copied().find(|variant| {
         let mut reader = Reader { bytes, at: 0 };
         reader.object(variant.shape()).is_some() && reader.peek().is_none()
     })

@@ -69,7 +69,7 @@ impl Error {
     /// Returns the failure in the shape of a problem; `status` only when the service sent one.
     pub(crate) fn report(&self) -> Report<'_> {
         let outcome =
-            self.problem.as_ref().map_or(self.exit.word(), |problem| problem.outcome.as_ref());
+            self.problem.as_ref().map_or(self.exit.as_str(), |problem| problem.outcome.as_ref());
         Report {
             kind: format!("urn:svc:problem:{outcome}"),
             title: self.problem.as_ref().map_or(self.exit.meaning(), |problem| &problem.title),

@@ -4,53 +4,47 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Declares the ways to end: a code, a stable word, and what it means to a person.
-macro_rules! exits {
-    ($($name:ident = $code:literal $word:literal: $meaning:literal,)*) => {
-        /// How a run ended.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Exit { $(#[doc = $meaning] $name,)* }
-
-        impl Exit {
-            /// Every way to end, by rising code.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// Returns the code the process ends with. Those from 64 up are of `sysexits.h`.
-            #[must_use]
-            pub const fn code(self) -> u8 {
-                match self { $(Self::$name => $code,)* }
-            }
-
-            /// Returns the stable word, which is that of the service where it has one.
-            #[must_use]
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
-
-            /// Returns what it means, for the help.
-            #[must_use]
-            pub const fn meaning(self) -> &'static str {
-                match self { $(Self::$name => $meaning,)* }
-            }
-        }
-    };
+words! {
+    /// How a run ended, by rising code; its word is that of the service where it has one.
+    Exit(meaning) {
+        Done => "done", "done";
+        Failed => "failed", "the service refused the request, the operation failed, or a card or its signature is not valid";
+        NotReady => "not_ready", "status: the service is not ready";
+        Unauthenticated => "unauthenticated", "the token is missing or not accepted";
+        NotReplayable => "not_replayable", "the item must not be replayed";
+        NotFound => "not_found", "no such item in this installation, or no such card";
+        Conflict => "operation_conflict", "the idempotency key was used for another request";
+        SignalFiring => "signal_firing", "slo: a critical signal fires";
+        PreconditionFailed => "precondition_failed", "cards: the card is not the one that was expected";
+        Usage => "usage", "the command line is wrong";
+        Malformed => "malformed_answer", "the answer of the service could not be understood";
+        Unreachable => "unreachable", "the service cannot be reached";
+        LocalFile => "local_file", "a local file cannot be used, or output cannot be written";
+        Temporary => "temporary", "a passing failure; run it again later, with the same key";
+    }
 }
 
-exits! {
-    Done = 0 "done": "done",
-    Failed = 1 "failed": "the service refused the request, the operation failed, or a card or its signature is not valid",
-    NotReady = 3 "not_ready": "status: the service is not ready",
-    Unauthenticated = 4 "unauthenticated": "the token is missing or not accepted",
-    NotReplayable = 5 "not_replayable": "the item must not be replayed",
-    NotFound = 6 "not_found": "no such item in this installation, or no such card",
-    Conflict = 7 "operation_conflict": "the idempotency key was used for another request",
-    SignalFiring = 8 "signal_firing": "slo: a critical signal fires",
-    PreconditionFailed = 9 "precondition_failed": "cards: the card is not the one that was expected",
-    Usage = 64 "usage": "the command line is wrong",
-    Malformed = 65 "malformed_answer": "the answer of the service could not be understood",
-    Unreachable = 69 "unreachable": "the service cannot be reached",
-    LocalFile = 74 "local_file": "a local file cannot be used, or output cannot be written",
-    Temporary = 75 "temporary": "a passing failure; run it again later, with the same key",
+impl Exit {
+    /// Returns the code the process ends with. Those from 64 up are of `sysexits.h`.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::NotReady => 3,
+            Self::Unauthenticated => 4,
+            Self::NotReplayable => 5,
+            Self::NotFound => 6,
+            Self::Conflict => 7,
+            Self::SignalFiring => 8,
+            Self::PreconditionFailed => 9,
+            Self::Usage => 64,
+            Self::Malformed => 65,
+            Self::Unreachable => 69,
+            Self::LocalFile => 74,
+            Self::Temporary => 75,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

@@ -37,7 +37,7 @@ impl Paging {
     }
 
     /// Tells a person the command for the next page: the one that was given, and where to go on.
-    pub(crate) fn tell_next(self, command: Again, (option, cursor): (&str, &str), output: Output) {
+    pub(crate) fn tell_next(self, command: Again, option: &str, cursor: &str, output: Output) {
         let limit = (self.limit != PAGE_DEFAULT).then(|| self.limit.to_string());
         let mut line =
             command.with_some("--limit", limit.as_deref()).with(option, cursor).into_line();
@@ -95,7 +95,7 @@ impl Wanted {
     /// Tells a person the command for the next page, when there is one.
     pub(crate) fn tell_next<T>(self, page: &Page<T>, command: Again, output: Output) {
         if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
-            self.paging.tell_next(command, ("--before", before), output);
+            self.paging.tell_next(command, "--before", before, output);
         }
     }
 }

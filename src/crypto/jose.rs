@@ -8,8 +8,6 @@ pub mod key_set;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::domain::words::words;
-
 words! {
     /// What a key signs with, by its name in JSON Web Algorithms.
     Algorithm {

@@ -121,7 +121,8 @@ impl Crew {
         wakes: &Wakes,
         forge: &Arc<dyn Forge>,
         clock: &Arc<dyn Clock>,
-        (settings, config): (&ForgeConfig, &ReconciliationConfig),
+        settings: &ForgeConfig,
+        config: &ReconciliationConfig,
     ) -> Result<(), Error> {
         let (owner, wake) = (owner(), Notify::new());
         let shares = Shares::of_pool(config.concurrency);

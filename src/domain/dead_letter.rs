@@ -5,7 +5,6 @@ use std::fmt;
 
 use crate::domain::id::{AuditEventId, InstallationId, JobId, OutboxId};
 use crate::domain::time::Timestamp;
-use crate::domain::words::words;
 
 words! {
     /// What kind of item died.

@@ -9,7 +9,6 @@ use crate::domain::event::Action;
 use crate::domain::id::{InstallationId, InvalidId, JobId};
 use crate::domain::job::JobStatus;
 use crate::domain::repository::RepositoryRef;
-use crate::domain::words::words;
 
 /// The one provider that is implemented; first half of every idempotency key.
 pub const PROVIDER: &str = "forge";

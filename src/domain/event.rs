@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::domain::id::{AppId, CheckRunId, OwnerId, WorkflowRunId};
 use crate::domain::repository::RepositoryRef;
-use crate::domain::words::words;
 
 /// Repositories taken from one delivery; further ones are learned when they first send something.
 pub const REPOSITORIES_MAX: usize = 5_000;

@@ -9,7 +9,6 @@ use crate::domain::event::{
 use crate::domain::id::{AppId, InstallationId, JobId, OwnerId, ReleaseRunId, WorkflowRunId};
 use crate::domain::release::ReleaseFacts;
 use crate::domain::repository::RepositoryRef;
-use crate::domain::words::words;
 
 words! {
     /// Status of a job. Authoritative for its inbox row.
@@ -105,26 +104,15 @@ pub enum JobOutcome {
     Bury(Reason, ErrorClass),
 }
 
-/// Why a job completes without a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NothingToDo {
-    /// That commit was released under that tag before.
-    ReleasedBefore,
-    /// The check run is not the current one of a release run of ours.
-    NotOurCheckRun,
-    /// The release run has not ended, and its dispatch is not dead.
-    StillRunning,
-}
-
-impl NothingToDo {
-    /// Returns the stable word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ReleasedBefore => "released_before",
-            Self::NotOurCheckRun => "not_our_check_run",
-            Self::StillRunning => "still_running",
-        }
+words! {
+    /// Why a job completes without a change.
+    NothingToDo {
+        /// That commit was released under that tag before.
+        ReleasedBefore => "released_before",
+        /// The check run is not the current one of a release run of ours.
+        NotOurCheckRun => "not_our_check_run",
+        /// The release run has not ended, and its dispatch is not dead.
+        StillRunning => "still_running",
     }
 }
 

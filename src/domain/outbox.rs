@@ -16,7 +16,6 @@ use crate::domain::id::{
 use crate::domain::repository::RepositoryRef;
 use crate::domain::retry::{RetryPolicy, lag_delay};
 use crate::domain::time::Timestamp;
-use crate::domain::words::words;
 
 pub use effect::{CheckRunStatus, Effect, EffectKind};
 

@@ -19,7 +19,6 @@ use std::time::Duration;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::retry::lag_delay;
 use crate::domain::time::Timestamp;
-use crate::domain::words::words;
 
 words! {
     /// Whose item it is: one kind for each reconciler.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use crate::domain::delivery::DeliveryId;
 use crate::domain::id::HookDeliveryId;
 use crate::domain::time::Timestamp;
-use crate::domain::words::words;
 
 /// How far back the forge sends again.
 pub const WINDOW: Duration = Duration::from_hours(3 * 24);

@@ -5,7 +5,6 @@ pub mod outlook;
 
 use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::reconcile::Code;
-use crate::domain::words::words;
 
 words! {
     /// Status of a release run, and of each attempt.

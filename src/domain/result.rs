@@ -9,7 +9,6 @@ use crate::domain::event::CommitSha;
 use crate::domain::id::{AttemptId, OwnerId, ReleaseRunId, RepositoryId, WorkflowRunId};
 use crate::domain::reconcile::Standing;
 use crate::domain::release::Decision;
-use crate::domain::words::words;
 
 /// What the credential of an attempt's result must say. Source: the store.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,31 +16,19 @@ pub use evaluator::{Evaluator, Now, Report, State, Status, Transition, Turn};
 pub use policy::{Gate, POLICY, POLICY_VERSION, Rule, Severity, Side, Signal, Unit};
 pub use snapshot::{Reading, Snapshot};
 
-/// The service as its signals show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Health {
-    /// Nothing fires.
-    Healthy,
-    /// Only warnings fire.
-    Degraded,
-    /// A critical signal fires.
-    Critical,
+words! {
+    /// The service as its signals show it.
+    Health {
+        /// Nothing fires.
+        Healthy => "healthy",
+        /// Only warnings fire.
+        Degraded => "degraded",
+        /// A critical signal fires.
+        Critical => "critical",
+    }
 }
 
 impl Health {
-    /// Every health, the best first.
-    pub const ALL: [Self; 3] = [Self::Healthy, Self::Degraded, Self::Critical];
-
-    /// Returns the published word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Healthy => "healthy",
-            Self::Degraded => "degraded",
-            Self::Critical => "critical",
-        }
-    }
-
     /// Returns the health of a service in which signals of these severities fire.
     pub(crate) fn of(firing: impl Iterator<Item = Severity>) -> Self {
         firing

@@ -136,7 +136,7 @@ impl Walker {
         if let Some(advice) = relatives::value(self.name(), text) {
             return Some(advice.to_owned());
         }
-        let every = Variant::ALL.into_iter().flat_map(Variant::versions).copied();
+        let every = Variant::ALL.iter().copied().flat_map(Variant::versions).copied();
         let known: Vec<&'static str> = if is_version { every.collect() } else { words.to_vec() };
         let meant = near::version(text, known.iter().copied());
         let meant = meant.or_else(|| near::nearest(text.trim(), known.iter().copied()))?;

@@ -53,7 +53,7 @@ fn told(name: &str, dialect: Dialect, evidence: &[Evidence], report: &Report) ->
         let (line, column) = (sign.place.line, sign.place.column);
         add(format!("  {line}:{column} {}: {}", sign.pointer, sign.says));
     }
-    for change in Change::ALL {
+    for change in Change::ALL.iter().copied() {
         let meant: Vec<&Finding> =
             report.findings.iter().filter(|finding| finding.change == change).collect();
         if !meant.is_empty() {
@@ -105,7 +105,7 @@ fn document(dialect: Dialect, evidence: &[Evidence], report: Report) -> Value {
     json!({
         "dialect": dialect.as_str(),
         "evidence": evidence.iter().map(sign).collect::<Vec<_>>(),
-        "changes": Change::ALL.into_iter().map(group).collect::<serde_json::Map<_, _>>(),
+        "changes": Change::ALL.iter().copied().map(group).collect::<serde_json::Map<_, _>>(),
         "report": CardReport::new(report, None),
     })
 }

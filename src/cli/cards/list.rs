@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Table => output.table(&HEADER, rows(&page.items, args.paging))?,
     }
     if let (Format::Table, Some(after)) = (output.format(), &page.next_after) {
-        args.paging.tell_next(Again::new("cards list", global), ("--after", after), output);
+        args.paging.tell_next(Again::new("cards list", global), "--after", after, output);
     }
     Ok(Exit::Done)
 }

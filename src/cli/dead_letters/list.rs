@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         let command = Again::new("dead-letters list", global)
             .with_some("--type", args.item_type.map(ItemType::as_str))
             .with_some("--reason", args.reason.map(Reason::as_str));
-        args.paging.tell_next(command, ("--before", before), output);
+        args.paging.tell_next(command, "--before", before, output);
     }
     Ok(Exit::Done)
 }

@@ -5,7 +5,6 @@ use std::fmt;
 use crate::domain::id::AttemptId;
 use crate::domain::release::Conclusion;
 use crate::domain::time::Timestamp;
-use crate::domain::words::words;
 
 words! {
     /// Kind of a side effect.

@@ -3,7 +3,6 @@
 
 use crate::domain::reconcile::{Code, Rules, Standing, Unavailable};
 use crate::domain::time::Timestamp;
-use crate::domain::words::words;
 
 words! {
     /// How the forge says that a run ended.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use crate::domain::slo::history::History;
 use crate::domain::slo::{Gate, Health, POLICY, Reading, Rule, Side, Snapshot};
 use crate::domain::time::Timestamp;
-use crate::domain::words::words;
 
 /// When a snapshot was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,50 +3,26 @@
 //! A threshold and a healthy value apart keep a signal from firing and recovering in turns. What is
 //! critical calls somebody at night; what is a warning waits for its owner.
 
-use crate::domain::words::words;
 use std::time::Duration;
 
 /// Names this table; another table has another name.
 pub const POLICY_VERSION: &str = "forge-cloud-ga-v1";
 
-/// Declares the signals and their published words, in the order they are shown.
-macro_rules! signals {
-    ($($name:ident = $word:literal: $meaning:literal,)*) => {
-        /// A signal.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Signal { $(#[doc = $meaning] $name,)* }
-
-        impl Signal {
-            /// Every signal.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// Returns the published word.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
-
-            /// Returns what is measured.
-            #[must_use]
-            pub const fn meaning(self) -> &'static str {
-                match self { $(Self::$name => $meaning,)* }
-            }
-        }
-    };
-}
-
-signals! {
-    OldestJob = "oldest_job_age": "how long the oldest due job has waited for a worker",
-    OldestInbox = "oldest_inbox_age": "how long ago the oldest webhook came that is not processed",
-    DeadLetters = "dead_letters_added": "items that were given up",
-    LeaseExpiries = "lease_expiries": "leases that ran out because their holder vanished",
-    ReconciliationOverdue = "reconciliation_overdue": "how far the most overdue reconciliation is past its deadline",
-    PublicationFailures = "publication_failures": "check runs that could not be brought to the state they must show",
-    LookupFailures = "forge_lookup_failures": "questions to the forge that got no usable answer",
-    WebhookRejections = "webhook_rejections": "webhooks that were not taken in: signature, content, or the store",
-    DatabaseBusy = "database_busy": "time the writer spent on transactions, waiting for its lock included",
-    DiskFree = "disk_free": "space left for the database, by its file system and by the limit on the size of files",
-    BacklogGrowth = "backlog_growth": "by how much more jobs and side effects wait than before",
+words! {
+    /// A signal.
+    Signal(meaning) {
+        OldestJob => "oldest_job_age", "how long the oldest due job has waited for a worker";
+        OldestInbox => "oldest_inbox_age", "how long ago the oldest webhook came that is not processed";
+        DeadLetters => "dead_letters_added", "items that were given up";
+        LeaseExpiries => "lease_expiries", "leases that ran out because their holder vanished";
+        ReconciliationOverdue => "reconciliation_overdue", "how far the most overdue reconciliation is past its deadline";
+        PublicationFailures => "publication_failures", "check runs that could not be brought to the state they must show";
+        LookupFailures => "forge_lookup_failures", "questions to the forge that got no usable answer";
+        WebhookRejections => "webhook_rejections", "webhooks that were not taken in: signature, content, or the store";
+        DatabaseBusy => "database_busy", "time the writer spent on transactions, waiting for its lock included";
+        DiskFree => "disk_free", "space left for the database, by its file system and by the limit on the size of files";
+        BacklogGrowth => "backlog_growth", "by how much more jobs and side effects wait than before";
+    }
 }
 
 words! {

@@ -219,7 +219,7 @@ fn a_file_that_may_not_be_read_does_not_hide_the_others() {
 
 #[test]
 fn schemas_are_printed_as_they_are() {
-    for variant in card::Variant::ALL {
+    for variant in card::Variant::ALL.iter().copied() {
         let ended = svcctl(&["cards", "schema", "--variant", variant.as_str()]);
         assert_eq!(text(&ended.stdout), card::schema(variant));
     }

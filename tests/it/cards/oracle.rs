@@ -10,7 +10,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use svc::card::{Variant, schema};
 
 static VALIDATORS: LazyLock<Vec<(Variant, Validator)>> =
-    LazyLock::new(|| Variant::ALL.map(|variant| (variant, validator(variant))).into());
+    LazyLock::new(|| Variant::ALL.iter().map(|variant| (*variant, validator(*variant))).collect());
 
 fn validator(variant: Variant) -> Validator {
     let schema = serde_json::from_str(schema(variant)).unwrap();
