@@ -33,6 +33,9 @@ pub use cards::Put;
 pub use error::Error;
 pub use receive::{Intake, Webhook};
 
+// Rows that intentions return, so that surfaces need not know the store.
+pub use crate::store::{Attempt, Installation, ReconciliationItem, ReleaseRun};
+
 /// Webhook intake: what is needed to trust and to understand a delivery.
 pub struct IntakeRules {
     /// Secrets a delivery may be signed with.

@@ -12,7 +12,11 @@ mod callback;
 mod cards;
 mod error;
 mod health;
+mod json;
 mod operator;
+mod paging;
+mod path;
+mod query;
 mod slo;
 mod webhook;
 

@@ -8,9 +8,9 @@ use http::{HeaderName, StatusCode};
 use crate::api;
 use crate::app::{App, Callback};
 use crate::auth::shared_secret::SignedHeaders;
-use crate::http::error;
 use crate::http::message::{Head, Request, Response};
-use crate::http::routes::{Variables, json};
+use crate::http::path::Path;
+use crate::http::{error, json};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("x-svc-result-signature");
 const TIMESTAMP: HeaderName = HeaderName::from_static("x-svc-result-timestamp");
@@ -19,10 +19,9 @@ const RUN_ATTEMPT: HeaderName = HeaderName::from_static("x-svc-result-run-attemp
 /// What stands before the digits of a signature.
 const PREFIX: &str = "sha256=";
 
-pub(super) fn receive(app: &App, request: &Request, variables: &Variables<'_>) -> Response {
+pub(super) fn receive(app: &App, request: &Request, path: &Path<'_>) -> Response {
     let head = &request.head;
-    let variable = |place: usize| variables.get(place).copied().unwrap_or_default();
-    let (release_run, attempt) = (variable(0), variable(1));
+    let (release_run, attempt) = (path.text("releaseRunId"), path.text("attemptId"));
     let taken = app.take_result(&Callback {
         release_run,
         attempt,
@@ -36,7 +35,7 @@ pub(super) fn receive(app: &App, request: &Request, variables: &Variables<'_>) -
         body: &request.body,
     });
     match taken {
-        Ok(taken) => json(
+        Ok(taken) => json::answer(
             StatusCode::OK,
             &api::ResultReceipt {
                 outcome: Cow::Borrowed(taken.as_str()),

@@ -8,20 +8,17 @@ use http::StatusCode;
 
 use crate::api::CardReport;
 use crate::app::{App, Error};
-use crate::http::error;
 use crate::http::message::{Request, Response};
-use crate::http::operator::query;
-use crate::http::routes::{Variables, json};
+use crate::http::path::Path;
+use crate::http::{error, json, query};
 
 /// Reports that are longer together end a batch; one alone may be.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-const JSON: &str = "application/json";
-
-pub(super) fn validate(app: &App, request: &Request, _: &Variables<'_>) -> Result<Response, Error> {
-    let [] = query(request, [])?;
+pub(super) fn validate(app: &App, request: &Request, _: &Path<'_>) -> Result<Response, Error> {
+    query::none(request)?;
     match &request.head {
-        head if head.is_of_type(JSON) => one(app, &request.body),
+        head if head.is_of_type(json::MEDIA_TYPE) => one(app, &request.body),
         head if head.is_of_type("application/x-ndjson") => lines(app, &request.body),
         _ => Err(Error::NotCards),
     }
@@ -31,7 +28,7 @@ fn one(app: &App, card: &[u8]) -> Result<Response, Error> {
     let report = app.check_card(card)?;
     let is_json = report.is_json();
     let told = CardReport::new(report, None);
-    Ok(if is_json { json(StatusCode::OK, &told) } else { error::unreadable_card(told) })
+    Ok(if is_json { json::answer(StatusCode::OK, &told) } else { error::unreadable_card(told) })
 }
 
 fn lines(app: &App, lines: &[u8]) -> Result<Response, Error> {

@@ -56,6 +56,11 @@ const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
 /// The same of one that is only busy.
 const RETRY_SOON: HeaderValue = HeaderValue::from_static("1");
 
+/// Returns the error of a request that is malformed.
+pub(super) const fn invalid(detail: &'static str) -> Error {
+    Error::InvalidRequest(Cow::Borrowed(detail))
+}
+
 /// Answers an intention that did not happen.
 pub(super) fn of_app(error: &Error) -> Response {
     let detail = Some(error.to_string());

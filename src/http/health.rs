@@ -8,11 +8,11 @@ use crate::api;
 use crate::app::App;
 use crate::domain::slo::Report;
 use crate::domain::time::Timestamp;
+use crate::http::json;
 use crate::http::message::{Request, Response};
-use crate::http::routes::json;
 
 pub(super) fn live(_: &App, _: &Request) -> Response {
-    json(StatusCode::OK, &api::Liveness { status: Cow::Borrowed("live") })
+    json::answer(StatusCode::OK, &api::Liveness { status: Cow::Borrowed("live") })
 }
 
 pub(super) fn ready(app: &App, _: &Request) -> Response {
@@ -34,7 +34,7 @@ pub(super) fn ready(app: &App, _: &Request) -> Response {
         slo_active_signals: found.slo.iter().flat_map(active).collect(),
     };
     let status = if found.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    json(status, &body)
+    json::answer(status, &body)
 }
 
 fn active(report: &Report) -> impl Iterator<Item = Cow<'static, str>> {

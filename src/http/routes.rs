@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use http::header::{AUTHORIZATION, HOST};
 use http::{Method, StatusCode};
-use serde::Serialize;
 
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
@@ -17,6 +16,7 @@ use crate::config::is_loopback_host;
 use crate::domain::agent_card;
 use crate::http::cards::registry;
 use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
+use crate::http::path::Path;
 use crate::http::{callback, cards, error, health, operator, slo, webhook};
 
 /// Everything below it needs the operator's token.
@@ -26,19 +26,16 @@ const OPERATOR_BODY_MAX: usize = 4 * 1024;
 /// Largest body of a result, in bytes.
 const RESULT_BODY_MAX: usize = 64 * 1024;
 
-/// What a path's variable parts were, in order.
-pub(super) type Variables<'a> = Vec<&'a str>;
-
 /// A handler, by who may call it.
 enum Handler {
     /// Anyone.
     Open(fn(&App, &Request) -> Response),
     /// Workflow runs; the intention checks which.
-    Run(fn(&App, &Request, &Variables<'_>) -> Response),
+    Run(fn(&App, &Request, &Path<'_>) -> Response),
     /// Anyone who reaches the surface, about what the path names.
-    Reader(fn(&App, &Request, &Variables<'_>) -> Result<Response, Error>),
+    Reader(fn(&App, &Request, &Path<'_>) -> Result<Response, Error>),
     /// Operators; the principal is the proof.
-    Operator(fn(&App, &Principal, &Request, &Variables<'_>) -> Result<Response, Error>),
+    Operator(fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>),
 }
 
 /// How large a body may be.
@@ -275,12 +272,12 @@ impl Router {
 }
 
 /// Looks a request up in the table; otherwise returns the methods its path has on its surface.
-fn look_up(head: &Head) -> Result<(&'static Route, Variables<'_>), Vec<Method>> {
+fn look_up(head: &Head) -> Result<(&'static Route, Path<'_>), Vec<Method>> {
     let mut allowed = Vec::new();
     for route in ROUTES.iter().filter(|route| route.surfaces.contains(&head.surface)) {
-        let Some(variables) = matches(route.path, &head.path) else { continue };
+        let Some(path) = Path::of(route.path, &head.path) else { continue };
         if answers(route, &head.method) {
-            return Ok((route, variables));
+            return Ok((route, path));
         }
         allowed.push(route.method.clone());
         if route.method == Method::GET {
@@ -291,7 +288,7 @@ fn look_up(head: &Head) -> Result<(&'static Route, Variables<'_>), Vec<Method>> 
 }
 
 /// The route of a request, the variable parts of its path, and who asks.
-type Found<'a> = (&'static Route, Variables<'a>, Asker);
+type Found<'a> = (&'static Route, Path<'a>, Asker);
 
 /// Who asks.
 enum Asker {
@@ -340,33 +337,12 @@ impl Router {
     }
 }
 
-/// Returns a JSON answer.
-pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response {
-    let bytes = serde_json::to_vec(body).expect("our shapes always serialize");
-    Response::new(status, "application/json", bytes)
-}
-
 fn answers(route: &Route, method: &Method) -> bool {
     route.method == *method || (route.method == Method::GET && *method == Method::HEAD)
 }
 
 fn is_below(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Matches a path part by part, as sent: nothing is decoded, so there is one spelling of each.
-fn matches<'a>(pattern: &str, path: &'a str) -> Option<Variables<'a>> {
-    let mut variables = Vec::new();
-    let mut parts = path.split('/');
-    for wanted in pattern.split('/') {
-        let part = parts.next()?;
-        if wanted.starts_with('{') {
-            variables.push(part);
-        } else if wanted != part {
-            return None;
-        }
-    }
-    parts.next().is_none().then_some(variables)
 }
 
 #[cfg(test)]

@@ -9,16 +9,16 @@ use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::domain::slo::{POLICY_VERSION, Status};
 use crate::http::message::{Request, Response};
-use crate::http::operator::query;
-use crate::http::routes::{Variables, json};
+use crate::http::path::Path;
+use crate::http::{json, query};
 
 pub(super) fn slo(
     app: &App,
     principal: &Principal,
     request: &Request,
-    _: &Variables<'_>,
+    _: &Path<'_>,
 ) -> Result<Response, Error> {
-    let [] = query(request, [])?;
+    query::none(request)?;
     let report = app.slo(principal);
     let health = match report.evaluated_at {
         None => "unknown",
@@ -30,7 +30,7 @@ pub(super) fn slo(
         evaluated_at: report.evaluated_at.map(|instant| instant.to_string()),
         signals: report.signals.iter().map(shown).collect(),
     };
-    Ok(json(StatusCode::OK, &body))
+    Ok(json::answer(StatusCode::OK, &body))
 }
 
 fn shown(status: &Status) -> api::SloSignal {

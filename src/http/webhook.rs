@@ -6,9 +6,8 @@ use http::{HeaderName, StatusCode};
 
 use crate::api;
 use crate::app::{App, Intake, Webhook};
-use crate::http::error;
 use crate::http::message::{Request, Response};
-use crate::http::routes::json;
+use crate::http::{error, json};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature-256");
 const DELIVERY: HeaderName = HeaderName::from_static("x-github-delivery");
@@ -29,7 +28,7 @@ pub(super) fn receive(app: &App, request: &Request) -> Response {
                 Intake::Accepted => StatusCode::ACCEPTED,
                 Intake::Ignored | Intake::Duplicate => StatusCode::OK,
             };
-            json(status, &api::Intake { outcome: Cow::Borrowed(intake.as_str()) })
+            json::answer(status, &api::Intake { outcome: Cow::Borrowed(intake.as_str()) })
         }
         Err(why) => error::of_app(&why),
     }

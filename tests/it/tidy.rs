@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("keys", &[]),
     ("app", &["auth", "card", "forge", "keys", "store"]),
     ("workers", &["forge", "store"]),
-    ("http", &["api", "app", "auth", "card", "store"]),
+    ("http", &["api", "app", "auth", "card"]),
     ("daemon", &["app", "auth", "forge", "http", "keys", "store", "workers"]),
     ("cli", &["api", "card", "demo", "seal"]),
     ("demo", &["api", "simulator"]),

@@ -1,14 +1,13 @@
 //! Conditional requests (RFC 9110, section 13): entity tags to conditions. A tag of ours is the
 //! quoted digest of the bytes; another's is a tag too, and matches nothing.
 
-use std::borrow::Cow;
-
 use http::HeaderName;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 
 use crate::app::Error;
 use crate::domain::agent_card::Condition;
 use crate::domain::digest::Digest;
+use crate::http::error::invalid;
 use crate::http::message::Head;
 
 /// What a header of entity tags says.
@@ -117,10 +116,6 @@ fn read(text: &str) -> Option<Tags> {
         rest = behind.trim_start_matches([' ', '\t', ',']);
     }
     (!listed.is_empty()).then_some(Tags::Listed(listed))
-}
-
-const fn invalid(detail: &'static str) -> Error {
-    Error::InvalidRequest(Cow::Borrowed(detail))
 }
 
 #[cfg(test)]

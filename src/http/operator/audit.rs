@@ -2,24 +2,29 @@
 
 use http::StatusCode;
 
-use super::{cursor, installation, page_size, query, shown_page};
 use crate::api;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::domain::audit::AuditEvent;
 use crate::http::message::{Request, Response};
-use crate::http::routes::{Variables, json};
+use crate::http::path::Path;
+use crate::http::{json, paging, query};
 
 pub(in crate::http) fn list(
     app: &App,
     principal: &Principal,
     request: &Request,
-    variables: &Variables<'_>,
+    path: &Path<'_>,
 ) -> Result<Response, Error> {
-    let installation = installation(variables)?;
-    let [limit, before] = query(request, ["limit", "before"])?;
-    let page = app.audit_events(principal, installation, cursor(before)?, page_size(limit)?)?;
-    Ok(json(StatusCode::OK, &shown_page(&page, shown)))
+    let installation = path.get("installationId")?;
+    let [limit, before] = query::parameters(request, ["limit", "before"])?;
+    let page = app.audit_events(
+        principal,
+        installation,
+        paging::before_id(before)?,
+        paging::page_size(limit)?,
+    )?;
+    Ok(json::answer(StatusCode::OK, &paging::page(&page, shown)))
 }
 
 fn shown(found: &AuditEvent) -> api::AuditEvent {

@@ -2,27 +2,26 @@
 
 use http::StatusCode;
 
-use super::{cursor, installation, one_of, page_size, query, shown_page, text};
 use crate::api;
-use crate::app::{App, Error};
+use crate::app::{App, Error, ReconciliationItem};
 use crate::auth::operator::Principal;
 use crate::domain::reconcile::Status;
 use crate::http::message::{Request, Response};
-use crate::http::routes::{Variables, json};
-use crate::store::ReconciliationItem;
+use crate::http::path::Path;
+use crate::http::{json, paging, query};
 
 pub(in crate::http) fn list(
     app: &App,
     principal: &Principal,
     request: &Request,
-    variables: &Variables<'_>,
+    path: &Path<'_>,
 ) -> Result<Response, Error> {
-    let installation = installation(variables)?;
-    let [limit, before, status] = query(request, ["limit", "before", "status"])?;
-    let (before, limit) = (cursor(before)?, page_size(limit)?);
-    let status = one_of(status, Status::ALL, Status::as_str)?;
+    let installation = path.get("installationId")?;
+    let [limit, before, status] = query::parameters(request, ["limit", "before", "status"])?;
+    let (before, limit) = (paging::before_id(before)?, paging::page_size(limit)?);
+    let status = query::status(status, Status::ALL, Status::as_str)?;
     let page = app.reconciliation_items(principal, installation, status, before, limit)?;
-    Ok(json(StatusCode::OK, &shown_page(&page, shown)))
+    Ok(json::answer(StatusCode::OK, &paging::page(&page, shown)))
 }
 
 fn shown(found: &ReconciliationItem) -> api::ReconciliationItem {
@@ -36,8 +35,8 @@ fn shown(found: &ReconciliationItem) -> api::ReconciliationItem {
         attempt_count: found.attempt_count,
         next_check_at: found.next_check_at.to_string(),
         deadline_at: found.deadline_at.to_string(),
-        lease_expires_at: text(found.lease_expires_at),
+        lease_expires_at: json::text(found.lease_expires_at),
         created_at: found.created_at.to_string(),
-        finished_at: text(found.finished_at),
+        finished_at: json::text(found.finished_at),
     }
 }
