@@ -96,14 +96,28 @@ pub struct Response {
     pub status: StatusCode,
     /// Headers; the servers add `Content-Length` and `Date`.
     pub headers: HeaderMap,
-    /// The whole body.
-    pub body: Vec<u8>,
+    /// The body.
+    pub body: Body,
+}
+
+/// The body of an answer.
+pub enum Body {
+    /// All of its bytes.
+    Whole(Vec<u8>),
 }
 
 /// Shown without headers and body.
 impl fmt::Debug for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {} bytes", self.status, self.body.len())
+        write!(f, "{}, {:?}", self.status, self.body)
+    }
+}
+
+/// Shown by its length.
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Whole(bytes) = self;
+        write!(f, "{} bytes", bytes.len())
     }
 }
 
@@ -111,9 +125,14 @@ impl Response {
     /// Returns an answer with a body of a media type.
     #[must_use]
     pub fn new(status: StatusCode, media_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-        Self { status, headers, body: body.into() }
+        Self { body: Body::Whole(body.into()), ..Self::empty(status) }
+            .with(CONTENT_TYPE, HeaderValue::from_static(media_type))
+    }
+
+    /// Returns an answer without a body.
+    #[must_use]
+    pub fn empty(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Body::Whole(Vec::new()) }
     }
 
     /// Returns the answer with one more header.
@@ -126,18 +145,60 @@ impl Response {
 
 /// What the servers serve.
 pub trait Service: Send + Sync + 'static {
-    /// Decides from the head alone whether the body is worth reading: the most bytes it may have,
-    /// or the answer that ends the exchange. Quick, and never blocks.
+    /// Decides from the head alone whether the request may have an answer of its handler. Quick, and
+    /// never blocks.
     ///
     /// # Errors
     /// The answer to send instead of reading on.
-    fn admit(&self, head: &Head) -> Result<usize, Box<Response>>;
-
-    /// Answers an admitted request. May block; never runs on the async threads.
-    fn handle(&self, request: &Request) -> Response;
+    fn admit(&self, head: Head) -> Result<Admitted, Box<Response>>;
 
     /// Answers what went wrong with a request before it could be handled.
     fn refuse(&self, refusal: Refusal) -> Response;
+}
+
+/// A request that was admitted, with everything that was decided about it: to answer it, nothing is
+/// looked up or checked again.
+pub struct Admitted {
+    head: Head,
+    body_max: usize,
+    handler: Box<dyn FnOnce(&Request) -> Response + Send>,
+}
+
+impl Admitted {
+    /// Returns an admitted request whose body has at most `body_max` bytes. The handler may block.
+    #[must_use]
+    pub fn new(
+        head: Head,
+        body_max: usize,
+        handler: impl FnOnce(&Request) -> Response + Send + 'static,
+    ) -> Self {
+        Self { head, body_max, handler: Box::new(handler) }
+    }
+
+    /// Returns the door that the request came through.
+    #[must_use]
+    pub const fn surface(&self) -> Surface {
+        self.head.surface
+    }
+
+    /// Returns the most bytes that the body may have.
+    #[must_use]
+    pub const fn body_max(&self) -> usize {
+        self.body_max
+    }
+
+    /// Answers the request. May block; never runs on the async threads.
+    #[must_use]
+    pub fn answer(self, body: Vec<u8>) -> Response {
+        (self.handler)(&Request { head: self.head, body })
+    }
+}
+
+/// Shown as its head is.
+impl fmt::Debug for Admitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, at most {} bytes", self.head, self.body_max)
+    }
 }
 
 /// Why a server answers a request itself.

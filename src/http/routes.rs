@@ -15,8 +15,8 @@ use crate::card;
 use crate::config::is_loopback_host;
 use crate::domain::agent_card;
 use crate::http::cards::registry;
-use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
-use crate::http::path::Path;
+use crate::http::message::{Admitted, Head, Refusal, Request, Response, Service, Surface};
+use crate::http::path::{self, Path};
 use crate::http::{callback, cards, error, health, operator, slo, webhook};
 
 /// Everything below it needs the operator's token.
@@ -39,7 +39,7 @@ enum Handler {
 }
 
 /// How large a body may be.
-enum Body {
+enum BodyLimit {
     /// A request with any is refused.
     None,
     /// So many bytes.
@@ -52,7 +52,7 @@ struct Route {
     surfaces: &'static [Surface],
     method: Method,
     path: &'static str,
-    body: Body,
+    body: BodyLimit,
     handler: Handler,
 }
 
@@ -65,28 +65,28 @@ const ROUTES: &[Route] = &[
         surfaces: EVERYWHERE,
         method: Method::GET,
         path: "/health/live",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Open(health::live),
     },
     Route {
         surfaces: EVERYWHERE,
         method: Method::GET,
         path: "/health/ready",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Open(health::ready),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/metrics",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Open(health::metrics),
     },
     Route {
         surfaces: PUBLIC,
         method: Method::POST,
         path: "/webhooks/forge",
-        body: Body::Webhook,
+        body: BodyLimit::Webhook,
         handler: Handler::Open(webhook::receive),
     },
     // Not public: it costs time, and who writes cards works on this machine or on that network.
@@ -94,105 +94,105 @@ const ROUTES: &[Route] = &[
         surfaces: OPERATORS,
         method: Method::POST,
         path: "/api/v1/agent-cards/validate",
-        body: Body::Max(card::BYTES_MAX),
+        body: BodyLimit::Max(card::BYTES_MAX),
         handler: Handler::Reader(cards::validate),
     },
     Route {
         surfaces: PUBLIC,
         method: Method::POST,
         path: "/api/v1/release-runs/{releaseRunId}/attempts/{attemptId}/result",
-        body: Body::Max(RESULT_BODY_MAX),
+        body: BodyLimit::Max(RESULT_BODY_MAX),
         handler: Handler::Run(callback::receive),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/agent-cards",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Reader(registry::list),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/agent-cards/{name}",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Reader(registry::show),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::PUT,
         path: "/api/v1/agent-cards/{name}",
-        body: Body::Max(agent_card::BYTES_MAX),
+        body: BodyLimit::Max(agent_card::BYTES_MAX),
         handler: Handler::Operator(registry::put),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::DELETE,
         path: "/api/v1/agent-cards/{name}",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(registry::remove),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/installations",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(operator::installations),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/slo",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(slo::slo),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/dead-letters",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(operator::dead_letters),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(operator::dead_letter),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::POST,
         path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}/replay",
-        body: Body::Max(OPERATOR_BODY_MAX),
+        body: BodyLimit::Max(OPERATOR_BODY_MAX),
         handler: Handler::Operator(operator::replay),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/audit-events",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(operator::audit::list),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/releases",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(operator::releases::list),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/releases/{releaseRunId}",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(operator::releases::show),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/reconciliation-items",
-        body: Body::None,
+        body: BodyLimit::None,
         handler: Handler::Operator(operator::reconciliation::list),
     },
 ];
@@ -217,10 +217,10 @@ impl Router {
     }
 
     /// Finds the route of a request, and who asks when that matters.
-    fn find<'a>(&self, head: &'a Head) -> Result<Found<'a>, Box<Response>> {
+    fn find(&self, head: &Head) -> Result<(&'static Route, Asker), Box<Response>> {
         let found = look_up(head);
         let needs_token = is_below(&head.path, OPERATOR_PREFIX)
-            || found.as_ref().is_ok_and(|(route, _)| matches!(route.handler, Handler::Operator(_)));
+            || found.as_ref().is_ok_and(|route| matches!(route.handler, Handler::Operator(_)));
         let asker = if needs_token && head.surface != Surface::Public {
             let authorization = head.single(&AUTHORIZATION);
             let principal = self.app.operator(authorization);
@@ -232,7 +232,7 @@ impl Router {
             return Err(Box::new(error::wrong_host()));
         }
         match found {
-            Ok((route, variables)) => Ok((route, variables, asker)),
+            Ok(route) => Ok((route, asker)),
             Err(allowed) if allowed.is_empty() => Err(Box::new(error::no_route())),
             Err(allowed) => Err(Box::new(error::wrong_method(&allowed))),
         }
@@ -250,34 +250,54 @@ impl Router {
             || self.operator_hosts.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    fn answer(&self, request: &Request) -> Response {
-        let (route, variables, asker) = match self.find(&request.head) {
-            Ok(found) => found,
-            Err(response) => return *response,
-        };
-        match (&route.handler, asker) {
-            (Handler::Open(handler), _) => handler(&self.app, request),
-            (Handler::Run(handler), _) => handler(&self.app, request, &variables),
-            (Handler::Reader(handler), _) => {
-                handler(&self.app, request, &variables).unwrap_or_else(|why| error::of_app(&why))
-            }
-            (Handler::Operator(handler), Asker::Operator(principal)) => {
-                handler(&self.app, &principal, request, &variables)
-                    .unwrap_or_else(|why| error::of_app(&why))
-            }
-            // An operator's route on the public surface would be a slip in the table: nobody gets in.
-            (Handler::Operator(_), Asker::Anyone) => error::of_app(&Error::Unauthenticated),
+    fn body_max(&self, route: &Route) -> Result<usize, Box<Response>> {
+        match route.body {
+            BodyLimit::None => Ok(0),
+            BodyLimit::Max(bytes) => Ok(bytes),
+            BodyLimit::Webhook => match &self.app.intake {
+                Some(rules) => Ok(rules.body_bytes_max),
+                None => Err(Box::new(error::of_app(&Error::ForgeOff))),
+            },
         }
     }
 }
 
+impl Service for Router {
+    fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
+        let surface = head.surface;
+        let found = self.find(&head);
+        let found = found.and_then(|(route, asker)| Ok((route, asker, self.body_max(route)?)));
+        let (route, asker, body_max) = found.inspect_err(|response| {
+            count(&self.app, surface, response.status);
+        })?;
+        let app = Arc::clone(&self.app);
+        Ok(Admitted::new(head, body_max, move |request| {
+            let response = answer(&app, route, &asker, request);
+            count(&app, surface, response.status);
+            response
+        }))
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Response {
+        error::of_refusal(refusal)
+    }
+}
+
+/// Who asks.
+enum Asker {
+    Anyone,
+    Operator(Principal),
+}
+
 /// Looks a request up in the table; otherwise returns the methods its path has on its surface.
-fn look_up(head: &Head) -> Result<(&'static Route, Path<'_>), Vec<Method>> {
+fn look_up(head: &Head) -> Result<&'static Route, Vec<Method>> {
     let mut allowed = Vec::new();
     for route in ROUTES.iter().filter(|route| route.surfaces.contains(&head.surface)) {
-        let Some(path) = Path::of(route.path, &head.path) else { continue };
+        if !path::matches(route.path, &head.path) {
+            continue;
+        }
         if answers(route, &head.method) {
-            return Ok((route, path));
+            return Ok(route);
         }
         allowed.push(route.method.clone());
         if route.method == Method::GET {
@@ -287,54 +307,30 @@ fn look_up(head: &Head) -> Result<(&'static Route, Path<'_>), Vec<Method>> {
     Err(allowed)
 }
 
-/// The route of a request, the variable parts of its path, and who asks.
-type Found<'a> = (&'static Route, Path<'a>, Asker);
-
-/// Who asks.
-enum Asker {
-    Anyone,
-    Operator(Principal),
-}
-
-impl Service for Router {
-    fn admit(&self, head: &Head) -> Result<usize, Box<Response>> {
-        let counted = |response: Box<Response>| {
-            self.count(head.surface, response.status);
-            response
-        };
-        let (route, ..) = self.find(head).map_err(counted)?;
-        match route.body {
-            Body::None => Ok(0),
-            Body::Max(bytes) => Ok(bytes),
-            Body::Webhook => match &self.app.intake {
-                Some(rules) => Ok(rules.body_bytes_max),
-                None => Err(counted(Box::new(error::of_app(&Error::ForgeOff)))),
-            },
+fn answer(app: &App, route: &Route, asker: &Asker, request: &Request) -> Response {
+    let path = Path::new(route.path, &request.head.path);
+    match (&route.handler, asker) {
+        (Handler::Open(handler), _) => handler(app, request),
+        (Handler::Run(handler), _) => handler(app, request, &path),
+        (Handler::Reader(handler), _) => {
+            handler(app, request, &path).unwrap_or_else(|why| error::of_app(&why))
         }
-    }
-
-    fn handle(&self, request: &Request) -> Response {
-        let response = self.answer(request);
-        self.count(request.head.surface, response.status);
-        response
-    }
-
-    fn refuse(&self, refusal: Refusal) -> Response {
-        error::of_refusal(refusal)
+        (Handler::Operator(handler), Asker::Operator(principal)) => {
+            handler(app, principal, request, &path).unwrap_or_else(|why| error::of_app(&why))
+        }
+        // An operator's route on the public surface would be a slip in the table: nobody gets in.
+        (Handler::Operator(_), Asker::Anyone) => error::of_app(&Error::Unauthenticated),
     }
 }
 
-impl Router {
-    fn count(&self, surface: Surface, status: StatusCode) {
-        let class = match status.as_u16() {
-            200..=299 => "2xx",
-            300..=399 => "3xx",
-            400..=499 => "4xx",
-            _ => "5xx",
-        };
-        let labels = [("surface", surface.as_str()), ("status", class)];
-        self.app.metrics.requests.count(labels);
-    }
+fn count(app: &App, surface: Surface, status: StatusCode) {
+    let class = match status.as_u16() {
+        200..=299 => "2xx",
+        300..=399 => "3xx",
+        400..=499 => "4xx",
+        _ => "5xx",
+    };
+    app.metrics.requests.count([("surface", surface.as_str()), ("status", class)]);
 }
 
 fn answers(route: &Route, method: &Method) -> bool {

@@ -21,14 +21,14 @@ pub mod tcp;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::http::message::{Refusal, Request, Response, Service};
+use crate::http::message::{Admitted, Refusal, Response, Service};
 
-/// Returns the answer of the service; a panic costs this one request.
-fn handle(service: &dyn Service, request: &Request) -> Response {
+/// Answers an admitted request; a panic costs this one request.
+fn answer(service: &dyn Service, admitted: Admitted, body: Vec<u8>) -> Response {
+    let surface = admitted.surface().as_str();
     // The service is shared by all threads, so it already has to survive a thread that stops
     // half-way; nothing else outlives the closure.
-    catch_unwind(AssertUnwindSafe(|| service.handle(request))).unwrap_or_else(|_panic| {
-        let surface = request.head.surface.as_str();
+    catch_unwind(AssertUnwindSafe(|| admitted.answer(body))).unwrap_or_else(|_panic| {
         log::error!(event = "http.handler_panicked", surface; "a handler panicked");
         service.refuse(Refusal::Internal)
     })

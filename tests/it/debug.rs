@@ -23,7 +23,7 @@ use svc::domain::time::Timestamp;
 use svc::forge::payload::Normalised;
 use svc::forge::settings::{ApiVersion, Settings};
 use svc::forge::signature::Secrets;
-use svc::http::message::{Head, Request, Response, Surface};
+use svc::http::message::{Admitted, Body, Head, Request, Response, Surface};
 
 /// Part of whatever must not be seen; hex digits, so that a commit can hold it.
 const MARK: &str = "cafe0123cafe4567";
@@ -250,8 +250,10 @@ fn what_peers_sent_and_are_answered_is_not_shown() {
         peer: None,
     };
     assert_silent("Head", &head);
+    let answer = |_: &Request| Response::new(http::StatusCode::OK, "text/plain", MARK);
+    assert_silent("Admitted", &Admitted::new(head.clone(), 1, answer));
     assert_silent("Request", &Request { head, body: MARK.into() });
-    let answer = Response { status: http::StatusCode::OK, headers, body: MARK.into() };
+    let answer = Response { status: http::StatusCode::OK, headers, body: Body::Whole(MARK.into()) };
     assert_silent("Response", &answer);
 }
 

@@ -5,13 +5,13 @@ mod control;
 mod tcp;
 
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::StatusCode;
 use http::header::{ALLOW, HeaderValue};
-use svc::http::message::{Head, Refusal, Request, Response, Service};
+use svc::http::message::{Admitted, Head, Refusal, Request, Response, Service};
 use svc::runtime::notify::Notify;
 
 /// Far more than anything here takes.
@@ -25,7 +25,7 @@ const GET_WAIT: &str = "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n";
 
 /// Answers with what it was sent.
 struct EchoService {
-    entered: Mutex<Sender<()>>,
+    entered: Sender<()>,
     gate: Notify,
 }
 
@@ -38,35 +38,17 @@ struct Held {
 fn echo() -> (Arc<dyn Service>, Held) {
     let (entering, entered) = channel();
     let gate = Notify::new();
-    let service = EchoService { entered: Mutex::new(entering), gate: gate.clone() };
+    let service = EchoService { entered: entering, gate: gate.clone() };
     (Arc::new(service), Held { entered, gate })
 }
 
 impl Service for EchoService {
-    fn admit(&self, head: &Head) -> Result<usize, Box<Response>> {
+    fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
         if head.path == "/forbidden" {
             return Err(Box::new(Response::new(StatusCode::FORBIDDEN, "text/plain", "forbidden")));
         }
-        Ok(BODY_MAX)
-    }
-
-    #[expect(clippy::panic, reason = "servers survive handlers that do")]
-    fn handle(&self, request: &Request) -> Response {
-        let body = match request.head.path.as_str() {
-            "/panic" => panic!("the handler was asked to"),
-            "/peer" => request.head.peer.map_or_else(Vec::new, |it| it.to_string().into_bytes()),
-            "/big" => vec![b'x'; BIG],
-            "/wait" => {
-                let entered = self.entered.lock().expect("no test panics with the lock held");
-                entered.send(()).expect("the test holds the other end");
-                drop(entered);
-                let _released = self.gate.pause(PATIENCE);
-                b"waited".to_vec()
-            }
-            _ => request.body.clone(),
-        };
-        let allow = HeaderValue::from_static("GET");
-        Response::new(StatusCode::OK, "text/plain", body).with(ALLOW, allow)
+        let (entered, gate) = (self.entered.clone(), self.gate.clone());
+        Ok(Admitted::new(head, BODY_MAX, move |request| echoed(request, &entered, &gate)))
     }
 
     fn refuse(&self, refusal: Refusal) -> Response {
@@ -79,6 +61,23 @@ impl Service for EchoService {
         };
         Response::new(status, "text/plain", "refused")
     }
+}
+
+#[expect(clippy::panic, reason = "servers survive handlers that do")]
+fn echoed(request: &Request, entered: &Sender<()>, gate: &Notify) -> Response {
+    let body = match request.head.path.as_str() {
+        "/panic" => panic!("the handler was asked to"),
+        "/peer" => request.head.peer.map_or_else(Vec::new, |it| it.to_string().into_bytes()),
+        "/big" => vec![b'x'; BIG],
+        "/wait" => {
+            entered.send(()).expect("the test holds the other end");
+            let _released = gate.pause(PATIENCE);
+            b"waited".to_vec()
+        }
+        _ => request.body.clone(),
+    };
+    let allow = HeaderValue::from_static("GET");
+    Response::new(StatusCode::OK, "text/plain", body).with(ALLOW, allow)
 }
 
 /// Sends all and reads to the end; a reset is an end as well. A server that leaves the connection open fails

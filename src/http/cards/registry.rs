@@ -3,8 +3,8 @@
 
 use std::str::FromStr as _;
 
+use http::StatusCode;
 use http::header::{ETAG, HeaderValue, LOCATION};
-use http::{HeaderMap, StatusCode};
 
 use super::conditions::{self, Read};
 use crate::api;
@@ -36,10 +36,7 @@ pub(in crate::http) fn show(
         Read::Show => {
             Ok(Response::new(StatusCode::OK, json::MEDIA_TYPE, bytes).with(ETAG, tag(digest)))
         }
-        Read::NotModified => {
-            let headers = HeaderMap::from_iter([(ETAG, tag(digest))]);
-            Ok(Response { status: StatusCode::NOT_MODIFIED, headers, body: Vec::new() })
-        }
+        Read::NotModified => Ok(Response::empty(StatusCode::NOT_MODIFIED).with(ETAG, tag(digest))),
         Read::PreconditionFailed => Err(Error::PreconditionFailed),
     }
 }
@@ -71,7 +68,7 @@ pub(in crate::http) fn remove(
     query::none(request)?;
     let name = name(path).map_err(|_| Error::NoSuchCard)?;
     app.remove_agent_card(principal, name, conditions::of_removal(&request.head)?)?;
-    Ok(Response { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Vec::new() })
+    Ok(Response::empty(StatusCode::NO_CONTENT))
 }
 
 fn name(path: &Path<'_>) -> Result<CardName, Error> {

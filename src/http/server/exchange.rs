@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::bodies::{Bodies, Share};
 use super::peers::{Peers, Place, subscriber};
 use super::pool::Pool;
-use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
+use crate::http::message::{Admitted, Body, Head, Refusal, Response, Service, Surface};
 
 /// An answer up to this size is sent whatever else is held; sockets take as much.
 const SMALL: usize = 64 << 10;
@@ -33,7 +33,8 @@ pub(super) struct Exchange {
 
 /// A whole request, and what it holds until it is answered: its bytes, and its client's place.
 struct Held {
-    request: Request,
+    admitted: Admitted,
+    body: Vec<u8>,
     client: Option<IpAddr>,
     bytes: Share,
     _place: Option<Place>,
@@ -60,7 +61,7 @@ impl Exchange {
     ) -> http::Response<Full<Bytes>> {
         match self.read(peer, request).await {
             Ok(held) => {
-                let response = self.handle(held.request).await;
+                let response = self.handle(held.admitted, held.body).await;
                 drop(held.bytes);
                 self.send(response, held.client)
             }
@@ -90,16 +91,14 @@ impl Exchange {
             Some(place.ok_or_else(|| self.refuse(Refusal::Overloaded))?)
         };
         let client = self.peers.charged(client);
-        let limit = self.service.admit(&head)?;
+        let admitted = self.service.admit(head)?;
         // Without a transfer encoding the length is declared, and hyper reads no more than that.
         let length = usize::try_from(body.size_hint().lower());
-        if !length.is_ok_and(|length| length <= limit) {
+        if !length.is_ok_and(|length| length <= admitted.body_max()) {
             return Err(self.refuse(Refusal::PayloadTooLarge));
         }
         match timeout(self.body_timeout, self.collect(body, client)).await {
-            Ok(Ok((body, bytes))) => {
-                Ok(Held { request: Request { head, body }, client, bytes, _place: place })
-            }
+            Ok(Ok((body, bytes))) => Ok(Held { admitted, body, client, bytes, _place: place }),
             Ok(Err(refusal)) => Err(self.refuse(refusal)),
             Err(_elapsed) => Err(self.refuse(Refusal::Timeout)),
         }
@@ -123,8 +122,8 @@ impl Exchange {
         Ok((whole, held))
     }
 
-    async fn handle(&self, request: Request) -> Response {
-        let Some(answer) = self.pool.submit(request) else {
+    async fn handle(&self, admitted: Admitted, body: Vec<u8>) -> Response {
+        let Some(answer) = self.pool.submit(admitted, body) else {
             return self.service.refuse(Refusal::Overloaded);
         };
         match timeout(self.handler_timeout, answer).await {
@@ -137,15 +136,15 @@ impl Exchange {
     /// Returns the answer for hyper. A large one is held until the peer has taken it, however slowly, and
     /// is refused when there is no room for it.
     fn send(&self, response: Response, client: Option<IpAddr>) -> http::Response<Full<Bytes>> {
-        if response.body.len() <= SMALL {
-            return into_hyper(response);
+        let Response { status, headers, body: Body::Whole(body) } = response;
+        if body.len() <= SMALL {
+            return with_body(status, headers, body.into());
         }
         let mut bytes = self.bodies.share(client);
-        if !bytes.grow(response.body.len()) {
+        if !bytes.grow(body.len()) {
             return into_hyper(self.service.refuse(Refusal::Overloaded));
         }
-        let body = Charged { body: response.body, _bytes: bytes };
-        with_body(response.status, response.headers, Bytes::from_owner(body))
+        with_body(status, headers, Bytes::from_owner(Charged { body, _bytes: bytes }))
     }
 
     fn refuse(&self, refusal: Refusal) -> Box<Response> {
@@ -171,7 +170,8 @@ fn head(surface: Surface, client: IpAddr, parts: Parts) -> Option<Head> {
 }
 
 fn into_hyper(response: Response) -> http::Response<Full<Bytes>> {
-    with_body(response.status, response.headers, response.body.into())
+    let Response { status, headers, body: Body::Whole(body) } = response;
+    with_body(status, headers, body.into())
 }
 
 fn with_body(status: StatusCode, headers: HeaderMap, body: Bytes) -> http::Response<Full<Bytes>> {

@@ -9,7 +9,7 @@ use http::header::{
 };
 use http::{HeaderMap, Method};
 
-use crate::http::message::{Head, Response, Surface};
+use crate::http::message::{Body, Head, Response, Surface};
 
 /// Most bytes of a head.
 pub(super) const HEAD_BYTES_MAX: usize = 16 << 10;
@@ -125,7 +125,8 @@ pub(super) fn write_head(head: &Head) -> Vec<u8> {
 /// Returns an answer of the guard's own; without its body for a `HEAD`.
 pub(super) fn write_response(response: &Response, method: Option<&Method>) -> Vec<u8> {
     let reason = response.status.canonical_reason().unwrap_or_default();
-    let (status, length) = (response.status.as_str(), response.body.len());
+    let Body::Whole(body) = &response.body;
+    let (status, length) = (response.status.as_str(), body.len());
     let mut bytes =
         format!("HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Length: {length}\r\n")
             .into_bytes();
@@ -134,7 +135,7 @@ pub(super) fn write_response(response: &Response, method: Option<&Method>) -> Ve
     }
     bytes.extend_from_slice(b"\r\n");
     if method != Some(&Method::HEAD) {
-        bytes.extend_from_slice(&response.body);
+        bytes.extend_from_slice(body);
     }
     bytes
 }

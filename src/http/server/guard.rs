@@ -126,7 +126,7 @@ impl Guard {
         opening: Opening,
     ) -> Result<Vec<u8>, Box<Response>> {
         let Opening { head, head_len, body_len, waits } = opening;
-        let limit = self.service.admit(&head)?;
+        let limit = self.service.admit(head.clone())?.body_max();
         let length = usize::try_from(body_len).ok().filter(|length| *length <= limit);
         let length = length.ok_or_else(|| self.refuse(Refusal::PayloadTooLarge))?;
         let mut body = bytes.split_off(head_len);

@@ -10,9 +10,9 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tiny_http::{Header, Server};
 
+use super::framing;
 use super::guard::INSIDE_MAX;
-use super::{framing, handle};
-use crate::http::message::{Head, Refusal, Request, Response, Service, Surface};
+use crate::http::message::{Admitted, Body, Head, Refusal, Response, Service, Surface};
 use crate::runtime::mutex::lock;
 use crate::runtime::notify::Notify;
 use crate::runtime::semaphore::{Permit, Semaphore};
@@ -123,10 +123,11 @@ fn answer_all(server: &Server, service: &dyn Service) -> io::Result<()> {
 
 fn answer(service: &dyn Service, mut request: tiny_http::Request) {
     let response = match read(service, &mut request) {
-        Ok(request) => handle(service, &request),
+        Ok((admitted, body)) => super::answer(service, admitted, body),
         Err(refusal) => *refusal,
     };
-    let mut answer = tiny_http::Response::from_data(response.body)
+    let Body::Whole(body) = response.body;
+    let mut answer = tiny_http::Response::from_data(body)
         .with_status_code(response.status.as_u16())
         .with_chunked_threshold(usize::MAX);
     for (name, value) in &response.headers {
@@ -146,18 +147,21 @@ fn answer(service: &dyn Service, mut request: tiny_http::Request) {
 }
 
 /// Returns the request, admitted once more so that no way around the guard is a way around that.
-fn read(service: &dyn Service, request: &mut tiny_http::Request) -> Result<Request, Box<Response>> {
+fn read(
+    service: &dyn Service,
+    request: &mut tiny_http::Request,
+) -> Result<(Admitted, Vec<u8>), Box<Response>> {
     let refuse = |refusal| Box::new(service.refuse(refusal));
     let head = head(request).ok_or_else(|| refuse(Refusal::BadRequest))?;
-    let limit = service.admit(&head)?;
+    let admitted = service.admit(head)?;
     let length = request.body_length().unwrap_or(0);
-    if length > limit {
+    if length > admitted.body_max() {
         return Err(refuse(Refusal::PayloadTooLarge));
     }
     // The guard has sent all of it.
     let mut body = Vec::with_capacity(length);
     match request.as_reader().read_to_end(&mut body) {
-        Ok(_) => Ok(Request { head, body }),
+        Ok(_) => Ok((admitted, body)),
         Err(_broken) => Err(refuse(Refusal::BadRequest)),
     }
 }
@@ -185,12 +189,8 @@ mod tests {
     struct Plain;
 
     impl Service for Plain {
-        fn admit(&self, _head: &Head) -> Result<usize, Box<Response>> {
-            Ok(0)
-        }
-
-        fn handle(&self, _request: &Request) -> Response {
-            Response::new(StatusCode::OK, "text/plain", "fine")
+        fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
+            Ok(Admitted::new(head, 0, |_| Response::new(StatusCode::OK, "text/plain", "fine")))
         }
 
         fn refuse(&self, _refusal: Refusal) -> Response {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::handle;
-use crate::http::message::{Request, Response, Service};
+use super::answer;
+use crate::http::message::{Admitted, Response, Service};
 use crate::runtime::mutex::lock;
 use crate::runtime::semaphore::Semaphore;
 use crate::runtime::thread;
@@ -22,12 +22,13 @@ pub(super) struct Pool {
 
 #[derive(Debug)]
 struct Work {
-    request: Request,
+    admitted: Admitted,
+    body: Vec<u8>,
     reply: oneshot::Sender<Response>,
 }
 
 impl Pool {
-    /// Starts the threads. The seats are free once all of them have ended.
+    /// Starts the threads. The permits are free once all of them have ended.
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -38,23 +39,27 @@ impl Pool {
     ) -> io::Result<(Self, Semaphore)> {
         let (queue, works) = sync_channel(queue_max);
         let works = Arc::new(Mutex::new(works));
-        let seats = Semaphore::new(threads);
+        let permits = Semaphore::new(threads);
         for number in 0..threads {
             let (works, service) = (Arc::clone(&works), Arc::clone(service));
-            let seat = seats.take(Duration::ZERO);
+            let permit = permits.take(Duration::ZERO);
             thread::spawn(&format!("http-{number}"), move || {
                 work(&works, &*service);
                 drop((works, service));
-                drop(seat);
+                drop(permit);
             })?;
         }
-        Ok((Self { queue }, seats))
+        Ok((Self { queue }, permits))
     }
 
     /// Hands a request over; the answer comes by the receiver. Nothing when the queue is full.
-    pub(super) fn submit(&self, request: Request) -> Option<oneshot::Receiver<Response>> {
+    pub(super) fn submit(
+        &self,
+        admitted: Admitted,
+        body: Vec<u8>,
+    ) -> Option<oneshot::Receiver<Response>> {
         let (reply, answer) = oneshot::channel();
-        self.queue.try_send(Work { request, reply }).ok().map(|()| answer)
+        self.queue.try_send(Work { admitted, body, reply }).ok().map(|()| answer)
     }
 }
 
@@ -62,11 +67,11 @@ fn work(works: &Mutex<Receiver<Work>>, service: &dyn Service) {
     loop {
         // One idle thread waits for the queue, the others for the lock.
         let next = lock(works).recv();
-        let Ok(Work { request, reply }) = next else { return };
+        let Ok(Work { admitted, body, reply }) = next else { return };
         // Nobody waits for a request that stood in the queue for too long: leave it undone.
         if !reply.is_closed() {
             // The peer may have gone meanwhile; then nobody wants the answer.
-            drop(reply.send(handle(service, &request)));
+            drop(reply.send(answer(service, admitted, body)));
         }
     }
 }

@@ -114,8 +114,8 @@ pub fn start(
         Arc::new(Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone()));
     let (mut doors, mut handlers) = (Vec::new(), Vec::new());
     for (surface, listener) in listeners {
-        let (pool, seats) = Pool::start(limits.handler_threads, limits.queue_max, &service)?;
-        handlers.push(seats);
+        let (pool, permits) = Pool::start(limits.handler_threads, limits.queue_max, &service)?;
+        handlers.push(permits);
         let exchange = Exchange {
             surface,
             service: Arc::clone(&service),
@@ -216,9 +216,8 @@ async fn accept(hall: Arc<Hall>, door: Door) {
                 yield_now().await;
             }
             Err(error) => {
-                let surface = door.exchange.surface.as_str();
                 log::warn!(
-                    event = "http.accept_failed", surface, error:% = error;
+                    event = "http.accept_failed", surface = door.exchange.surface.as_str(), error:% = error;
                     "accepting a connection failed"
                 );
                 sleep(ACCEPT_REST).await;

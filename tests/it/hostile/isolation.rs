@@ -11,7 +11,7 @@ use svc::runtime::random::Random as _;
 
 use crate::support::forge::Plan;
 use crate::support::reconciliation::{self, Item};
-use crate::support::world::{commit, open_raw, webhooks};
+use crate::support::world::{bytes, commit, open_raw, webhooks};
 use crate::support::{SeededRandom, World};
 
 const PAIRS: usize = 10_000;
@@ -125,7 +125,7 @@ fn what_lists_know_of_another_installation_is_nothing() {
         let ask = |installation: i64, id: &str| {
             let target = format!("/api/v1/operator/installations/{installation}/{path}{id}");
             let answer = world.operate(Method::GET, &target, &[]);
-            (answer.status.as_u16(), format!("{:?}", answer.headers), answer.body)
+            (answer.status.as_u16(), format!("{:?}", answer.headers), bytes(&answer).to_vec())
         };
         assert_eq!(ask(3, foreign).0, 200, "{path}{foreign}");
         let of_foreign = ask(installation, foreign);
@@ -169,7 +169,7 @@ fn ten_thousand_foreign_and_absent_items_are_the_same() {
             let answer = world.operate(method.clone(), &target, &[("idempotency-key", "one-key")]);
             times[which].push(clock.monotonic().saturating_sub(began));
             let headers = format!("{:?}", answer.headers);
-            answers[which] = Some((answer.status.as_u16(), headers, answer.body));
+            answers[which] = Some((answer.status.as_u16(), headers, bytes(&answer).to_vec()));
         }
         let [of_foreign, of_absent] = answers;
         assert_eq!(of_foreign.as_ref().unwrap().0, 404, "pair {pair} of seed {SEED}");

@@ -85,7 +85,7 @@ fn check_query(world: &World, query: &str) {
         let answer = world.operate(Method::GET, &target, &[]);
         let status = answer.status.as_u16();
         assert!([200, 400, 404].contains(&status), "{target}: {status}");
-        let json: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        let json = crate::support::world::json(&answer);
         assert!(json.is_object(), "{target}");
     }
 }

@@ -18,7 +18,7 @@ use svc::domain::pace::Pace;
 use svc::domain::reconcile::{Kind, Rules};
 use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
-use svc::http::message::{Head, Request, Response, Service as _, Surface};
+use svc::http::message::{Body, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::keys::Keys;
 use svc::metrics::Metrics;
@@ -382,9 +382,9 @@ impl World {
             );
         }
         let head = Head { surface, method, path, query, headers: map, peer: self.peer };
-        match self.router.admit(&head) {
+        match self.router.admit(head) {
             Err(response) => *response,
-            Ok(_) => self.router.handle(&Request { head, body }),
+            Ok(admitted) => admitted.answer(body),
         }
     }
 
@@ -412,6 +412,12 @@ pub(crate) fn outcome(answer: &Response) -> (u16, String) {
 }
 
 /// The body of an answer.
+pub(crate) fn bytes(answer: &Response) -> &[u8] {
+    let Body::Whole(bytes) = &answer.body;
+    bytes
+}
+
+/// The body of an answer, read as JSON.
 pub(crate) fn json(answer: &Response) -> Value {
-    serde_json::from_slice(&answer.body).unwrap()
+    serde_json::from_slice(bytes(answer)).unwrap()
 }
