@@ -10,7 +10,7 @@
 //! it all. `ARCHITECTURE.md` has the picture, and the arrows that must never be drawn.
 
 #[macro_use]
-mod words;
+pub mod words;
 
 pub mod domain;
 

@@ -1,5 +1,15 @@
 //! Closed sets of stable words: what operators, programs and alerts match on.
 
+/// A value of a closed set, by its stable word. The sets have the same functions of their own; this is for
+/// code that is the same for all of them.
+pub trait Word: Copy {
+    /// Returns the stable word.
+    fn word(self) -> &'static str;
+
+    /// Returns the value a stable word stands for.
+    fn of_word(word: &str) -> Option<Self>;
+}
+
 /// Declares a closed set of stable words, in the order of the documentation.
 ///
 /// With names in parentheses, each word has so many texts beside it, which functions of those names return;
@@ -24,6 +34,16 @@ macro_rules! words {
             #[must_use]
             pub fn from_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.as_str() == word)
+            }
+        }
+
+        impl $crate::words::Word for $name {
+            fn word(self) -> &'static str {
+                self.as_str()
+            }
+
+            fn of_word(word: &str) -> Option<Self> {
+                Self::from_word(word)
             }
         }
 

@@ -166,7 +166,7 @@ fn detect(store: &Store) {
         clock: Arc::new(SystemClock::new()),
         rules: RULES,
         reconcile: Notify::new(),
-        inbox_after: 0,
+        inbox_after: None,
     };
     while detect.step() == Next::Now {}
 }

@@ -148,7 +148,7 @@ impl Crew {
             clock: Arc::clone(clock),
             rules: config.rules,
             reconcile: wake,
-            inbox_after: 0,
+            inbox_after: None,
         };
         self.start(Box::new(detect), Notify::new(), config.detect_interval)
     }

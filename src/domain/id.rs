@@ -24,6 +24,12 @@ macro_rules! our_id {
             }
         }
 
+        impl From<$name> for Uuid {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.as_hyphenated().fmt(f)
@@ -35,8 +41,9 @@ macro_rules! our_id {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                let id = Self(Uuid::try_parse(text).map_err(|_| InvalidId)?);
-                if id.to_string() == text { Ok(id) } else { Err(InvalidId) }
+                let id = Uuid::try_parse(text).map_err(|_| InvalidId)?;
+                let canonical = id.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text;
+                if canonical { Ok(Self(id)) } else { Err(InvalidId) }
             }
         }
     )*};

@@ -13,6 +13,7 @@ use crate::domain::event::CommitSha;
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, OutboxId, ReleaseRunId, WorkflowRunId,
 };
+use crate::domain::lease::{self, Vanished};
 use crate::domain::repository::RepositoryRef;
 use crate::domain::retry::{RetryPolicy, lag_delay};
 use crate::domain::time::Timestamp;
@@ -292,6 +293,6 @@ pub fn after_vanished(
     policy: &RetryPolicy,
 ) -> Option<Settlement> {
     let never_again = kind == EffectKind::WorkflowDispatch && in_doubt;
-    (never_again || try_count >= policy.attempts_max)
-        .then(|| bury(kind, Reason::CrashLoop, ErrorClass::Crash, in_doubt))
+    let is_given_up = lease::after_vanished(try_count, policy.attempts_max) == Vanished::GiveUp;
+    (never_again || is_given_up).then(|| bury(kind, Reason::CrashLoop, ErrorClass::Crash, in_doubt))
 }

@@ -205,7 +205,16 @@ impl Code {
     pub const fn is_dead(self) -> bool {
         matches!(self, Self::SubjectUnreadable | Self::CrashLoop)
     }
+
+    /// Returns the status of an item that ends with it.
+    #[must_use]
+    pub const fn final_status(self) -> Status {
+        if self.is_dead() { Status::DeadLetter } else { Status::Completed }
+    }
 }
+
+/// Holders of one item that may vanish, one after the other, before it is given up.
+pub const VANISHED_MAX: u32 = 8;
 
 /// Intervals of reconciliation. Source: the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

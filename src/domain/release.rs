@@ -1,6 +1,7 @@
 //! A release run and its attempts: one commit under one tag, gated by a workflow at the forge.
 //! Only [`Ending::Decided`], which a verified result alone stands for, makes a release succeed.
 
+pub mod attempt;
 pub mod outlook;
 
 use crate::domain::id::{AttemptId, ReleaseRunId};

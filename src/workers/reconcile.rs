@@ -11,7 +11,7 @@ mod observe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::domain::lease::Claim;
+use crate::domain::lease::{Claim, RowHandle};
 use crate::domain::pace::Pace;
 use crate::domain::reconcile::look::{Look, Settled};
 use crate::domain::reconcile::{Kind, Rules};
@@ -43,7 +43,7 @@ pub struct Detect {
     /// Woken when an item was opened.
     pub reconcile: Notify,
     /// Where the last look at the inbox ended; 0 at first.
-    pub inbox_after: i64,
+    pub inbox_after: Option<RowHandle>,
 }
 
 impl Worker for Detect {

@@ -191,7 +191,7 @@ fn workers(
         clock: Arc::<ManualClock>::clone(clock),
         rules: RULES,
         reconcile: Notify::new(),
-        inbox_after: 0,
+        inbox_after: None,
     };
     let mut workers: Vec<(String, Box<dyn Worker>, Duration)> = vec![
         ("jobs".to_owned(), Box::new(jobs), Duration::from_secs(1)),

@@ -102,7 +102,7 @@ fn no_statement_is_prepared_anew_for_its_values() {
 
 /// Returns every statement in the store's source, with its file; the few variable parts are filled in.
 fn statements() -> Vec<(String, String)> {
-    statements_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/sqlite"))
+    statements_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store"))
 }
 
 fn statements_below(folder: &Path) -> Vec<(String, String)> {
@@ -167,17 +167,6 @@ fn literals(source: &str) -> Vec<String> {
 
 fn fill_in(sql: &str) -> Vec<String> {
     let sql = sql.to_owned();
-    if sql.contains("{column}") {
-        return ["workflow_run_id", "check_run_id"]
-            .map(|column| sql.replace("{column}", column))
-            .to_vec();
-    }
-    if sql.contains("{key}") {
-        let sql = sql.replace("{set}", "check_run_id = :number").replace("{condition}", "true");
-        return [("release_runs", "current_attempt_id"), ("release_run_attempts", "attempt_id")]
-            .map(|(table, key)| sql.replace("{table}", table).replace("{key}", key))
-            .to_vec();
-    }
     if sql.contains("{condition}") {
         return [
             ("control_plane_jobs", "status = 'available'"),
@@ -187,24 +176,9 @@ fn fill_in(sql: &str) -> Vec<String> {
         .map(|(table, condition)| sql.replace("{table}", table).replace("{condition}", condition))
         .to_vec();
     }
-    if sql.contains("{waiting}") {
-        let waiting = [
-            ("control_plane_jobs", "available"),
-            ("outbox", "available"),
-            ("reconciliation_items", "open"),
-        ];
-        return waiting
-            .map(|(table, waiting)| sql.replace("{table}", table).replace("{waiting}", waiting))
-            .to_vec();
-    }
     if sql.contains("{table}") {
         return ["control_plane_jobs", "outbox"]
             .map(|table| sql.replace("{table}", table))
-            .to_vec();
-    }
-    if sql.contains("{inbox}") {
-        return [":id", "(SELECT inbox_id FROM control_plane_jobs WHERE id = :id)"]
-            .map(|inbox| sql.replace("{inbox}", inbox))
             .to_vec();
     }
     vec![sql]

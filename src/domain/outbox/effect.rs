@@ -60,13 +60,16 @@ pub enum CheckRunStatus {
     },
 }
 
+/// The forge's word for a check run that has ended.
+const COMPLETED: &str = "completed";
+
 impl CheckRunStatus {
     /// Returns the forge's word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
-            Self::Completed { .. } => "completed",
+            Self::Completed { .. } => COMPLETED,
         }
     }
 }
@@ -93,18 +96,58 @@ impl Effect {
     #[must_use]
     pub fn key(&self, attempt: AttemptId) -> String {
         match self {
-            Self::WorkflowDispatch { .. } => format!("workflow_dispatch:{attempt}"),
-            Self::CheckRunCreate { .. } => format!("check_run_create:{attempt}"),
-            Self::CheckRunUpdate { status } => {
-                format!("check_run_update.{}:{attempt}", status.as_str())
+            Self::WorkflowDispatch { .. } | Self::CheckRunCreate { .. } => {
+                key(self.kind(), None, attempt)
             }
+            Self::CheckRunUpdate { status } => key(self.kind(), Some(status.as_str()), attempt),
         }
+    }
+
+    /// Returns the key of the update that shows the end of an attempt.
+    #[must_use]
+    pub fn final_update_key(attempt: AttemptId) -> String {
+        key(EffectKind::CheckRunUpdate, Some(COMPLETED), attempt)
+    }
+}
+
+/// Builds the key of an effect: the only place that knows how one is spelt.
+fn key(kind: EffectKind, state: Option<&str>, attempt: AttemptId) -> String {
+    match state {
+        None => format!("{kind}:{attempt}"),
+        Some(state) => format!("{kind}.{state}:{attempt}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_spelt_as_they_always_were() {
+        let attempt: AttemptId = "0199f3a0-0000-7000-8000-00000000000a".parse().unwrap();
+        let text = String::new;
+        let completed = CheckRunStatus::Completed {
+            conclusion: Conclusion::Success,
+            completed_at: Timestamp::from_micros(0),
+            unconfirmed: false,
+        };
+        for (effect, expected) in [
+            (
+                Effect::WorkflowDispatch { workflow: text(), tag: text(), nonce: text() },
+                "workflow_dispatch",
+            ),
+            (Effect::CheckRunCreate { name: text(), head_sha: text() }, "check_run_create"),
+            (
+                Effect::CheckRunUpdate { status: CheckRunStatus::InProgress },
+                "check_run_update.in_progress",
+            ),
+            (Effect::CheckRunUpdate { status: completed }, "check_run_update.completed"),
+        ] {
+            assert_eq!(effect.key(attempt), format!("{expected}:{attempt}"));
+        }
+        let end = Effect::CheckRunUpdate { status: completed };
+        assert_eq!(Effect::final_update_key(attempt), end.key(attempt));
+    }
 
     #[test]
     fn an_open_check_run_has_the_forge_s_word() {

@@ -6,6 +6,7 @@ use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, ReconciliationId, ReleaseRunId, RepositoryId,
     WorkflowRunId,
 };
+use crate::domain::lease::RowHandle;
 use crate::domain::reconcile::{Code, Reason};
 use crate::domain::release::Conclusion;
 use crate::domain::repository::RepositoryRef;
@@ -42,7 +43,7 @@ pub enum Subject {
     /// The check run of a release run that has ended.
     CheckRun(CheckRun),
     /// An inbox row.
-    Inbox(i64),
+    Inbox(RowHandle),
 }
 
 /// A workflow run, and what must be true of it.

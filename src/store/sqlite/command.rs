@@ -6,26 +6,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use rusqlite::Connection;
-
-use crate::domain::time::Timestamp;
-use crate::runtime::random::Ids;
 use crate::store::error::{Error, Unavailable};
 use crate::store::sqlite::progress::Progress;
+use crate::store::sqlite::statement::Tx;
 
 /// A caller gives up a verb that the writer has not taken up by then.
-pub(super) const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
-
-/// What a verb sees: the open transaction, the instant it happens at, and chance.
-pub(super) struct Tx<'a> {
-    pub(super) connection: &'a Connection,
-    /// Read after the write lock was taken; the same for the whole group.
-    pub(super) now: Timestamp,
-    pub(super) ids: &'a mut Ids,
-}
+pub(in crate::store) const ANSWER_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// A verb on its way through the writer.
-pub(super) trait Command: Send {
+pub(in crate::store) trait Command: Send {
     /// Runs it, again when its group is run again, and keeps its result.
     fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure>;
 
@@ -34,7 +23,7 @@ pub(super) trait Command: Send {
 }
 
 /// A verb failed, so what it wrote must be rolled back.
-pub(super) enum Failure {
+pub(in crate::store) enum Failure {
     /// Only the verb; because the store could not do it, when that is why.
     Verb(Option<Unavailable>),
     /// The disk.
@@ -85,7 +74,7 @@ where
 }
 
 /// Makes of a verb what the writer runs, and what its caller waits for.
-pub(super) fn call<T: Send + 'static>(
+pub(in crate::store) fn call<T: Send + 'static>(
     verb: impl Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
 ) -> (Box<dyn Command>, Waiting<T>) {
     let (reply, answer) = sync_channel(1);
@@ -96,9 +85,9 @@ pub(super) fn call<T: Send + 'static>(
 
 /// A verb that was handed over and not waited for yet.
 #[must_use]
-pub struct Pending<T>(pub(super) Result<Waiting<T>, Unavailable>);
+pub struct Pending<T>(pub(in crate::store) Result<Waiting<T>, Unavailable>);
 
-pub(super) struct Waiting<T> {
+pub(in crate::store) struct Waiting<T> {
     answer: Receiver<Result<T, Error>>,
     progress: Arc<Progress>,
 }

@@ -65,7 +65,7 @@ const MARK: &[u8] =
     b"There is a database beside this file. svcd will not begin with an empty one.\n";
 
 /// Says that a process uses the file, as long as it is held, and which file and log those are.
-pub(super) struct InUse {
+pub(in crate::store) struct InUse {
     /// Its lock is what says so. What is in it says that there has been a database.
     lock: File,
     path: PathBuf,
@@ -94,7 +94,7 @@ impl InUse {
     ///
     /// # Errors
     /// [`Error::Fatal`] when somebody has.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(in crate::store) fn check(&self) -> Result<(), Error> {
         let (file, log) = (Identity::of(&self.path), Identity::of(&beside(&self.path, "-wal")));
         let same = |now: Option<Identity>, then: Option<Identity>| {
             now.map(|now| now.file) == then.map(|then| then.file)
@@ -143,7 +143,7 @@ impl InUse {
 }
 
 /// Opens the writing connection, creating and migrating the file when needed.
-pub(super) fn open_writer(
+pub(in crate::store) fn open_writer(
     path: &Path,
     clock: &dyn Clock,
 ) -> Result<(Connection, InUse), OpenError> {
@@ -183,7 +183,9 @@ fn note_use(path: &Path) -> Result<(InUse, bool), OpenError> {
 }
 
 /// Opens the pool of readers. The file exists and is migrated.
-pub(super) fn open_readers(path: &Path) -> Result<r2d2::Pool<SqliteConnectionManager>, OpenError> {
+pub(in crate::store) fn open_readers(
+    path: &Path,
+) -> Result<r2d2::Pool<SqliteConnectionManager>, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -266,7 +268,7 @@ fn check_place(path: &Path) -> Result<(), OpenError> {
 
 /// Returns the bytes that are left for us: on the file system of the database, by its folder's name,
 /// and for the file itself, where the process may not write files of any size.
-pub(super) fn disk_free_bytes(path: &Path) -> Option<u64> {
+pub(in crate::store) fn disk_free_bytes(path: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder(path)).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let Some(limit) = getrlimit(Resource::Fsize).current else { return Some(free) };

@@ -65,7 +65,7 @@ pub const NEWEST_STEP: i64 = 37;
 const APPLICATION_ID: i64 = 0x7376_6331;
 
 /// Refuses another program's database. Only reads, so that it may come before any setting.
-pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+pub(in crate::store) fn check_owner(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let pragma = |name| pragma(connection, path, name);
     if pragma("user_version")? == 0 {
         let objects: i64 = connection
@@ -82,7 +82,7 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<(), Op
 
 /// Brings the file up to the newest step, from the first one only when it is not `known` to have been
 /// there. The caller holds the start-up lock, and the file is ours.
-pub(super) fn migrate(
+pub(in crate::store) fn migrate(
     connection: &mut Connection,
     path: &Path,
     known: bool,
@@ -103,7 +103,7 @@ pub(super) fn migrate(
 }
 
 /// Turns "this is no database" into words an operator can act on.
-pub(super) fn unreadable(path: &Path, error: rusqlite::Error) -> OpenError {
+pub(in crate::store) fn unreadable(path: &Path, error: rusqlite::Error) -> OpenError {
     use rusqlite::ErrorCode as Code;
     match error.sqlite_error_code() {
         Some(Code::NotADatabase | Code::DatabaseCorrupt) => {

@@ -8,7 +8,7 @@ use crate::runtime::mutex::lock;
 
 /// Which line a verb stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lane {
+pub(in crate::store) enum Lane {
     /// Somebody waits: intake, claims, operators.
     Urgent,
     /// Nobody waits: retention.
@@ -27,14 +27,14 @@ struct Lanes<T> {
 }
 
 /// A bounded queue of two lanes.
-pub(super) struct Queue<T> {
+pub(in crate::store) struct Queue<T> {
     lanes: Mutex<Lanes<T>>,
     filled: Condvar,
 }
 
 /// Why an item was not taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PushError {
+pub(in crate::store) enum PushError {
     /// The lane is full.
     Full,
     /// The queue is closed.
@@ -42,13 +42,13 @@ pub(super) enum PushError {
 }
 
 impl<T> Queue<T> {
-    pub(super) const fn new() -> Self {
+    pub(in crate::store) const fn new() -> Self {
         let lanes = Lanes { urgent: VecDeque::new(), bulk: VecDeque::new(), closed: false };
         Self { lanes: Mutex::new(lanes), filled: Condvar::new() }
     }
 
     /// Adds an item, or refuses at once.
-    pub(super) fn push(&self, lane: Lane, item: T) -> Result<(), PushError> {
+    pub(in crate::store) fn push(&self, lane: Lane, item: T) -> Result<(), PushError> {
         {
             let mut lanes = lock(&self.lanes);
             if lanes.closed {
@@ -69,7 +69,7 @@ impl<T> Queue<T> {
 
     /// Waits for items and takes up to `max` urgent ones and then one of the bulk lane; nothing when
     /// the queue is closed and empty.
-    pub(super) fn take(&self, max: usize) -> Option<VecDeque<T>> {
+    pub(in crate::store) fn take(&self, max: usize) -> Option<VecDeque<T>> {
         let lanes = lock(&self.lanes);
         let waited = self.filled.wait_while(lanes, |lanes| {
             lanes.urgent.is_empty() && lanes.bulk.is_empty() && !lanes.closed
@@ -83,7 +83,7 @@ impl<T> Queue<T> {
     }
 
     /// Refuses whatever comes from now on; what waits can still be taken.
-    pub(super) fn close(&self) {
+    pub(in crate::store) fn close(&self) {
         lock(&self.lanes).closed = true;
         self.filled.notify_all();
     }

@@ -20,24 +20,17 @@ use crate::runtime::mutex::lock;
 use crate::runtime::random::Ids;
 use crate::runtime::thread;
 use crate::store::error::{Error, Unavailable};
-use crate::store::sqlite::command::{self, ANSWER_WAIT_MAX, Command, Failure, Pending, Tx};
+use crate::store::sqlite::command::{self, ANSWER_WAIT_MAX, Command, Failure, Pending};
 use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::migrate;
 use crate::store::sqlite::queue::{Lane, PushError, Queue};
+use crate::store::sqlite::statement::{Db, Tx};
+use crate::store::types::Health;
 
 /// Verbs in one transaction at most.
 const GROUP_MAX: usize = 256;
 /// A group that has run for so long is committed before the rest goes on.
 const GROUP_TIME_MAX: Duration = Duration::from_millis(50);
-
-/// How the last write went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
-    /// It was committed.
-    Ok,
-    /// It was not.
-    Failing(Unavailable),
-}
 
 /// What the writer thread and its callers share.
 struct Shared {
@@ -51,14 +44,14 @@ struct Shared {
 }
 
 /// Handle to the writer thread.
-pub(super) struct Writer {
+pub(in crate::store) struct Writer {
     shared: Arc<Shared>,
     /// Disconnects when the thread has ended.
     ended: Mutex<Receiver<Infallible>>,
 }
 
 impl Writer {
-    pub(super) fn start(
+    pub(in crate::store) fn start(
         connection: Connection,
         in_use: Arc<InUse>,
         clock: Arc<dyn Clock>,
@@ -80,7 +73,7 @@ impl Writer {
         Ok(Self { shared, ended: Mutex::new(ended) })
     }
 
-    pub(super) fn submit<T: Send + 'static>(
+    pub(in crate::store) fn submit<T: Send + 'static>(
         &self,
         lane: Lane,
         verb: impl Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
@@ -93,7 +86,7 @@ impl Writer {
         })
     }
 
-    pub(super) fn health(&self) -> Health {
+    pub(in crate::store) fn health(&self) -> Health {
         let place = usize::from(self.shared.failing.load(Ordering::Relaxed));
         match place.checked_sub(1).and_then(|place| Unavailable::ALL.get(place)) {
             Some(reason) => Health::Failing(*reason),
@@ -101,17 +94,17 @@ impl Writer {
         }
     }
 
-    pub(super) fn commits(&self) -> u64 {
+    pub(in crate::store) fn commits(&self) -> u64 {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
-    pub(super) fn busy(&self) -> Duration {
+    pub(in crate::store) fn busy(&self) -> Duration {
         Duration::from_micros(self.shared.busy.load(Ordering::Relaxed))
     }
 
     /// Takes nothing more and waits until what has queued up is done. Returns whether that came
     /// within the time; otherwise the thread is left behind, and its answers go on being true.
-    pub(super) fn close(&self, within: Duration) -> bool {
+    pub(in crate::store) fn close(&self, within: Duration) -> bool {
         self.shared.queue.close();
         let ended = lock(&self.ended);
         ended.recv_timeout(within) == Err(RecvTimeoutError::Disconnected)
@@ -282,7 +275,7 @@ impl Loop {
             if savepoints == Savepoints::EachVerb {
                 self.connection.prepare_cached("SAVEPOINT verb")?.execute([])?;
             }
-            let mut tx = Tx { connection: &self.connection, now, ids: &mut self.ids };
+            let mut tx = Tx::new(Db::new(&self.connection), now, &mut self.ids);
             let ran = command.run(&mut tx);
             group.push(command);
             match ran {

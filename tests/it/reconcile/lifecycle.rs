@@ -117,7 +117,7 @@ fn a_long_inbox_is_read_a_stretch_at_a_time() {
     assert_eq!(items(&world), 0);
     detect.step();
     assert_eq!(items(&world), 1, "the last row");
-    assert_eq!(detect.inbox_after, 0, "and from the beginning again");
+    assert_eq!(detect.inbox_after, None, "and from the beginning again");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn an_inbox_full_of_drift_is_opened_a_bounded_number_at_a_time_and_what_is_open_
         world.deliver(&webhooks(1).push_tag(&format!("v{number}"), &commit(1)));
     }
     world.tamper("UPDATE webhook_inbox SET state = 'processing'");
-    let mut after = 0;
+    let mut after = None;
     let mut detect = || {
         let now = world.clock.now();
         let found = world.store.detect(Kind::WebhookInbox, RULES, now, &mut after).unwrap();

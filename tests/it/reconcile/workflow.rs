@@ -240,7 +240,7 @@ fn what_is_opened_is_told_once() {
     let detect = || {
         use svc::runtime::clock::Clock as _;
         let now = world.clock.now();
-        let found = world.store.detect(Kind::WorkflowAttempt, RULES, now, &mut 0).unwrap();
+        let found = world.store.detect(Kind::WorkflowAttempt, RULES, now, &mut None).unwrap();
         (found.items.len(), found.more)
     };
     assert_eq!(detect(), (1, false));

@@ -226,7 +226,7 @@ fn detector(world: &Arc<World>, store: &Store) -> Detect {
         clock: Arc::<ManualClock>::clone(&world.clock),
         rules: RULES,
         reconcile: Notify::new(),
-        inbox_after: 0,
+        inbox_after: None,
     }
 }
 

@@ -230,7 +230,7 @@ impl World {
             clock: Arc::<ManualClock>::clone(&self.clock),
             rules: RULES,
             reconcile: Notify::new(),
-            inbox_after: 0,
+            inbox_after: None,
         }
     }
 

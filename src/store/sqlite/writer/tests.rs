@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::runtime::clock::SystemClock;
 use crate::runtime::random::SystemEntropy;
-use crate::store::sqlite::{Options, Store};
+use crate::store::sql::params;
+use crate::store::{Options, Store};
 
 /// What a verb does, which has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +23,9 @@ fn run(kind: Kind, number: usize, tx: &Tx<'_>) -> Result<usize, Error> {
     if kind == Kind::FailsAtOnce {
         return Err(Error::LeaseLost);
     }
-    tx.connection.execute(
-        "INSERT INTO installations (installation_id, state, updated_at) VALUES (?1, 'active', 0)",
-        [i64::try_from(number).unwrap() + 1],
+    tx.execute(
+        "INSERT INTO installations (installation_id, state, updated_at) VALUES (:id, 'active', 0)",
+        params! { ":id": i64::try_from(number).unwrap() + 1 },
     )?;
     match kind {
         Kind::Writes => Ok(number),

@@ -1,0 +1,103 @@
+//! Upkeep: what a sweep deleted, when workers last looked, and what waits.
+
+use crate::domain::time::Timestamp;
+
+/// Rows of one kind that one sweep deletes at most.
+pub(in crate::store) const SWEEP_MAX: u32 = 500;
+
+/// Rows a count looks at before it gives up and says "at least so many".
+pub(in crate::store) const COUNT_MAX: i64 = 10_000;
+
+/// How many rows a sweep deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Completed jobs.
+    pub jobs: usize,
+    /// Inbox rows without a job.
+    pub deliveries: usize,
+    /// Finished outbox messages.
+    pub messages: usize,
+    /// Finished reconciliation items.
+    pub items: usize,
+}
+
+impl Swept {
+    /// Says whether another sweep would find more.
+    #[must_use]
+    pub fn may_have_more(&self) -> bool {
+        let max = usize::try_from(SWEEP_MAX).unwrap_or(usize::MAX);
+        [self.jobs, self.deliveries, self.messages, self.items]
+            .into_iter()
+            .any(|count| count >= max)
+    }
+}
+
+/// When a worker last looked, and last succeeded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticks {
+    /// Nothing until the first.
+    pub last_poll_at: Option<Timestamp>,
+    /// Nothing until the first.
+    pub last_success_at: Option<Timestamp>,
+}
+
+/// What waits, counted up to ten thousand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Jobs that are available.
+    pub jobs_available: i64,
+    /// When the oldest available job became due.
+    pub oldest_job_at: Option<Timestamp>,
+    /// Messages that are available.
+    pub messages_available: i64,
+    /// When the oldest available message became due.
+    pub oldest_message_at: Option<Timestamp>,
+    /// Dead letters that are open.
+    pub dead_letters_open: i64,
+}
+
+impl Backlog {
+    /// Returns how many jobs and messages wait, and whether both were counted to their end.
+    #[must_use]
+    pub fn waiting(&self) -> (u64, bool) {
+        let whole = self.jobs_available < COUNT_MAX && self.messages_available < COUNT_MAX;
+        let waiting = self.jobs_available.saturating_add(self.messages_available);
+        (u64::try_from(waiting).unwrap_or(0), whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_batch_of_any_kind_may_have_more_behind_it() {
+        let max = usize::try_from(SWEEP_MAX).expect("a small number");
+        let swept = |jobs, deliveries, messages, items| Swept { jobs, deliveries, messages, items };
+        assert!(!swept(0, 0, 0, 0).may_have_more());
+        assert!(!swept(max - 1, max - 1, max - 1, max - 1).may_have_more());
+        for full in
+            [swept(max, 0, 0, 0), swept(0, max, 0, 0), swept(0, 0, max, 0), swept(0, 0, 0, max)]
+        {
+            assert!(full.may_have_more(), "{full:?}");
+        }
+    }
+    #[test]
+    fn what_was_counted_to_the_bound_may_be_more() {
+        let backlog = |jobs_available, messages_available| {
+            let (oldest_job_at, oldest_message_at) = (None, None);
+            let dead_letters_open = 0;
+            let backlog = Backlog {
+                jobs_available,
+                oldest_job_at,
+                messages_available,
+                oldest_message_at,
+                dead_letters_open,
+            };
+            backlog.waiting()
+        };
+        assert_eq!(backlog(2, 3), (5, true));
+        assert!(backlog(COUNT_MAX - 1, COUNT_MAX - 1).1);
+        assert!(!backlog(COUNT_MAX, 0).1 && !backlog(0, COUNT_MAX).1);
+    }
+}

@@ -1,0 +1,236 @@
+//! Applying what a look told: in one transaction that checks the claim, reads where the subject stands
+//! now, decides, and writes.
+
+use crate::domain::delivery::InboxState;
+use crate::domain::digest::Digest;
+use crate::domain::id::AttemptId;
+use crate::domain::lease::{Claim, Fence, RowHandle};
+use crate::domain::outbox::EffectKind;
+use crate::domain::reconcile::look::{CheckRun, Look, Settled, Subject};
+use crate::domain::reconcile::{
+    Code, Rules, Standing, check_run, doubt, lag_until, lifecycle, workflow,
+};
+use crate::domain::release::Ending;
+use crate::domain::time::Timestamp;
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::items::Held;
+use crate::store::rows::{
+    attempts, endings, forge_limits, inbox, items, publication, settlement, ticks,
+};
+use crate::store::sql::{Tx, params};
+use crate::store::types::Observation;
+
+impl Store {
+    /// Applies what a look told to its subject, and finishes the item or puts it off.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when the claim is no longer ours: what was seen is discarded.
+    pub fn apply_look(
+        &self,
+        claim: &Claim<Look>,
+        observation: Observation,
+        rules: Rules,
+    ) -> Result<Settled, Error> {
+        let (fence, look) = (claim.fence, claim.item.clone());
+        self.write(move |tx| {
+            let Held { deadline, lag_count } = items::held(tx, fence)?;
+            if let Some(until) = observation.wait_until() {
+                forge_limits::pause(tx, look.installation, until)?;
+            }
+            let decides = observation.decides(deadline, tx.now);
+            let lag_until = lag_until(observation.failed(), decides, tx.now, lag_count);
+            let item = Applying { fence, look: &look, deadline, lag_until, rules: &rules };
+            let settled = match (&look.subject, observation) {
+                (Subject::WorkflowRun(run), Observation::Workflow(lookup)) => {
+                    workflow(tx, &item, run.attempt, lookup)?
+                }
+                (Subject::UnknownRun(it), Observation::Doubt(seen)) => {
+                    unknown_run(tx, &item, it.attempt, seen)?
+                }
+                (Subject::Dispatch(it), Observation::Doubt(seen)) => {
+                    doubt(tx, &item, it.attempt, EffectKind::WorkflowDispatch, seen)?
+                }
+                (Subject::Creation(it), Observation::Doubt(seen)) => {
+                    doubt(tx, &item, it.attempt, EffectKind::CheckRunCreate, seen)?
+                }
+                (Subject::CheckRun(it), Observation::CheckRun(seen)) => {
+                    check_run(tx, &item, it, seen)?
+                }
+                (Subject::Inbox(inbox), Observation::Inbox) => lifecycle(tx, &item, *inbox)?,
+                _ => return Err(Error::Row("subject_id")),
+            };
+            let succeeded = !observation.is_unavailable();
+            let worker = look.reason.kind().worker();
+            ticks::note(tx, worker, succeeded, ticks::RECONCILERS_EVERY)?;
+            Ok(settled)
+        })
+    }
+}
+
+/// A claimed item that is still ours.
+struct Applying<'a> {
+    fence: Fence,
+    look: &'a Look,
+    deadline: Timestamp,
+    /// What was seen may be the lag of a fresh token: when to look again.
+    lag_until: Option<Timestamp>,
+    rules: &'a Rules,
+}
+
+fn workflow(
+    tx: &mut Tx<'_>,
+    item: &Applying<'_>,
+    attempt: AttemptId,
+    lookup: workflow::Lookup,
+) -> Result<Settled, Error> {
+    let standing = attempts::standing_of(tx, attempt)?;
+    if let (Standing::Current, Some(at)) = (standing, item.lag_until) {
+        return items::recheck_for_lag(tx, item.fence, at);
+    }
+    match workflow::decide(standing, lookup, item.deadline, tx.now, item.rules) {
+        workflow::Outcome::Close(code) => items::complete(tx, item.fence, code),
+        workflow::Outcome::Recheck { code, at, ended_well } => {
+            if ended_well {
+                attempts::reporting(tx, attempt)?;
+            }
+            items::recheck(tx, item.fence, code, at, item.rules)
+        }
+        workflow::Outcome::Fail(code) => {
+            endings::end(tx, attempt, Ending::Failed(code))?;
+            items::complete(tx, item.fence, code)
+        }
+        workflow::Outcome::TimeOut(code) => {
+            endings::end(tx, attempt, Ending::TimedOut(code))?;
+            items::complete(tx, item.fence, code)
+        }
+    }
+}
+
+/// A run that is found is observed from now on; one that is not is as good as one that does not end.
+fn unknown_run(
+    tx: &mut Tx<'_>,
+    item: &Applying<'_>,
+    attempt: AttemptId,
+    observation: doubt::Observation,
+) -> Result<Settled, Error> {
+    if let doubt::Observation::WorkflowRun(run) = observation
+        && attempts::standing_of(tx, attempt)? == Standing::Current
+        && attempts::identify(tx, attempt, run)?
+    {
+        return items::complete(tx, item.fence, Code::RunIdentified);
+    }
+    let lookup = match observation {
+        doubt::Observation::Unavailable(why) => workflow::Lookup::Unavailable(why),
+        _ => workflow::Lookup::Pending,
+    };
+    workflow(tx, item, attempt, lookup)
+}
+
+fn doubt(
+    tx: &mut Tx<'_>,
+    item: &Applying<'_>,
+    attempt: AttemptId,
+    kind: EffectKind,
+    observation: doubt::Observation,
+) -> Result<Settled, Error> {
+    let Some(message) = settlement::in_doubt(tx, attempt, kind)? else {
+        return items::complete(tx, item.fence, Code::AlreadyRepaired);
+    };
+    if let Some(at) = item.lag_until {
+        return items::recheck_for_lag(tx, item.fence, at);
+    }
+    let of = (kind, attempts::standing_of(tx, attempt)?);
+    let decide = |seen, now| doubt::decide(of, seen, item.deadline, now, item.rules);
+    let mut outcome = decide(observation, tx.now);
+    if let doubt::Outcome::Proved(proof) = outcome {
+        if settlement::prove(tx, &message, proof)? {
+            return items::complete(tx, item.fence, Code::EffectProved);
+        }
+        // What was found belongs to another attempt: it proves nothing about this one.
+        outcome = decide(doubt::Observation::NoProof, tx.now);
+    }
+    let code = match outcome {
+        doubt::Outcome::Recheck { code, at } => {
+            return items::recheck(tx, item.fence, code, at, item.rules);
+        }
+        doubt::Outcome::Disproved => {
+            settlement::disprove(tx, &message)?;
+            Code::EffectDisproved
+        }
+        doubt::Outcome::End(code) => {
+            endings::end(tx, attempt, Ending::Failed(code))?;
+            code
+        }
+        doubt::Outcome::Unproved | doubt::Outcome::Proved(_) => Code::EffectUnproved,
+    };
+    items::complete(tx, item.fence, code)
+}
+
+fn check_run(
+    tx: &mut Tx<'_>,
+    item: &Applying<'_>,
+    subject: &CheckRun,
+    observation: check_run::Observation,
+) -> Result<Settled, Error> {
+    let (release_run, attempt) = (subject.release_run, subject.attempt);
+    let standing = publication::standing_of(tx, release_run, attempt)?;
+    if let (check_run::Standing::Unpublished, Some(at)) = (standing, item.lag_until) {
+        return items::recheck_for_lag(tx, item.fence, at);
+    }
+    match check_run::decide(standing, observation, item.deadline, tx.now, item.rules) {
+        check_run::Outcome::Close(code) => items::complete(tx, item.fence, code),
+        check_run::Outcome::Recheck { code, at } => {
+            if let check_run::Observation::Refused(refused) = observation {
+                note_refusal(tx, item.fence, refused.state)?;
+            }
+            items::recheck(tx, item.fence, code, at, item.rules)
+        }
+        check_run::Outcome::Published => {
+            endings::confirm(tx, attempt)?;
+            items::complete(tx, item.fence, Code::PublicationReconciled)
+        }
+        check_run::Outcome::Fail(code) => {
+            if code == Code::ForgeCheckRunBindingMismatch {
+                attempts::check_run_is_not_ours(tx, attempt)?;
+            }
+            publication::record_failure(tx, item.look.installation, release_run, code)?;
+            items::complete(tx, item.fence, code)
+        }
+    }
+}
+
+/// Notes in which state the forge refused to set the check run of an item.
+fn note_refusal(tx: &Tx<'_>, fence: Fence, state: Digest) -> Result<(), Error> {
+    tx.execute(
+        "UPDATE reconciliation_items SET refused_state = :state WHERE id = :id",
+        params! { ":id": fence.row, ":state": state },
+    )?;
+    Ok(())
+}
+
+fn lifecycle(tx: &mut Tx<'_>, item: &Applying<'_>, inbox: RowHandle) -> Result<Settled, Error> {
+    let facts = tx.query_one(
+        "SELECT i.state, i.received_at, j.status FROM webhook_inbox i \
+         LEFT JOIN control_plane_jobs j ON j.inbox_id = i.inbox_id WHERE i.inbox_id = :inbox",
+        params! { ":inbox": inbox },
+        |row| inbox::facts(row, item.rules),
+    )?;
+    // A row that was swept needs no repair.
+    let outcome = facts.map_or(lifecycle::Outcome::Close(Code::AlreadyRepaired), |facts| {
+        lifecycle::decide(&facts, tx.now)
+    });
+    let code = match outcome {
+        lifecycle::Outcome::Close(code) => code,
+        lifecycle::Outcome::Project(state) => {
+            inbox::set_state(tx, inbox, state)?;
+            Code::LifecycleInboxStateDrift
+        }
+        lifecycle::Outcome::Recreate => {
+            inbox::recreate_job(tx, inbox)?;
+            inbox::set_state(tx, inbox, InboxState::Accepted)?;
+            Code::LifecycleJobMissing
+        }
+    };
+    items::complete(tx, item.fence, code)
+}

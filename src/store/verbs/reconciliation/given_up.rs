@@ -1,0 +1,147 @@
+//! Applies the deadline of items that were given up because every holder crashed or their subject cannot be
+//! read. The outcome is that of a failed lookup, so no release stays undecided.
+
+use crate::domain::id::{AttemptId, InstallationId, ReconciliationId};
+use crate::domain::lease::RowHandle;
+use crate::domain::outbox::EffectKind;
+use crate::domain::reconcile::{Code, Kind, Reason, Rules, Standing, check_run, doubt};
+use crate::domain::release::Ending;
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::{attempts, endings, publication, settlement};
+use crate::store::sql::{Tx, params};
+use crate::store::types::Closed;
+
+/// Items that one call reads at most.
+const APPLIED_MAX: u32 = 64;
+
+/// An item as it is stored: it is parsed where it is applied, so that one that does not parse holds up no
+/// other.
+#[derive(Clone)]
+struct GivenUp {
+    row: RowHandle,
+    id: String,
+    reason: String,
+    subject: String,
+    attempt: Option<String>,
+    installation: i64,
+}
+
+impl Store {
+    /// Applies the deadlines of given-up items that have passed, each in a transaction of its own. Returns
+    /// the items whose subject was changed by it, and what it came to.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the rest was not applied.
+    pub fn apply_deadlines(&self, kind: Kind, rules: Rules) -> Result<Vec<Closed>, Error> {
+        let mut changed = Vec::new();
+        for item in self.overdue(kind, rules)? {
+            let row = item.row;
+            match self
+                .write(move |tx| apply(tx, &item).and_then(|closed| mark(tx, row).map(|()| closed)))
+            {
+                Ok(closed) => changed.extend(closed),
+                // What does not read cannot be ended, now or later.
+                Err(Error::Row(_)) => self.write(move |tx| mark(tx, row))?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Reads the items whose deadline has passed, or is so far ahead that a wrong clock set it.
+    fn overdue(&self, kind: Kind, rules: Rules) -> Result<Vec<GivenUp>, Error> {
+        let now = self.clock.now();
+        self.read(|db| {
+            db.query(
+                "SELECT id, reconciliation_id, reason, subject_id, attempt_id, installation_id \
+                 FROM reconciliation_items \
+                 WHERE status = 'dead_letter' AND deadline_applied_at IS NULL AND kind = :kind \
+                    AND (deadline_at <= :now OR deadline_at > :latest) LIMIT +:limit",
+                params! {
+                    ":kind": kind,
+                    ":now": now,
+                    ":latest": now.plus(rules.deadline),
+                    ":limit": APPLIED_MAX,
+                },
+                |row| {
+                    Ok(GivenUp {
+                        row: row.get("id")?,
+                        id: row.get("reconciliation_id")?,
+                        reason: row.get("reason")?,
+                        subject: row.get("subject_id")?,
+                        attempt: row.get("attempt_id")?,
+                        installation: row.get("installation_id")?,
+                    })
+                },
+            )
+        })
+    }
+}
+
+fn mark(tx: &Tx<'_>, row: RowHandle) -> Result<(), Error> {
+    tx.execute(
+        "UPDATE reconciliation_items SET deadline_applied_at = :now, updated_at = :now \
+         WHERE id = :id",
+        params! { ":id": row, ":now": tx.now },
+    )?;
+    Ok(())
+}
+
+/// Applies the deadline of one item; returns what it came to, when it changed anything.
+fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Closed>, Error> {
+    let id: ReconciliationId = item.id.parse().map_err(|_| Error::Row("reconciliation_id"))?;
+    let reason = Reason::from_word(&item.reason).ok_or(Error::Row("reason"))?;
+    let code = match reason {
+        Reason::RunningStale | Reason::RunUnknown => {
+            end(tx, item, Code::ForgeWorkflowLookupFailed, None)?
+        }
+        Reason::DispatchUncertain => end_in_doubt(tx, item, EffectKind::WorkflowDispatch)?,
+        Reason::CheckRunCreateUncertain => end_in_doubt(tx, item, EffectKind::CheckRunCreate)?,
+        Reason::ReportingStale => record_publication_failure(tx, item)?,
+        // The inbox is compared with its jobs again and again, without a deadline.
+        Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => None,
+    };
+    Ok(code.map(|code| Closed { id, reason, code }))
+}
+
+fn end_in_doubt(
+    tx: &mut Tx<'_>,
+    item: &GivenUp,
+    effect: EffectKind,
+) -> Result<Option<Code>, Error> {
+    end(tx, item, doubt::unproved(effect), Some(effect))
+}
+
+/// Ends the release of an item, if it is about the current attempt; of an effect in doubt, if it still is.
+fn end(
+    tx: &mut Tx<'_>,
+    item: &GivenUp,
+    code: Code,
+    in_doubt: Option<EffectKind>,
+) -> Result<Option<Code>, Error> {
+    let attempt: AttemptId = item.subject.parse().map_err(|_| Error::Row("subject_id"))?;
+    let is_settled = match in_doubt {
+        Some(effect) => settlement::in_doubt(tx, attempt, effect)?.is_none(),
+        None => false,
+    };
+    if is_settled || attempts::standing_of(tx, attempt)? != Standing::Current {
+        return Ok(None);
+    }
+    endings::end(tx, attempt, Ending::Failed(code))?;
+    Ok(Some(code))
+}
+
+fn record_publication_failure(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Code>, Error> {
+    let release_run = item.subject.parse().map_err(|_| Error::Row("subject_id"))?;
+    let attempt = item.attempt.as_deref().ok_or(Error::Row("attempt_id"))?;
+    let attempt = attempt.parse().map_err(|_| Error::Row("attempt_id"))?;
+    let installation = InstallationId::try_from(item.installation);
+    let installation = installation.map_err(|_| Error::Row("installation_id"))?;
+    if publication::standing_of(tx, release_run, attempt)? != check_run::Standing::Unpublished {
+        return Ok(None);
+    }
+    let code = Code::ForgeCheckRunLookupFailed;
+    publication::record_failure(tx, installation, release_run, code)?;
+    Ok(Some(code))
+}

@@ -1,0 +1,263 @@
+//! Release runs as operators see them: the list of one installation, and one run with its attempts
+//! and what is planned for it. Reads only; no payload, nonce or result leaves with them.
+
+use crate::domain::dead_letter::ReplayClass;
+use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
+use crate::domain::outbox::OutboxStatus;
+use crate::domain::page::Page;
+use crate::domain::release::ReleaseStatus;
+use crate::domain::release::outlook::{Facts, Message, Publication, Reconciliation};
+use crate::domain::time::Timestamp;
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::listing;
+use crate::store::sql::{Db, Row, params};
+use crate::store::types::{Attempt, ReleaseRun, ReleaseRunDetail};
+
+/// Most attempts that are shown of one release run.
+const ATTEMPTS_MAX: u32 = 100;
+
+const COLUMNS: &str = "r.release_run_id, p.full_name, r.git_ref, r.head_sha, r.status, r.decision, \
+    r.conclusion, r.failure_reason, r.current_attempt_id, a.attempt_number, r.workflow_run_id, \
+    r.check_run_id, r.forge_check_published_at, r.created_at, r.updated_at, r.finished_at, \
+    iif(r.forge_check_published_at IS NULL, \
+        coalesce(s.last_publication_error, (SELECT i.outcome_code FROM reconciliation_items i \
+            WHERE i.subject_id = r.release_run_id AND i.reason = 'reporting_stale' \
+                AND i.attempt_id = r.current_attempt_id AND i.status = 'completed' \
+                AND i.outcome_code LIKE 'forge\\_check\\_run\\_%' ESCAPE '\\')), \
+        NULL) AS last_publication_error";
+/// The name only while the repository is the installation's; the result only of the current attempt.
+const JOINS: &str = "LEFT JOIN release_run_attempts a ON a.attempt_id = r.current_attempt_id \
+    LEFT JOIN release_run_results s ON s.release_run_id = r.release_run_id \
+        AND s.attempt_id = r.current_attempt_id \
+    LEFT JOIN repositories p ON p.repository_id = r.repository_id \
+        AND p.installation_id = r.forge_installation_id";
+const FIND: &str = "SELECT id FROM release_runs \
+    WHERE release_run_id = :before AND forge_installation_id = :installation";
+
+impl Store {
+    /// Returns release runs of one installation that were recorded before `before`, newest first;
+    /// nothing when `before` names none of them.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn release_runs(
+        &self,
+        installation: InstallationId,
+        status: Option<ReleaseStatus>,
+        before: Option<ReleaseRunId>,
+        limit: u32,
+    ) -> Result<Option<Page<ReleaseRun, ReleaseRunId>>, Error> {
+        self.read(|db| {
+            let Some(bound) = listing::bound(db, FIND, installation, before)? else {
+                return Ok(None);
+            };
+            let sql = match status {
+                None => format!(
+                    "SELECT {COLUMNS} FROM release_runs r \
+                     INDEXED BY release_runs_of_installation {JOINS} \
+                     WHERE r.forge_installation_id = :installation AND r.id < :bound \
+                        AND :status IS NULL ORDER BY r.id DESC LIMIT +:limit"
+                ),
+                Some(_) => format!(
+                    "SELECT {COLUMNS} FROM release_runs r \
+                     INDEXED BY release_runs_of_status {JOINS} \
+                     WHERE r.forge_installation_id = :installation AND r.id < :bound \
+                        AND r.status = :status ORDER BY r.id DESC LIMIT +:limit"
+                ),
+            };
+            Ok(Some(Page::cut(
+                db.query(
+                    &sql,
+                    params! {
+                        ":installation": installation,
+                        ":bound": bound,
+                        ":status": status,
+                        ":limit": i64::from(limit) + 1,
+                    },
+                    release,
+                )?,
+                limit,
+                |release| release.id,
+            )))
+        })
+    }
+
+    /// Returns one release run of an installation, as it stands at one instant.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn release_run(
+        &self,
+        installation: InstallationId,
+        id: ReleaseRunId,
+    ) -> Result<Option<ReleaseRunDetail>, Error> {
+        // Several statements see one state of the file.
+        self.read(|db| db.snapshot(|db| detail(db, installation, id)))
+    }
+}
+
+fn detail(
+    db: &Db<'_>,
+    installation: InstallationId,
+    id: ReleaseRunId,
+) -> Result<Option<ReleaseRunDetail>, Error> {
+    let Some(release) = one(db, installation, id)? else { return Ok(None) };
+    let (message, dead_letter_reason) = message(db, release.attempt)?.unzip();
+    let facts = Facts {
+        status: release.status,
+        message,
+        reconciliation: reconciliation(db, installation, &release)?,
+        publication: publication(&release),
+    };
+    Ok(Some(ReleaseRunDetail {
+        release,
+        attempts: attempts(db, id)?,
+        facts,
+        dead_letter_reason: dead_letter_reason.flatten(),
+    }))
+}
+
+fn one(
+    db: &Db<'_>,
+    installation: InstallationId,
+    id: ReleaseRunId,
+) -> Result<Option<ReleaseRun>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM release_runs r {JOINS} \
+         WHERE r.release_run_id = :release AND r.forge_installation_id = :installation"
+    );
+    db.query_one(&sql, params! { ":release": id, ":installation": installation }, release)
+}
+
+fn attempts(db: &Db<'_>, release: ReleaseRunId) -> Result<Vec<Attempt>, Error> {
+    db.query(
+        "SELECT attempt_id, attempt_number, status, failure_reason, workflow_run_id, \
+            check_run_id, hinted_at FROM release_run_attempts \
+         WHERE release_run_id = :release ORDER BY attempt_number DESC LIMIT +:limit",
+        params! { ":release": release, ":limit": ATTEMPTS_MAX },
+        |row| {
+            Ok(Attempt {
+                id: row.get("attempt_id")?,
+                number: row.get("attempt_number")?,
+                status: row.get("status")?,
+                failure_reason: row.get("failure_reason")?,
+                workflow_run: row.get("workflow_run_id")?,
+                check_run: row.get("check_run_id")?,
+                hinted_at: row.get("hinted_at")?,
+            })
+        },
+    )
+}
+
+/// Reads the first unfinished message of an attempt, and why it died when it did. A dead dispatch comes
+/// last, because it holds no other message.
+fn message(db: &Db<'_>, attempt: AttemptId) -> Result<Option<(Message, Option<String>)>, Error> {
+    let found = message_that(db, attempt, false)?;
+    if found.is_some() { Ok(found) } else { message_that(db, attempt, true) }
+}
+
+/// Reads the first unfinished message that is, or is not, a dead dispatch. One that waits is sent no earlier
+/// than a pause of its installation ends.
+fn message_that(
+    db: &Db<'_>,
+    attempt: AttemptId,
+    is_dead_dispatch: bool,
+) -> Result<Option<(Message, Option<String>)>, Error> {
+    db.query_one(
+        "SELECT o.outbox_id, o.kind, o.status, o.lease_expires_at, d.replay_class, d.reason_code, \
+            max(o.available_at, coalesce(p.paused_until, 0)) AS due_at \
+         FROM outbox o \
+         LEFT JOIN installation_pauses p ON p.installation_id = o.installation_id \
+         LEFT JOIN dead_letters d ON d.item_type = 'outbox' AND d.item_id = o.outbox_id \
+            AND d.resolution IS NULL \
+         WHERE o.attempt_id = :attempt \
+            AND o.status IN ('held', 'available', 'leased', 'dead_letter') \
+            AND (o.kind = 'workflow_dispatch' AND o.status = 'dead_letter') = :dead_dispatch \
+         ORDER BY o.id LIMIT 1",
+        params! { ":attempt": attempt, ":dead_dispatch": is_dead_dispatch },
+        |row| Ok((planned(row)?, row.get("reason_code")?)),
+    )
+}
+
+fn planned(row: &Row<'_>) -> Result<Message, Error> {
+    let status: String = row.get("status")?;
+    if status == OutboxStatus::DeadLetter.as_str() {
+        let class: Option<String> = row.get("replay_class")?;
+        let class = class.as_deref().and_then(ReplayClass::from_word);
+        Ok(Message::Dead { id: row.get("outbox_id")?, class })
+    } else if status == OutboxStatus::Leased.as_str() {
+        Ok(Message::Leased { until: row.get("lease_expires_at")? })
+    } else {
+        Ok(Message::Waiting { kind: row.get("kind")?, at: row.get("due_at")? })
+    }
+}
+
+/// Reads the open reconciliation item of a release run or its current attempt that is looked at first.
+fn reconciliation(
+    db: &Db<'_>,
+    installation: InstallationId,
+    release: &ReleaseRun,
+) -> Result<Option<Reconciliation>, Error> {
+    let mut next: Option<Reconciliation> = None;
+    for subject in [release.id.to_string(), release.attempt.to_string()] {
+        let found = db.query_one(
+            "SELECT min(next_check_at) AS next_check_at, deadline_at, \
+                coalesce((SELECT paused_until FROM installation_pauses p \
+                    WHERE p.installation_id = :installation), next_check_at) AS paused_until \
+             FROM reconciliation_items INDEXED BY reconciliation_items_of_subject \
+             WHERE subject_id = :subject AND status IN ('open', 'leased') \
+                AND installation_id = :installation",
+            params! { ":subject": subject, ":installation": installation },
+            look_ahead,
+        )?;
+        let Some(found) = found.flatten() else { continue };
+        if next.is_none_or(|next| found.next_check_at < next.next_check_at) {
+            next = Some(found);
+        }
+    }
+    Ok(next)
+}
+
+/// Reads when an item is looked at next; returns `None` if there is none.
+fn look_ahead(row: &Row<'_>) -> Result<Option<Reconciliation>, Error> {
+    let Some(next_check_at) = row.get::<Option<Timestamp>>("next_check_at")? else {
+        return Ok(None);
+    };
+    Ok(Some(Reconciliation {
+        next_check_at: next_check_at.max(row.get("paused_until")?),
+        // Beside `min`, the other column is that of the same row.
+        deadline_at: row.get("deadline_at")?,
+    }))
+}
+
+const fn publication(release: &ReleaseRun) -> Publication {
+    match release {
+        ReleaseRun { published_at: Some(_), .. } => Publication::Confirmed,
+        ReleaseRun { last_publication_error: Some(_), .. } => Publication::Failed,
+        ReleaseRun { check_run: None, .. } => Publication::NoCheckRun,
+        ReleaseRun { .. } => Publication::Unconfirmed,
+    }
+}
+
+fn release(row: &Row<'_>) -> Result<ReleaseRun, Error> {
+    Ok(ReleaseRun {
+        id: row.get("release_run_id")?,
+        repository: row.get("full_name")?,
+        git_ref: row.get("git_ref")?,
+        head_sha: row.get("head_sha")?,
+        status: row.get("status")?,
+        decision: row.get("decision")?,
+        conclusion: row.get("conclusion")?,
+        failure_reason: row.get("failure_reason")?,
+        attempt: row.get("current_attempt_id")?,
+        attempt_number: row.get("attempt_number")?,
+        workflow_run: row.get("workflow_run_id")?,
+        check_run: row.get("check_run_id")?,
+        published_at: row.get("forge_check_published_at")?,
+        last_publication_error: row.get("last_publication_error")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+        finished_at: row.get("finished_at")?,
+    })
+}

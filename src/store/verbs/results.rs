@@ -1,0 +1,197 @@
+//! Results of releases: what one must be bound to, and the one transaction that records it: the
+//! credential, the result, the workflow run it proves, and the end of the release.
+
+use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, WorkflowRunId};
+use crate::domain::reconcile::doubt::Proof;
+use crate::domain::release::Ending;
+use crate::domain::release::attempt::AttemptStatus;
+use crate::domain::result::{
+    Credential, Expected, Facts, NewResult, Outcome, Recorded, Refusal, RunFacts, decide,
+};
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::{attempts, audit, endings, settlement};
+use crate::store::sql::{Row, Tx, params};
+
+/// The stored answer of a recorded result.
+const RECORDED: &str = "recorded";
+
+impl Store {
+    /// Returns what a result of this attempt of this release run must be bound to; nothing when there
+    /// is no such attempt.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it could not be read.
+    pub fn expected_result(
+        &self,
+        release_run: ReleaseRunId,
+        attempt: AttemptId,
+    ) -> Result<Option<Expected>, Error> {
+        self.read(|db| {
+            db.query_one(
+                "SELECT a.nonce, a.workflow, a.workflow_run_id, r.repository_id, \
+                    r.repository_owner_id, r.git_ref, r.head_sha, \
+                    coalesce(a.workflow_run_attempt, 1) AS run_attempt \
+                 FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
+                 WHERE a.attempt_id = :attempt AND a.release_run_id = :release",
+                params! { ":attempt": attempt, ":release": release_run },
+                expected,
+            )
+        })
+    }
+
+    /// Records a result whose credential holds, and ends the release by it. A refused one changes
+    /// nothing but that the first of its attempt is audited.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it is not on disk; the sender must not be told that it is.
+    pub fn record_result(&self, result: NewResult) -> Result<Recorded, Error> {
+        self.write(move |tx| record(tx, &result))
+    }
+}
+
+fn expected(row: &Row<'_>) -> Result<Expected, Error> {
+    Ok(Expected {
+        nonce: row.get("nonce")?,
+        repository: row.get("repository_id")?,
+        owner: row.get("repository_owner_id")?,
+        git_ref: row.get("git_ref")?,
+        head_sha: row.get("head_sha")?,
+        workflow: row.get("workflow")?,
+        workflow_run: row.get("workflow_run_id")?,
+        run_attempt: row.get("run_attempt")?,
+    })
+}
+
+fn record(tx: &mut Tx<'_>, result: &NewResult) -> Result<Recorded, Error> {
+    let (installation, facts) = facts(tx, result)?;
+    match decide(&facts) {
+        Outcome::Repeat => Ok(Recorded::Before),
+        Outcome::Refuse(refusal) => {
+            refuse(tx, installation, result.attempt, refusal)?;
+            Ok(Recorded::Refused(refusal))
+        }
+        Outcome::Record { proves_run } => {
+            keep(tx, result)?;
+            if proves_run {
+                prove_run(tx, result.attempt, result.workflow_run)?;
+            }
+            endings::end(tx, result.attempt, Ending::Decided(result.report.decision))?;
+            Ok(Recorded::Now)
+        }
+    }
+}
+
+fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, Facts), Error> {
+    let found = tx.query_one(
+        "SELECT r.forge_installation_id, r.head_sha, a.workflow_run_id, a.status \
+         FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
+         WHERE a.attempt_id = :attempt AND a.release_run_id = :release",
+        params! { ":attempt": result.attempt, ":release": result.release_run },
+        |row| {
+            let run = match row.get::<Option<WorkflowRunId>>("workflow_run_id")? {
+                Some(run) if run == result.workflow_run => RunFacts::Known,
+                Some(_) => RunFacts::Other,
+                None => run_of_nobody(tx, result)?,
+            };
+            let facts = Facts {
+                credential: credential(tx, result)?,
+                standing: attempts::standing_of(tx, result.attempt)?,
+                same_commit: row.get::<String>("head_sha")? == result.report.head_commit.as_str(),
+                dispatched: row.get::<AttemptStatus>("status")?.is_dispatched(),
+                run,
+            };
+            Ok((row.get("forge_installation_id")?, facts))
+        },
+    )?;
+    found.ok_or(Error::Row("attempt_id"))
+}
+
+fn run_of_nobody(tx: &Tx<'_>, result: &NewResult) -> Result<RunFacts, Error> {
+    let run = Proof::WorkflowRun(result.workflow_run);
+    let taken = attempts::is_taken(tx, run, result.attempt)?;
+    Ok(if taken { RunFacts::Taken } else { RunFacts::Unknown })
+}
+
+fn credential(tx: &Tx<'_>, result: &NewResult) -> Result<Credential, Error> {
+    let same: Option<bool> = tx.query_one(
+        "SELECT attempt_id = :attempt AND payload_sha256 = :digest AS same \
+         FROM result_callbacks \
+             WHERE token_id = :credential",
+        params! {
+            ":credential": result.credential.to_string(),
+            ":attempt": result.attempt,
+            ":digest": result.body_sha256,
+        },
+        |row| row.get("same"),
+    )?;
+    Ok(match same {
+        None => Credential::New,
+        Some(true) => Credential::SameBody,
+        Some(false) => Credential::OtherBody,
+    })
+}
+
+/// Keeps the credential and the result. The result of an earlier attempt makes way.
+fn keep(tx: &Tx<'_>, result: &NewResult) -> Result<(), Error> {
+    tx.execute(
+        "INSERT INTO result_callbacks (token_id, attempt_id, payload_sha256, outcome, \
+            created_at) \
+         VALUES (:credential, :attempt, :digest, :outcome, :now)",
+        params! {
+            ":credential": result.credential.to_string(),
+            ":attempt": result.attempt,
+            ":digest": result.body_sha256,
+            ":outcome": RECORDED,
+            ":now": tx.now,
+        },
+    )?;
+    tx.execute(
+        "INSERT INTO release_run_results (release_run_id, attempt_id, decision, \
+            payload_sha256, accepted_payload, created_at, updated_at) \
+         VALUES (:release, :attempt, :decision, :digest, :body, :now, :now) \
+         ON CONFLICT (release_run_id) DO UPDATE SET attempt_id = excluded.attempt_id, \
+            decision = excluded.decision, payload_sha256 = excluded.payload_sha256, \
+            accepted_payload = excluded.accepted_payload, last_publication_error = NULL, \
+            created_at = excluded.created_at, updated_at = excluded.updated_at",
+        params! {
+            ":release": result.release_run,
+            ":attempt": result.attempt,
+            ":decision": result.report.decision,
+            ":digest": result.body_sha256,
+            ":body": result.body,
+            ":now": tx.now,
+        },
+    )?;
+    Ok(())
+}
+
+/// The run of an attempt is known by its result. A dispatch that is not finished, in doubt or not,
+/// had its effect, and must not be sent again.
+fn prove_run(tx: &mut Tx<'_>, attempt: AttemptId, run: WorkflowRunId) -> Result<(), Error> {
+    let Some(dispatch) = settlement::unfinished_dispatch(tx, attempt)? else {
+        return attempts::run_is_known(tx, attempt, run);
+    };
+    if settlement::prove(tx, &dispatch, Proof::WorkflowRun(run))? {
+        Ok(())
+    } else {
+        Err(Error::Row("workflow_run_id"))
+    }
+}
+
+fn refuse(
+    tx: &mut Tx<'_>,
+    installation: InstallationId,
+    attempt: AttemptId,
+    refusal: Refusal,
+) -> Result<(), Error> {
+    let first = tx.execute(
+        "UPDATE release_run_attempts SET result_refused_at = :now \
+         WHERE attempt_id = :attempt AND result_refused_at IS NULL",
+        params! { ":attempt": attempt, ":now": tx.now },
+    )?;
+    if first == 0 {
+        return Ok(());
+    }
+    audit::release_result_refused(tx, installation, attempt, refusal)
+}

@@ -1,0 +1,147 @@
+//! Upkeep: sweeping what is finished and old, in small batches; what workers report of themselves;
+//! and a few numbers about what waits. Dead letters and audit events are never swept.
+
+use std::time::Duration;
+
+use crate::domain::time::Timestamp;
+use crate::store::error::Error;
+use crate::store::rows::{backlog, ticks};
+use crate::store::sql::{Tx, params};
+use crate::store::types::upkeep::SWEEP_MAX;
+use crate::store::types::{Backlog, Swept, Ticks};
+use crate::store::{Lane, Store};
+
+/// Nothing is ever put further ahead than this, beyond the longest delay between tries: a pause is at
+/// most an hour, and no lease is longer.
+const AHEAD_MAX: Duration = Duration::from_secs(3_600);
+impl Store {
+    /// Deletes a batch of what finished more than `age` ago.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was deleted.
+    pub fn sweep(&self, age: Duration) -> Result<Swept, Error> {
+        self.submit(Lane::Bulk, move |tx| {
+            let before = tx.now.minus(age);
+            Ok(Swept {
+                messages: delete(
+                    tx,
+                    "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox \
+                     WHERE status IN ('completed', 'superseded') AND finished_at < :before \
+                     ORDER BY finished_at, id LIMIT +:limit)",
+                    before,
+                )?,
+                jobs: delete(
+                    tx,
+                    "DELETE FROM control_plane_jobs WHERE id IN (SELECT id FROM control_plane_jobs \
+                     WHERE status = 'completed' AND finished_at < :before \
+                     ORDER BY finished_at, id LIMIT +:limit)",
+                    before,
+                )?,
+                items: delete(
+                    tx,
+                    // A failure that was recorded for good must not be found again.
+                    "DELETE FROM reconciliation_items WHERE id IN (SELECT id FROM reconciliation_items \
+                     WHERE status = 'completed' AND finished_at < :before \
+                        AND outcome_code NOT LIKE 'forge\\_check\\_run\\_%' ESCAPE '\\' \
+                     ORDER BY finished_at, id LIMIT +:limit)",
+                    before,
+                )?,
+                deliveries: delete(
+                    tx,
+                    "DELETE FROM webhook_inbox WHERE inbox_id IN (SELECT inbox_id FROM webhook_inbox \
+                     WHERE state IN ('processed', 'ignored') AND updated_at < :before \
+                        AND NOT EXISTS (SELECT 1 FROM control_plane_jobs j \
+                            WHERE j.inbox_id = webhook_inbox.inbox_id) \
+                     ORDER BY updated_at, inbox_id LIMIT +:limit)",
+                    before,
+                )?,
+            })
+        })
+        .wait()
+    }
+
+    /// Makes due what lies further ahead than anything is ever put: a clock that was ahead put it there.
+    /// Returns how many rows that were. `delay_max` is the longest delay between tries.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn pull_back(&self, delay_max: Duration) -> Result<usize, Error> {
+        self.submit(Lane::Bulk, move |tx| {
+            let horizon = tx.now.plus(AHEAD_MAX.max(delay_max));
+            [
+                "UPDATE control_plane_jobs SET available_at = :now \
+                 WHERE status = 'available' AND available_at > :horizon",
+                "UPDATE control_plane_jobs SET lease_expires_at = :now \
+                 WHERE status = 'leased' AND lease_expires_at > :horizon",
+                "UPDATE outbox SET available_at = :now \
+                 WHERE status = 'available' AND available_at > :horizon",
+                "UPDATE outbox SET lease_expires_at = :now \
+                 WHERE status = 'leased' AND lease_expires_at > :horizon",
+                "UPDATE installation_pauses SET paused_until = :now WHERE paused_until > :horizon",
+                "UPDATE reconciliation_items SET next_check_at = :now \
+                 WHERE status = 'open' AND next_check_at > :horizon",
+                "UPDATE reconciliation_items SET lease_expires_at = :now \
+                 WHERE status = 'leased' AND lease_expires_at > :horizon",
+            ]
+            .into_iter()
+            .map(|sql| tx.execute(sql, params! { ":now": tx.now, ":horizon": horizon }))
+            .sum()
+        })
+        .wait()
+    }
+
+    /// Notes that a worker looked, and whether it succeeded. It is a real write, so it also tells
+    /// whether the store can be written.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be written now.
+    pub fn record_tick(&self, worker: &'static str, succeeded: bool) -> Result<(), Error> {
+        self.write(move |tx| ticks::note(tx, worker, succeeded, Duration::ZERO))
+    }
+
+    /// Returns when a worker last looked and last succeeded.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn ticks(&self, worker: &str) -> Result<Ticks, Error> {
+        self.read(|db| {
+            let found = db.query_one(
+                "SELECT last_poll_at, last_success_at FROM worker_ticks WHERE worker = :worker",
+                params! { ":worker": worker },
+                |row| {
+                    Ok(Ticks {
+                        last_poll_at: row.get("last_poll_at")?,
+                        last_success_at: row.get("last_success_at")?,
+                    })
+                },
+            )?;
+            Ok(found.unwrap_or_default())
+        })
+    }
+
+    /// Returns what waits.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn backlog(&self) -> Result<Backlog, Error> {
+        self.read(backlog::read)
+    }
+
+    /// Returns how many groups the writer has committed.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.writer.commits()
+    }
+
+    /// Returns the step of the file's schema.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn schema_step(&self) -> Result<i64, Error> {
+        self.read(|db| db.schema_step())
+    }
+}
+
+fn delete(tx: &Tx<'_>, sql: &str, before: Timestamp) -> Result<usize, Error> {
+    tx.execute(sql, params! { ":before": before, ":limit": SWEEP_MAX })
+}

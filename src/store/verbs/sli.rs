@@ -1,0 +1,62 @@
+//! What the store knows of the service as a whole: the oldest of what waits, and counts. Each is one
+//! look into an index, or a number kept in memory, so asking often costs nothing.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::backlog;
+use crate::store::types::Sli;
+
+/// Through the jobs, whose indexes are there anyway: one on the inbox would be paid for by every webhook.
+const OLDEST_UNPROCESSED: &str = "SELECT min(received_at) FROM webhook_inbox WHERE inbox_id IN \
+    (SELECT inbox_id FROM (SELECT inbox_id FROM control_plane_jobs \
+        WHERE status = 'available' ORDER BY available_at, id LIMIT 10000) \
+     UNION ALL SELECT inbox_id FROM (SELECT inbox_id FROM control_plane_jobs \
+        WHERE status = 'leased' ORDER BY lease_expires_at, id LIMIT 10000))";
+
+impl Store {
+    /// Returns what the store knows of the service as a whole.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn sli_snapshot(&self) -> Result<Sli, Error> {
+        self.read(|db| {
+            // Rows are never deleted there, so the greatest number is also how many there were.
+            let dead_letters: Option<i64> = db.value("SELECT max(id) FROM dead_letters", &[])?;
+            Ok(Sli {
+                backlog: backlog::read(db)?,
+                oldest_unprocessed_at: db.value(OLDEST_UNPROCESSED, &[])?,
+                first_deadline_at: db.value(
+                    "SELECT min(deadline_at) FROM reconciliation_items \
+                     WHERE status IN ('open', 'leased')",
+                    &[],
+                )?,
+                dead_letters: dead_letters.and_then(|id| u64::try_from(id).ok()).unwrap_or(0),
+                lease_expiries: self.lease_expiries(),
+                busy: self.busy(),
+                disk_free_bytes: self.disk_free_bytes(),
+            })
+        })
+    }
+
+    /// Returns how many leases ran out and were taken back by this process.
+    #[must_use]
+    pub fn lease_expiries(&self) -> u64 {
+        self.lease_expiries.load(Ordering::Relaxed)
+    }
+
+    /// Returns how long the writer of this process has spent on transactions, waiting for the lock of
+    /// the file and for the disk included.
+    #[must_use]
+    pub fn busy(&self) -> Duration {
+        self.writer.busy()
+    }
+
+    /// Counts leases that were taken back.
+    pub(in crate::store) fn count_lease_expiries(&self, count: usize) {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        self.lease_expiries.fetch_add(count, Ordering::Relaxed);
+    }
+}
