@@ -3,54 +3,29 @@
 
 mod audit;
 mod cards;
+mod dead_letters;
+mod list;
 mod page;
 mod reconciliation;
 mod releases;
 mod slo;
+mod text;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::id::{AuditEventId, InstallationId};
+use crate::domain::time::Timestamp;
+
 pub use audit::AuditEvent;
 pub use cards::{AgentCard, CardFinding, CardReport};
+pub use dead_letters::{DeadLetter, DeadLetterDetail};
+pub use list::{Filter, NoFilter, ReconciliationFilter, ReleaseFilter, Row, Wanted};
 pub use page::{Page, PageAfter};
 pub use reconciliation::ReconciliationItem;
 pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};
 pub use slo::{Slo, SloGate, SloSignal};
-
-/// One dead letter: metadata only.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeadLetter {
-    /// `job` or `outbox`.
-    pub item_type: Cow<'static, str>,
-    /// UUID.
-    pub item_id: String,
-    /// `owner/name`; null when the delivery named none.
-    pub repository: Option<String>,
-    /// Why it died.
-    pub reason_code: Cow<'static, str>,
-    /// What kind of failure it was.
-    pub error_class: Cow<'static, str>,
-    /// Tries it had.
-    pub attempt_count: u32,
-    /// When it died.
-    pub failed_at: String,
-    /// May it be replayed.
-    pub replay_safe: bool,
-}
-
-/// One dead letter on its own, with the class that decides about its replay.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeadLetterDetail {
-    /// What the list shows.
-    #[serde(flatten)]
-    pub dead_letter: DeadLetter,
-    /// Why it may, or may not, be replayed.
-    pub replay_class: Cow<'static, str>,
-}
 
 /// Answer to a replay that holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,15 +34,15 @@ pub struct Replayed {
     /// `replayed` or `already_applied`.
     pub outcome: Cow<'static, str>,
     /// UUID of the one audit event of this operation.
-    pub audit_event_id: String,
+    pub audit_event_id: AuditEventId,
 }
 
 /// One installation.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Installation {
     /// The forge's number, in decimal.
-    pub installation_id: String,
+    pub installation_id: InstallationId,
     /// Login of its owner; null until a webhook named it.
     pub account: Option<String>,
     /// `active`, `suspended` or `deleted`.
@@ -90,17 +65,17 @@ pub struct Readiness {
     /// The reconciliation settings could be understood.
     pub reconciliation_configuration_valid: bool,
     /// Null until the first poll.
-    pub last_workflow_reconciliation_poll_at: Option<String>,
+    pub last_workflow_reconciliation_poll_at: Option<Timestamp>,
     /// Null until the first success.
-    pub last_successful_workflow_reconciliation_at: Option<String>,
+    pub last_successful_workflow_reconciliation_at: Option<Timestamp>,
     /// Null until the first poll.
-    pub last_check_run_reconciliation_poll_at: Option<String>,
+    pub last_check_run_reconciliation_poll_at: Option<Timestamp>,
     /// Null until the first success.
-    pub last_successful_check_run_reconciliation_at: Option<String>,
+    pub last_successful_check_run_reconciliation_at: Option<Timestamp>,
     /// Null until the first poll.
-    pub last_lifecycle_reconciliation_poll_at: Option<String>,
+    pub last_lifecycle_reconciliation_poll_at: Option<Timestamp>,
     /// Null until the first success.
-    pub last_successful_lifecycle_reconciliation_at: Option<String>,
+    pub last_successful_lifecycle_reconciliation_at: Option<Timestamp>,
     /// `ok`, or a stable word for what is wrong with the store.
     pub store: Cow<'static, str>,
     /// Step of the database schema.

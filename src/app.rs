@@ -7,7 +7,7 @@ mod callback;
 mod cards;
 mod dead_letters;
 mod error;
-mod listings;
+mod lists;
 mod readiness;
 mod receive;
 mod slo;
@@ -34,7 +34,7 @@ pub use error::Error;
 pub use receive::{Intake, Webhook};
 
 // Rows that intentions return, so that surfaces need not know the store.
-pub use crate::store::{Attempt, Installation, ReconciliationItem, ReleaseRun};
+pub use crate::store::List;
 
 /// Webhook intake: what is needed to trust and to understand a delivery.
 pub struct IntakeRules {

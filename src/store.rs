@@ -16,6 +16,7 @@
 //! `tests/it/store_contract.rs`, the exam any backend sits.
 
 mod error;
+mod list;
 
 mod rows;
 mod sql;
@@ -38,11 +39,12 @@ use crate::store::sqlite::queue::Lane;
 use crate::store::sqlite::writer::Writer;
 
 pub use error::{Error, OpenError, Unavailable};
+pub use list::List;
 pub use sqlite::command::Pending;
 pub use sqlite::migrate::NEWEST_STEP;
 pub use types::{
-    Attempt, Backlog, Closed, Detected, Health, Installation, JobRun, LeasePolicy, NewRelease,
-    Observation, Polled, ReconciliationItem, ReleaseRun, ReleaseRunDetail, Sli, Swept, Ticks,
+    Backlog, Closed, Detected, Health, JobRun, LeasePolicy, NewRelease, Observation, Polled,
+    ReleaseRunDetail, Sli, Swept, Ticks,
 };
 
 /// How a store is opened.

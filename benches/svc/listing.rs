@@ -1,5 +1,6 @@
 //! A page of 100 dead letters: the first and the last, of a short and of a long list.
 
+use svc::api::{DeadLetter, NoFilter, Wanted};
 use svc::domain::time::Timestamp;
 use svc::runtime::clock::{Clock as _, SystemClock};
 
@@ -57,7 +58,9 @@ pub(crate) fn run() {
                 let installation = INSTALLATION.try_into().unwrap();
                 place.raw.push(timed(&|| read(connection, place.before)));
                 place.ours.push(timed(&|| {
-                    store.dead_letters(installation, Some(before), LIMIT).unwrap().items.len()
+                    let wanted: Wanted<DeadLetter> =
+                        Wanted { filter: NoFilter {}, before: Some(before), limit: LIMIT };
+                    store.list(installation, &wanted).unwrap().unwrap().items.len()
                 }));
             }
         }

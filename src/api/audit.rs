@@ -2,12 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::list::{NoFilter, Row};
+use crate::domain::id::AuditEventId;
+use crate::domain::time::Timestamp;
+
 /// One audit event: metadata only.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEvent {
     /// UUID.
-    pub audit_event_id: String,
+    pub audit_event_id: AuditEventId,
     /// What happened: `control_plane.…`.
     pub event: String,
     /// The configured actor, or `svcd`.
@@ -21,5 +25,20 @@ pub struct AuditEvent {
     /// Why; null when the event says it all.
     pub reason_code: Option<String>,
     /// When.
-    pub created_at: String,
+    pub created_at: Timestamp,
+}
+
+impl Row for AuditEvent {
+    const LIST: &'static str = "audit-events";
+    type Filter = NoFilter;
+    type Cursor = AuditEventId;
+    const CURSOR: &'static str = "an id of this list, as nextBefore gives it";
+
+    fn read_cursor(text: &str) -> Option<AuditEventId> {
+        text.parse().ok()
+    }
+
+    fn cursor(&self) -> AuditEventId {
+        self.audit_event_id
+    }
 }

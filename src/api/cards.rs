@@ -5,27 +5,30 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::card::{Finding, Report};
+use crate::domain::agent_card::CardName;
+use crate::domain::digest::Digest;
+use crate::domain::time::Timestamp;
 
 /// A registered card: what is known of it beside its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
     /// Its name.
-    pub name: String,
+    pub name: CardName,
     /// `current` or `legacy`.
     pub variant: String,
     /// As the card names it.
     pub protocol_version: String,
     /// SHA-256 of the bytes, in hexadecimal; quoted, it is the entity tag.
-    pub digest: String,
+    pub digest: Digest,
     /// Bytes.
     pub size: u32,
     /// From 1; one more with every change.
     pub revision: u32,
     /// When the name was registered.
-    pub created_at: String,
+    pub created_at: Timestamp,
     /// When the card was changed last.
-    pub updated_at: String,
+    pub updated_at: Timestamp,
     /// Configured actor who changed it last.
     pub updated_by: String,
 }

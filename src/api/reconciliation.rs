@@ -2,12 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::list::{ReconciliationFilter, Row};
+use crate::domain::id::ReconciliationId;
+use crate::domain::time::Timestamp;
+
 /// One reconciliation item: metadata only.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReconciliationItem {
     /// UUID.
-    pub reconciliation_id: String,
+    pub reconciliation_id: ReconciliationId,
     /// What kind of thing is repaired.
     pub kind: String,
     /// Why.
@@ -21,13 +25,28 @@ pub struct ReconciliationItem {
     /// How often somebody looked.
     pub attempt_count: u32,
     /// When somebody looks next.
-    pub next_check_at: String,
+    pub next_check_at: Timestamp,
     /// Until when it may stay ambiguous.
-    pub deadline_at: String,
+    pub deadline_at: Timestamp,
     /// When the lease of whoever looks ends; null while nobody does.
-    pub lease_expires_at: Option<String>,
+    pub lease_expires_at: Option<Timestamp>,
     /// When it was detected.
-    pub created_at: String,
+    pub created_at: Timestamp,
     /// When it ended.
-    pub finished_at: Option<String>,
+    pub finished_at: Option<Timestamp>,
+}
+
+impl Row for ReconciliationItem {
+    const LIST: &'static str = "reconciliation-items";
+    type Filter = ReconciliationFilter;
+    type Cursor = ReconciliationId;
+    const CURSOR: &'static str = "an id of this list, as nextBefore gives it";
+
+    fn read_cursor(text: &str) -> Option<ReconciliationId> {
+        text.parse().ok()
+    }
+
+    fn cursor(&self) -> ReconciliationId {
+        self.reconciliation_id
+    }
 }

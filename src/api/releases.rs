@@ -5,12 +5,16 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::list::{ReleaseFilter, Row};
+use crate::domain::id::{AttemptId, CheckRunId, OutboxId, ReleaseRunId, WorkflowRunId};
+use crate::domain::time::Timestamp;
+
 /// One release run: metadata only.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseRun {
     /// UUID.
-    pub release_run_id: String,
+    pub release_run_id: ReleaseRunId,
     /// `owner/name`; null when the repository is not known, or no longer the installation's.
     pub repository: Option<String>,
     /// The tag: `refs/tags/…`.
@@ -28,23 +32,38 @@ pub struct ReleaseRun {
     /// Number of the current attempt, from 1.
     pub attempt_number: u32,
     /// The forge's number, in decimal, of the current attempt's workflow run; null until known.
-    pub workflow_run_id: Option<String>,
+    pub workflow_run_id: Option<WorkflowRunId>,
     /// The forge's number, in decimal, of the current attempt's check run; null until known.
-    pub check_run_id: Option<String>,
+    pub check_run_id: Option<CheckRunId>,
     /// When the forge confirmed the final check run.
-    pub forge_check_published_at: Option<String>,
+    pub forge_check_published_at: Option<Timestamp>,
     /// Why it could not be published.
     pub last_publication_error: Option<String>,
     /// When it was recorded.
-    pub created_at: String,
+    pub created_at: Timestamp,
     /// When it last changed.
-    pub updated_at: String,
+    pub updated_at: Timestamp,
     /// When it ended.
-    pub finished_at: Option<String>,
+    pub finished_at: Option<Timestamp>,
+}
+
+impl Row for ReleaseRun {
+    const LIST: &'static str = "releases";
+    type Filter = ReleaseFilter;
+    type Cursor = ReleaseRunId;
+    const CURSOR: &'static str = "an id of this list, as nextBefore gives it";
+
+    fn read_cursor(text: &str) -> Option<ReleaseRunId> {
+        text.parse().ok()
+    }
+
+    fn cursor(&self) -> ReleaseRunId {
+        self.release_run_id
+    }
 }
 
 /// One release run on its own.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseRunDetail {
     /// What the list shows.
@@ -57,11 +76,11 @@ pub struct ReleaseRunDetail {
 }
 
 /// One attempt of a release run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
     /// UUID.
-    pub attempt_id: String,
+    pub attempt_id: AttemptId,
     /// From 1.
     pub number: u32,
     /// Where it stands, or stood.
@@ -69,25 +88,25 @@ pub struct Attempt {
     /// Why it ended badly.
     pub failure_reason: Option<String>,
     /// The forge's number, in decimal; null until known.
-    pub workflow_run_id: Option<String>,
+    pub workflow_run_id: Option<WorkflowRunId>,
     /// The forge's number, in decimal; null until known.
-    pub check_run_id: Option<String>,
+    pub check_run_id: Option<CheckRunId>,
     /// When a webhook last said to look at its workflow run.
-    pub hinted_at: Option<String>,
+    pub hinted_at: Option<Timestamp>,
 }
 
 /// What happens next, and when.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outlook {
     /// Stable code.
     pub code: Cow<'static, str>,
     /// When it happens; null when that is not planned.
-    pub at: Option<String>,
+    pub at: Option<Timestamp>,
     /// Until when it may stay like this; null when nobody ends it.
-    pub deadline_at: Option<String>,
+    pub deadline_at: Option<Timestamp>,
     /// UUID of the outbox item whose dead letter stands in the way.
-    pub dead_letter_id: Option<String>,
+    pub dead_letter_id: Option<OutboxId>,
     /// Why that item died.
     pub reason_code: Option<String>,
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::time::Timestamp;
+
 /// How the service stands by its signals.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -13,7 +15,7 @@ pub struct Slo {
     /// `unknown` until the first evaluation, then `healthy`, `degraded` or `critical`.
     pub health: Cow<'static, str>,
     /// When the signals were last evaluated; null until the first time since the start.
-    pub evaluated_at: Option<String>,
+    pub evaluated_at: Option<Timestamp>,
     /// Every signal of the policy, in its order.
     pub signals: Vec<SloSignal>,
 }
@@ -33,7 +35,7 @@ pub struct SloSignal {
     /// `inactive`, `pending` or `firing`.
     pub state: Cow<'static, str>,
     /// Since when it is in that state; null until the first evaluation.
-    pub since: Option<String>,
+    pub since: Option<Timestamp>,
     /// Its last value; null until one could be read.
     pub value: Option<u64>,
     /// What the values count: `count`, `seconds` or `bytes`.

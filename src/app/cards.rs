@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
+use crate::api::AgentCard;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::card::{self, BATCH_MAX, Report};
 use crate::crypto::sha256;
-use crate::domain::agent_card::{AgentCard, CardName, Condition, NewAgentCard, Removal, Write};
+use crate::domain::agent_card::{CardName, Condition, NewAgentCard, Removal, Write};
 use crate::domain::digest::Digest;
 use crate::domain::page::Page;
 

@@ -1,13 +1,12 @@
-//! What an operator does with dead letters: list, look, replay. Every function asks for the
+//! What an operator does with a dead letter: look, replay; and the installations there are. Every function asks for the
 //! principal, so none can be reached without the check.
 
+use crate::api::{DeadLetterDetail, Installation};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::domain::dead_letter::{DeadLetter, ItemId, OperationId, ReplayOutcome, ReplayRequest};
+use crate::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest};
 use crate::domain::id::{AuditEventId, InstallationId};
 use crate::domain::page::Page;
-use crate::domain::time::Timestamp;
-use crate::store::Installation;
 
 /// A replay that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +18,6 @@ pub struct Replayed {
 }
 
 impl App {
-    /// Returns a page of an installation's open dead letters, newest first.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn dead_letters(
-        &self,
-        _: &Principal,
-        installation: InstallationId,
-        before: Option<Timestamp>,
-        limit: u32,
-    ) -> Result<Page<DeadLetter, Timestamp>, Error> {
-        Ok(self.store.dead_letters(installation, before, limit)?)
-    }
-
     /// Returns the open dead letter of one item.
     ///
     /// # Errors
@@ -42,7 +27,7 @@ impl App {
         _: &Principal,
         installation: InstallationId,
         item: ItemId,
-    ) -> Result<DeadLetter, Error> {
+    ) -> Result<DeadLetterDetail, Error> {
         self.store.dead_letter(installation, item)?.ok_or(Error::NotFound)
     }
 

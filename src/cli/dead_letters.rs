@@ -6,10 +6,12 @@ pub(crate) mod show;
 
 use clap::Subcommand;
 
+use crate::api::DeadLetter;
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
+use crate::cli::pages;
 use crate::domain::id::InstallationId;
 
 /// See what the service has given up
@@ -28,5 +30,5 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
 
 /// Returns the path of an installation's dead letters.
 pub(crate) fn path(installation: InstallationId) -> String {
-    format!("/api/v1/operator/installations/{installation}/dead-letters")
+    pages::path::<DeadLetter>(installation)
 }

@@ -35,7 +35,7 @@ pub(crate) fn meant(client: &Client, global: &Global) -> Result<InstallationId, 
     }
     let installations = all(client)?;
     match installations.as_slice() {
-        [only] => Ok(number(&only.installation_id)?),
+        [only] => Ok(only.installation_id),
         [] => Err(Error::new(Exit::NotFound, "the service knows no installation yet")
             .hint("install the app at the forge; its webhook makes the installation known")),
         several => {
@@ -56,12 +56,10 @@ fn all(client: &Client) -> Result<Vec<Installation>, Failure> {
         let page: PageAfter<Installation> = client.get(&path)?;
         installations.extend(page.items);
         let Some(after) = page.next_after else { return Ok(installations) };
-        let after = number(&after)?;
+        let after: InstallationId = after
+            .parse()
+            .map_err(|error| Failure::malformed("the number of an installation", error))?;
         path = format!("/api/v1/operator/installations?limit={PAGE}&after={after}");
     }
     Err(Failure::malformed("the list of installations", "it does not end"))
-}
-
-fn number(text: &str) -> Result<InstallationId, Failure> {
-    text.parse().map_err(|error| Failure::malformed("the number of an installation", error))
 }

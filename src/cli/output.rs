@@ -201,8 +201,8 @@ impl Output {
 }
 
 /// Returns what is known, or the sign for what is not.
-pub(crate) fn or_dash(value: Option<&str>) -> String {
-    value.unwrap_or("-").to_owned()
+pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
 fn say(label: &str, style: Style, text: &str) -> io::Result<()> {

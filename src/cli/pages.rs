@@ -1,14 +1,18 @@
-//! Lists: the options they share, how to go on, and how the pages of those that go by ids are gathered.
+//! Lists: the options they share, how to go on, and the command of those that go by ids.
 
-use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::api::Page;
+use crate::api::{Filter as _, Page, Row};
 use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago};
+use crate::cli::{Global, installations};
+use crate::domain::id::InstallationId;
 use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Most pages one run asks for: 100 000 items.
 const PAGES_MAX: u32 = 1_000;
@@ -32,8 +36,8 @@ pub(crate) struct Paging {
 
 impl Paging {
     /// Returns how long ago an instant was, or the instant itself, as the table shall show it.
-    pub(crate) fn age(self, now: Timestamp, at: &str) -> String {
-        if self.exact_times { at.to_owned() } else { ago(now, at) }
+    pub(crate) fn age(self, now: Timestamp, at: Timestamp) -> String {
+        if self.exact_times { at.to_string() } else { ago(now, at) }
     }
 
     /// Tells a person the command for the next page: the one that was given, and where to go on.
@@ -53,30 +57,79 @@ impl Paging {
 
 /// Which part is wanted of a list that goes by ids.
 #[derive(clap::Args, Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct Part {
     #[command(flatten)]
-    pub(crate) paging: Paging,
+    paging: Paging,
 
     /// Show only what came before this item of the list
     #[arg(long, value_name = "ID")]
     before: Option<Uuid>,
 }
 
-impl Wanted {
+/// A list of an installation, as its command shows it.
+pub(crate) trait Table: Row {
+    /// The command, without its options.
+    const COMMAND: &'static str;
+    /// What is said of an empty list.
+    const NOTHING: &'static str;
+    /// The columns; those of no fixed width stand last.
+    const HEADER: &'static [&'static str];
+
+    /// Returns the columns of this row.
+    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String>;
+}
+
+/// Runs the command of a list: asks for the part that is wanted, prints it, and says how to go on.
+pub(crate) fn show<R: Table>(
+    part: Part,
+    filter: &R::Filter,
+    global: &Global,
+    output: Output,
+) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let installation = installations::meant(&client, global)?;
+    let page: Page<R> = part.gather(&client, installation, filter)?;
+    match output.format() {
+        Format::Json => output.json(&page)?,
+        Format::Ndjson => output.lines(&page.items)?,
+        Format::Table if page.items.is_empty() => output.remark("note", R::NOTHING),
+        Format::Table => {
+            let now = SystemClock::new().now();
+            let rows = page.items.iter().map(|row| row.columns(now, part.paging));
+            output.table(R::HEADER, rows.collect())?;
+        }
+    }
+    if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
+        let again = filter
+            .parameters()
+            .into_iter()
+            .fold(Again::new(R::COMMAND, global), |again, (name, value)| {
+                again.with(&format!("--{name}"), &value)
+            });
+        part.paging.tell_next(again, "--before", before, output);
+    }
+    Ok(Exit::Done)
+}
+
+impl Part {
     /// Asks for one page, or for all of them from there on.
-    pub(crate) fn gather<T: DeserializeOwned>(
+    fn gather<R: Row>(
         self,
         client: &Client,
-        path: &str,
-        status: Option<&str>,
-    ) -> Result<Page<T>, Failure> {
-        let filter = status.map(|status| format!("&status={status}")).unwrap_or_default();
+        installation: InstallationId,
+        filter: &R::Filter,
+    ) -> Result<Page<R>, Failure> {
+        let path = path::<R>(installation);
         let mut gathered = Page { items: Vec::new(), next_before: None };
         let mut before = self.before;
         for _ in 0..PAGES_MAX {
-            let cursor = before.map(|before| format!("&before={before}")).unwrap_or_default();
-            let page: Page<T> =
-                client.get(&format!("{path}?limit={}{cursor}{filter}", self.paging.limit))?;
+            let mut query = form_urlencoded::Serializer::new(String::new());
+            query.append_pair("limit", &self.paging.limit.to_string());
+            if let Some(before) = before {
+                query.append_pair("before", &before.to_string());
+            }
+            query.extend_pairs(filter.parameters());
+            let page: Page<R> = client.get(&format!("{path}?{}", query.finish()))?;
             let is_empty = page.items.is_empty();
             gathered.items.extend(page.items);
             gathered.next_before = page.next_before;
@@ -91,11 +144,9 @@ impl Wanted {
         }
         Ok(gathered)
     }
+}
 
-    /// Tells a person the command for the next page, when there is one.
-    pub(crate) fn tell_next<T>(self, page: &Page<T>, command: Again, output: Output) {
-        if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
-            self.paging.tell_next(command, "--before", before, output);
-        }
-    }
+/// Returns the path of a list of an installation.
+pub(crate) fn path<R: Row>(installation: InstallationId) -> String {
+    format!("/api/v1/operator/installations/{installation}/{}", R::LIST)
 }

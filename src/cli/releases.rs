@@ -10,7 +10,6 @@ use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
-use crate::domain::id::InstallationId;
 
 /// See where releases stand, and what happens next
 #[derive(Debug, Subcommand)]
@@ -24,10 +23,6 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
         Command::List(args) => list::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
     }
-}
-
-fn path(installation: InstallationId) -> String {
-    format!("/api/v1/operator/installations/{installation}/releases")
 }
 
 /// Returns the tag of a full ref, as people write it.

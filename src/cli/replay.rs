@@ -135,7 +135,10 @@ fn print(replayed: &Replayed, output: Output) -> Result<(), Error> {
     match output.format() {
         Format::Table => {
             let (outcome, event) = (&replayed.outcome, &replayed.audit_event_id);
-            output.facts(vec![("outcome", outcome.to_string()), ("audit event", event.clone())])?;
+            output.facts(vec![
+                ("outcome", outcome.to_string()),
+                ("audit event", event.to_string()),
+            ])?;
         }
         Format::Json | Format::Ndjson => output.json(replayed)?,
     }

@@ -39,7 +39,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
 
 fn show(slo: &Slo, now: Timestamp, output: Output) -> Result<(), Error> {
     let evaluated = match &slo.evaluated_at {
-        Some(instant) => ago(now, instant),
+        Some(instant) => ago(now, *instant),
         None => "not since the start".to_owned(),
     };
     output.facts(vec![
@@ -76,7 +76,7 @@ fn row(signal: &SloSignal, now: Timestamp) -> Vec<String> {
     vec![
         signal.name.to_string(),
         signal.state.to_string(),
-        signal.since.as_deref().map_or_else(unknown, |since| ago(now, since)),
+        signal.since.map_or_else(unknown, |since| ago(now, since)),
         signal.value.map_or_else(unknown, shown),
         format!("{bad} {} {}", shown(signal.threshold), gate(&signal.gate)),
         format!("{good} {}", shown(signal.healthy_value)),

@@ -74,7 +74,7 @@ fn signals(readiness: &Readiness) -> String {
 
 /// Returns each reconciler with its last poll and its last success.
 fn reconcilers(readiness: &Readiness, now: Timestamp) -> Vec<Vec<String>> {
-    let last = |at: &Option<String>| match at {
+    let last = |at: Option<Timestamp>| match at {
         Some(at) => ago(now, at),
         None => "never".to_owned(),
     };
@@ -96,7 +96,7 @@ fn reconcilers(readiness: &Readiness, now: Timestamp) -> Vec<Vec<String>> {
         ),
     ]
     .into_iter()
-    .map(|(name, poll, success)| vec![name.to_owned(), last(poll), last(success)])
+    .map(|(name, poll, success)| vec![name.to_owned(), last(*poll), last(*success)])
     .collect()
 }
 
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_reconciler_is_told_by_its_last_poll_and_success() {
         let now = Timestamp::from_micros(1_795_251_600_000_000);
-        let at = |text: &str| Some(format!("2026-11-21T{text}.000000Z"));
+        let at = |text: &str| Timestamp::parse_rounding_up(&format!("2026-11-21T{text}Z"));
         let readiness = Readiness {
             status: "ready".into(),
             reconciliation_configuration_valid: true,

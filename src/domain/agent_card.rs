@@ -5,7 +5,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::domain::digest::Digest;
-use crate::domain::time::Timestamp;
 
 /// Most bytes of a registered card.
 pub const BYTES_MAX: usize = 1024 * 1024;
@@ -53,29 +52,6 @@ impl fmt::Display for CardName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// What is known of a registered card beside its bytes. Words are as they were stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentCard {
-    /// Its name.
-    pub name: CardName,
-    /// Of its bytes.
-    pub digest: Digest,
-    /// `current` or `legacy`.
-    pub variant: String,
-    /// As the card names it.
-    pub protocol_version: String,
-    /// Its bytes.
-    pub size: u32,
-    /// From 1; one more with every change.
-    pub revision: u32,
-    /// When the name was registered.
-    pub created_at: Timestamp,
-    /// When the card was changed last.
-    pub updated_at: Timestamp,
-    /// Who changed it last.
-    pub updated_by: String,
 }
 
 /// A valid card to be registered.

@@ -173,31 +173,11 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// An open dead letter: bounded metadata, never content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadLetter {
-    /// What died.
-    pub item: ItemId,
-    /// `owner/name` when it died; nothing when the delivery named none.
-    pub repository: Option<String>,
-    /// Why: a word of [`Reason`], or one that a newer version stored.
-    pub reason: String,
-    /// What kind of failure: a word of [`ErrorClass`], or one that a newer version stored.
-    pub error_class: String,
-    /// Tries it had.
-    pub attempt_count: u32,
-    /// When; unique within an installation.
-    pub failed_at: Timestamp,
-    /// Why it may or may not be replayed: a word of [`ReplayClass`], or one that a newer version stored.
-    pub replay_class: String,
-}
-
-impl DeadLetter {
-    /// Says whether it may be replayed. A class that is not known here may not.
-    #[must_use]
-    pub fn is_replay_safe(&self) -> bool {
-        ReplayClass::from_word(&self.replay_class).is_some_and(ReplayClass::is_safe)
-    }
+/// Says whether a dead letter of a stored class may be replayed. A class that only a newer version knows may
+/// not.
+#[must_use]
+pub fn is_replay_safe(class: &str) -> bool {
+    ReplayClass::from_word(class).is_some_and(ReplayClass::is_safe)
 }
 
 /// A request to replay one item.

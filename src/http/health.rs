@@ -7,7 +7,6 @@ use http::StatusCode;
 use crate::api;
 use crate::app::App;
 use crate::domain::slo::Report;
-use crate::domain::time::Timestamp;
 use crate::http::json;
 use crate::http::message::{Request, Response};
 
@@ -17,16 +16,15 @@ pub(super) fn live(_: &App, _: &Request) -> Response {
 
 pub(super) fn ready(app: &App, _: &Request) -> Response {
     let found = app.readiness();
-    let shown = |instant: Option<Timestamp>| instant.map(|instant| instant.to_string());
     let body = api::Readiness {
         status: Cow::Borrowed(if found.ready { "ready" } else { "not_ready" }),
         reconciliation_configuration_valid: found.reconciliation_configuration_valid,
-        last_workflow_reconciliation_poll_at: shown(found.workflow.last_poll_at),
-        last_successful_workflow_reconciliation_at: shown(found.workflow.last_success_at),
-        last_check_run_reconciliation_poll_at: shown(found.check_run.last_poll_at),
-        last_successful_check_run_reconciliation_at: shown(found.check_run.last_success_at),
-        last_lifecycle_reconciliation_poll_at: shown(found.lifecycle.last_poll_at),
-        last_successful_lifecycle_reconciliation_at: shown(found.lifecycle.last_success_at),
+        last_workflow_reconciliation_poll_at: found.workflow.last_poll_at,
+        last_successful_workflow_reconciliation_at: found.workflow.last_success_at,
+        last_check_run_reconciliation_poll_at: found.check_run.last_poll_at,
+        last_successful_check_run_reconciliation_at: found.check_run.last_success_at,
+        last_lifecycle_reconciliation_poll_at: found.lifecycle.last_poll_at,
+        last_successful_lifecycle_reconciliation_at: found.lifecycle.last_success_at,
         store: Cow::Borrowed(found.store),
         schema_version: found.schema_step,
         draining: found.draining,

@@ -13,8 +13,3 @@ pub(super) fn answer(status: StatusCode, body: &impl Serialize) -> Response {
     let bytes = serde_json::to_vec(body).expect("our shapes always serialize");
     Response::new(status, MEDIA_TYPE, bytes)
 }
-
-/// Returns the text of a value that may be missing.
-pub(super) fn text(value: Option<impl ToString>) -> Option<String> {
-    value.map(|value| value.to_string())
-}

@@ -6,6 +6,8 @@ use crate::api;
 use crate::app::Error;
 use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN, Page};
 use crate::http::error::invalid;
+use crate::http::message::Request;
+use crate::http::query;
 
 /// Reads the parameter `limit`: the most items of a page.
 pub(super) fn page_size(limit: Option<String>) -> Result<u32, Error> {
@@ -16,35 +18,36 @@ pub(super) fn page_size(limit: Option<String>) -> Result<u32, Error> {
         .ok_or_else(|| invalid("limit must be a whole number from 1 to 100"))
 }
 
-/// Reads the cursor `before` of a list whose cursors are ids. Whether it names an item is for the
-/// store to decide.
-pub(super) fn before_id<T: FromStr>(before: Option<String>) -> Result<Option<T>, Error> {
-    cursor(before, "before must be an id of this list, as nextBefore gives it")
+/// Reads a cursor, or says what it must be. Whether it names an item is for the store to decide.
+pub(super) fn cursor<C>(
+    text: Option<String>,
+    read: impl FnOnce(&str) -> Option<C>,
+    name: &str,
+    must_be: &str,
+) -> Result<Option<C>, Error> {
+    let Some(text) = text else { return Ok(None) };
+    let cursor = read(&text);
+    cursor
+        .map(Some)
+        .ok_or_else(|| Error::InvalidRequest(format!("{name} must be {must_be}").into()))
 }
 
-/// Reads a cursor, or says what it must be.
-pub(super) fn cursor<T: FromStr>(
-    text: Option<String>,
-    must_be: &'static str,
-) -> Result<Option<T>, Error> {
-    text.map(|text| text.parse()).transpose().map_err(|_| invalid(must_be))
+/// Reads the query of a list in ascending order: where the page begins, and the most items of it.
+pub(super) fn after<C: FromStr>(
+    request: &Request,
+    must_be: &str,
+) -> Result<(Option<C>, u32), Error> {
+    let mut parameters = query::parameters(request, &["limit", "after"])?;
+    let after = cursor(parameters.take("after"), |text| text.parse().ok(), "after", must_be)?;
+    Ok((after, page_size(parameters.take("limit"))?))
 }
 
 /// Returns a page of a list that is read from its newest item back.
-pub(super) fn page<T, C: ToString, U>(page: &Page<T, C>, shown: fn(&T) -> U) -> api::Page<U> {
-    api::Page {
-        items: page.items.iter().map(shown).collect(),
-        next_before: page.next.as_ref().map(C::to_string),
-    }
+pub(super) fn page<T, C: ToString>(page: Page<T, C>) -> api::Page<T> {
+    api::Page { items: page.items, next_before: page.next.as_ref().map(C::to_string) }
 }
 
 /// Returns a page of a list that is read in ascending order.
-pub(super) fn page_after<T, C: ToString, U>(
-    page: &Page<T, C>,
-    shown: fn(&T) -> U,
-) -> api::PageAfter<U> {
-    api::PageAfter {
-        items: page.items.iter().map(shown).collect(),
-        next_after: page.next.as_ref().map(C::to_string),
-    }
+pub(super) fn page_after<T, C: ToString>(page: Page<T, C>) -> api::PageAfter<T> {
+    api::PageAfter { items: page.items, next_after: page.next.as_ref().map(C::to_string) }
 }

@@ -4,45 +4,36 @@ use crate::app::Error;
 use crate::http::error::invalid;
 use crate::http::message::Request;
 
-/// Takes the named parameters out of the query. A parameter that is not named, or repeated, is
-/// refused.
-pub(super) fn parameters<const N: usize>(
-    request: &Request,
-    names: [&'static str; N],
-) -> Result<[Option<String>; N], Error> {
-    let mut values = names.map(|_| None);
+/// The parameters of a request.
+pub(super) struct Parameters(Vec<(&'static str, String)>);
+
+impl Parameters {
+    /// Takes the value of a parameter, if it is there.
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
+        let place = self.0.iter().position(|(known, _)| *known == name)?;
+        Some(self.0.swap_remove(place).1)
+    }
+}
+
+/// Reads the query. A parameter that is not named, or repeated, is refused.
+pub(super) fn parameters(request: &Request, names: &[&'static str]) -> Result<Parameters, Error> {
+    let mut parameters = Parameters(Vec::new());
     let query = request.head.query.as_deref().unwrap_or_default();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        let position = names.iter().position(|known| *known == name);
-        let slot = position.and_then(|position| values.get_mut(position));
-        match slot {
-            Some(slot) if slot.is_none() => *slot = Some(value.into_owned()),
-            Some(_) => return Err(invalid("a query parameter stands twice")),
-            None => {
-                return Err(Error::InvalidRequest(
-                    format!("unknown query parameter; known here: {}", names.join(", ")).into(),
-                ));
-            }
+        let Some(known) = names.iter().find(|known| **known == name) else {
+            return Err(Error::InvalidRequest(
+                format!("unknown query parameter; known here: {}", names.join(", ")).into(),
+            ));
+        };
+        if parameters.0.iter().any(|(taken, _)| taken == known) {
+            return Err(invalid("a query parameter stands twice"));
         }
+        parameters.0.push((*known, value.into_owned()));
     }
-    Ok(values)
+    Ok(parameters)
 }
 
 /// Refuses any query.
 pub(super) fn none(request: &Request) -> Result<(), Error> {
-    parameters(request, []).map(|[]| ())
-}
-
-/// Reads the filter `status`, which takes one of a few words.
-pub(super) fn status<T: Copy>(
-    word: Option<String>,
-    all: &[T],
-    as_str: fn(T) -> &'static str,
-) -> Result<Option<T>, Error> {
-    let Some(word) = word else { return Ok(None) };
-    let found = all.iter().copied().find(|value| as_str(*value) == word);
-    found.map(Some).ok_or_else(|| {
-        let words: Vec<&str> = all.iter().map(|value| as_str(*value)).collect();
-        Error::InvalidRequest(format!("status must be one of: {}", words.join(", ")).into())
-    })
+    parameters(request, &[]).map(drop)
 }

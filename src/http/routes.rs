@@ -9,6 +9,7 @@ use std::sync::Arc;
 use http::header::{AUTHORIZATION, HOST};
 use http::{Method, StatusCode};
 
+use crate::api::{AuditEvent, DeadLetter, ReconciliationItem, ReleaseRun};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::card;
@@ -16,6 +17,7 @@ use crate::config::is_loopback_host;
 use crate::domain::agent_card;
 use crate::http::cards::registry;
 use crate::http::message::{Admitted, Head, Refusal, Request, Response, Service, Surface};
+use crate::http::operator::lists;
 use crate::http::path::{self, Path};
 use crate::http::{callback, cards, error, health, operator, slo, webhook};
 
@@ -151,7 +153,7 @@ const ROUTES: &[Route] = &[
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/dead-letters",
         body: BodyLimit::None,
-        handler: Handler::Operator(operator::dead_letters),
+        handler: Handler::Operator(lists::list::<DeadLetter>),
     },
     Route {
         surfaces: OPERATORS,
@@ -172,14 +174,14 @@ const ROUTES: &[Route] = &[
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/audit-events",
         body: BodyLimit::None,
-        handler: Handler::Operator(operator::audit::list),
+        handler: Handler::Operator(lists::list::<AuditEvent>),
     },
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/releases",
         body: BodyLimit::None,
-        handler: Handler::Operator(operator::releases::list),
+        handler: Handler::Operator(lists::list::<ReleaseRun>),
     },
     Route {
         surfaces: OPERATORS,
@@ -193,7 +195,7 @@ const ROUTES: &[Route] = &[
         method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/reconciliation-items",
         body: BodyLimit::None,
-        handler: Handler::Operator(operator::reconciliation::list),
+        handler: Handler::Operator(lists::list::<ReconciliationItem>),
     },
 ];
 

@@ -27,7 +27,7 @@ pub(super) fn slo(
     let body = api::Slo {
         policy_version: Cow::Borrowed(POLICY_VERSION),
         health: Cow::Borrowed(health),
-        evaluated_at: report.evaluated_at.map(|instant| instant.to_string()),
+        evaluated_at: report.evaluated_at,
         signals: report.signals.iter().map(shown).collect(),
     };
     Ok(json::answer(StatusCode::OK, &body))
@@ -45,7 +45,7 @@ fn shown(status: &Status) -> api::SloSignal {
             snapshots: rule.gate.snapshots(),
         },
         state: Cow::Borrowed(status.state.as_str()),
-        since: status.since.map(|instant| instant.to_string()),
+        since: status.since,
         value: status.value,
         unit: Cow::Borrowed(rule.unit.as_str()),
         bad_side: Cow::Borrowed(rule.side.as_str()),

@@ -1,7 +1,6 @@
 //! What verbs take and return, besides the types of `domain`: plain values, one file per noun.
 
 pub(in crate::store) mod health;
-pub(in crate::store) mod installation;
 pub(in crate::store) mod job;
 pub(in crate::store) mod lease;
 pub(in crate::store) mod observation;
@@ -11,11 +10,10 @@ pub(in crate::store) mod sli;
 pub(in crate::store) mod upkeep;
 
 pub use health::Health;
-pub use installation::Installation;
 pub use job::{JobRun, NewRelease};
 pub use lease::LeasePolicy;
 pub use observation::Observation;
-pub use reconciliation::{Closed, Detected, Polled, ReconciliationItem};
-pub use release::{Attempt, ReleaseRun, ReleaseRunDetail};
+pub use reconciliation::{Closed, Detected, Polled};
+pub use release::ReleaseRunDetail;
 pub use sli::Sli;
 pub use upkeep::{Backlog, Swept, Ticks};

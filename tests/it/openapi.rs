@@ -14,6 +14,7 @@ use svc::domain::dead_letter::{ErrorClass, ItemType, Reason, ReplayClass};
 use svc::domain::event::InstallationState;
 use svc::domain::release::Decision;
 use svc::domain::slo::{Gate, Health, Severity, Side, Signal, State, Unit};
+use svc::domain::time::Timestamp;
 use svc::http::routes;
 
 /// The only place of outcomes, read as text because nobody else needs them as a list.
@@ -101,7 +102,7 @@ fn schemas_have_the_fields_of_the_api() {
         reason_code: Cow::Borrowed("job_failed"),
         error_class: Cow::Borrowed("state"),
         attempt_count: 1,
-        failed_at: "2026-11-21T09:30:00.000000Z".to_owned(),
+        failed_at: time(),
         replay_safe: true,
     };
     let detail = |repository| api::DeadLetterDetail {
@@ -110,14 +111,14 @@ fn schemas_have_the_fields_of_the_api() {
     };
     let page = |next_before| api::Page { items: vec![dead_letter(None)], next_before };
     let installation = |account| api::Installation {
-        installation_id: "1".to_owned(),
+        installation_id: 1.try_into().unwrap(),
         account,
         state: Cow::Borrowed("active"),
     };
     let installations = |next_after| api::PageAfter { items: vec![installation(None)], next_after };
     let replayed = api::Replayed {
         outcome: Cow::Borrowed("replayed"),
-        audit_event_id: "0198c0de-0000-7000-8000-0000000000a1".to_owned(),
+        audit_event_id: "0198c0de-0000-7000-8000-0000000000a1".parse().unwrap(),
     };
     let intake = api::Intake { outcome: Cow::Borrowed("ignored") };
     let problem = |detail, replay_class, report| api::Problem {
@@ -143,10 +144,10 @@ fn schemas_have_the_fields_of_the_api() {
         .hold("Installation", &installation(text()), &installation(None))
         .hold("InstallationPage", &installations(text()), &installations(None))
         .hold("Replayed", &replayed, &replayed)
-        .hold("Readiness", &readiness(text()), &readiness(None))
+        .hold("Readiness", &readiness(Some(time())), &readiness(None))
         .hold("Intake", &intake, &intake)
-        .hold("Slo", &slo(text()), &slo(None))
-        .hold("SloSignal", &slo_signal(text()), &slo_signal(None))
+        .hold("Slo", &slo(Some(time())), &slo(None))
+        .hold("SloSignal", &slo_signal(Some(time())), &slo_signal(None))
         .hold("SloGate", &slo_gate(Some(1)), &slo_gate(None))
         .hold(
             "Problem",
@@ -159,7 +160,12 @@ fn schemas_have_the_fields_of_the_api() {
         .were_all();
 }
 
-fn slo(time: Option<String>) -> api::Slo {
+/// An instant, whichever.
+fn time() -> Timestamp {
+    Timestamp::from_micros(1_795_253_400_000_000)
+}
+
+fn slo(time: Option<Timestamp>) -> api::Slo {
     api::Slo {
         policy_version: Cow::Borrowed("forge-cloud-ga-v1"),
         health: Cow::Borrowed("unknown"),
@@ -168,7 +174,7 @@ fn slo(time: Option<String>) -> api::Slo {
     }
 }
 
-fn slo_signal(time: Option<String>) -> api::SloSignal {
+fn slo_signal(time: Option<Timestamp>) -> api::SloSignal {
     api::SloSignal {
         name: Cow::Borrowed("disk_free"),
         meaning: Cow::Borrowed("what is measured"),
@@ -206,15 +212,15 @@ fn result(with_artifact: bool) -> Value {
     body
 }
 
-fn readiness(time: Option<String>) -> api::Readiness {
+fn readiness(time: Option<Timestamp>) -> api::Readiness {
     api::Readiness {
         status: Cow::Borrowed("ready"),
         reconciliation_configuration_valid: true,
-        last_workflow_reconciliation_poll_at: time.clone(),
-        last_successful_workflow_reconciliation_at: time.clone(),
-        last_check_run_reconciliation_poll_at: time.clone(),
-        last_successful_check_run_reconciliation_at: time.clone(),
-        last_lifecycle_reconciliation_poll_at: time.clone(),
+        last_workflow_reconciliation_poll_at: time,
+        last_successful_workflow_reconciliation_at: time,
+        last_check_run_reconciliation_poll_at: time,
+        last_successful_check_run_reconciliation_at: time,
+        last_lifecycle_reconciliation_poll_at: time,
         last_successful_lifecycle_reconciliation_at: time,
         store: Cow::Borrowed("ok"),
         schema_version: 1,

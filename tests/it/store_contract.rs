@@ -7,16 +7,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use svc::api::{AuditEvent, DeadLetter, ReleaseRun, Wanted};
 use svc::domain::agent_card::{Condition, NewAgentCard, Removal, Write};
 use svc::domain::dead_letter::{
-    ErrorClass, ItemId, NotReplayable, OperationId, Reason, ReplayOutcome, ReplayRequest,
+    ErrorClass, ItemId, ItemType, NotReplayable, OperationId, Reason, ReplayOutcome, ReplayRequest,
 };
 use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
 use svc::domain::id::InstallationId;
+use svc::domain::page::Page;
 use svc::domain::repository::RepositoryRef;
 use svc::domain::retry::RetryPolicy;
-use svc::store::{Error, JobRun, LeasePolicy, Store};
+use svc::store::{Error, JobRun, LeasePolicy, List, Store};
 
 use crate::support::ManualClock;
 use crate::support::world::{installation, open_store, pace, plan};
@@ -150,6 +152,20 @@ fn delivery(id: &str, tenant: i64, number: u32) -> NewDelivery {
     }
 }
 
+/// Reads a page of a list; `None` when the cursor names none of its rows.
+fn page<R: List>(
+    store: &Store,
+    tenant: InstallationId,
+    before: Option<R::Cursor>,
+    limit: u32,
+) -> Option<Page<R, R::Cursor>> {
+    store.list(tenant, &Wanted { filter: R::Filter::default(), before, limit }).unwrap()
+}
+
+fn item(letter: &DeadLetter) -> ItemId {
+    ItemId::parse(ItemType::from_word(&letter.item_type).unwrap(), &letter.item_id).unwrap()
+}
+
 /// Makes one dead letter of an installation and returns it.
 fn dead_job(store: &Store, id: &str, tenant: i64) -> ItemId {
     store.record_delivery(delivery(&format!("{id}-s"), tenant, 0)).unwrap();
@@ -157,8 +173,7 @@ fn dead_job(store: &Store, id: &str, tenant: i64) -> ItemId {
     for claim in store.claim_jobs(10, "bench", POLICY).unwrap() {
         store.run_job(&claim, &plan()).wait().unwrap();
     }
-    let page = store.dead_letters(installation(tenant), None, 1).unwrap();
-    page.items[0].item
+    item(&page::<DeadLetter>(store, installation(tenant), None, 1).unwrap().items[0])
 }
 
 fn replay(store: &Store, tenant: InstallationId, item: ItemId, key: &str) -> ReplayOutcome {
@@ -238,10 +253,10 @@ fn counts_a_failed_try_and_gives_up_after_the_last(open: Open) {
         bench.store.fail_job(&claim, Reason::JobFailed, ErrorClass::State, POLICY.retry).unwrap();
         bench.clock.advance(Duration::from_secs(10));
     }
-    let page = bench.store.dead_letters(installation(1), None, 10).unwrap();
+    let page = page::<DeadLetter>(&bench.store, installation(1), None, 10).unwrap();
     assert_eq!(page.items.len(), 1);
     assert_eq!(page.items[0].attempt_count, 2);
-    assert!(page.items[0].is_replay_safe());
+    assert!(page.items[0].replay_safe);
 }
 
 fn survives_being_closed_and_opened(open: Open) {
@@ -262,7 +277,8 @@ fn survives_being_closed_and_opened(open: Open) {
 fn keeps_the_scope_of_an_installation(open: Open) {
     let bench = bench(open);
     let (one, two) = (dead_job(&bench.store, "a", 1), dead_job(&bench.store, "b", 2));
-    let list = |tenant| bench.store.dead_letters(installation(tenant), None, 100).unwrap().items;
+    let list =
+        |tenant| page::<DeadLetter>(&bench.store, installation(tenant), None, 100).unwrap().items;
     assert_eq!(list(1).len(), 1);
     assert_eq!(list(3).len(), 0);
     assert_eq!(bench.store.dead_letter(installation(2), one).unwrap(), None);
@@ -282,7 +298,7 @@ fn lists_installations_by_number(open: Open) {
     }
     let numbers = |after: Option<i64>, limit| -> Vec<i64> {
         let page = bench.store.installations(after.map(installation), limit).unwrap();
-        page.items.iter().map(|installation| installation.id.get()).collect()
+        page.items.iter().map(|installation| installation.installation_id.get()).collect()
     };
     assert_eq!(numbers(None, 2), [10, 20]);
     assert_eq!(numbers(Some(20), 2), [30]);
@@ -309,8 +325,8 @@ fn lists_in_the_order_of_adding_whosever_clock_was_behind(open: Open) {
         }
     }
     let (mut seen, mut before) = (Vec::new(), None);
-    while let Some(page) = bench.store.audit_events(one, before, 1).unwrap() {
-        seen.extend(page.items.iter().map(|event| event.id));
+    while let Some(page) = page::<AuditEvent>(&bench.store, one, before, 1) {
+        seen.extend(page.items.iter().map(|event| event.audit_event_id));
         before = page.next;
         if before.is_none() {
             break;
@@ -319,16 +335,16 @@ fn lists_in_the_order_of_adding_whosever_clock_was_behind(open: Open) {
     assert_eq!(seen, events);
     assert!(!events.is_sorted_by(|newer, older| newer > older), "the clock was not behind");
     let tags = |before| {
-        let page = bench.store.release_runs(two, None, before, 2).unwrap().unwrap();
+        let page = page::<ReleaseRun>(&bench.store, two, before, 2).unwrap();
         let tags: Vec<String> = page.items.into_iter().map(|release| release.git_ref).collect();
         (tags, page.next)
     };
     let (newest, next) = tags(None);
     assert_eq!(newest, ["refs/tags/v3", "refs/tags/v2"]);
     assert_eq!(tags(next), (vec!["refs/tags/v1".to_owned()], None));
-    assert_eq!(bench.store.release_runs(one, None, next, 2).unwrap(), None);
-    assert_eq!(bench.store.audit_events(two, Some(events[0]), 1).unwrap(), None);
-    assert_eq!(bench.store.audit_events(two, None, 1).unwrap().unwrap().items, []);
+    assert_eq!(page::<ReleaseRun>(&bench.store, one, next, 2), None);
+    assert_eq!(page::<AuditEvent>(&bench.store, two, Some(events[0]), 1), None);
+    assert_eq!(page::<AuditEvent>(&bench.store, two, None, 1).unwrap().items, []);
 }
 
 fn sweeps_what_is_finished_and_old_and_nothing_else(open: Open) {
@@ -383,9 +399,13 @@ fn goes_on_when_the_clock_steps_back(open: Open) {
     bench.store.record_delivery(delivery("b", 1, 2)).unwrap();
     let claim = bench.store.claim_jobs(1, "x", POLICY).unwrap().pop().unwrap();
     bench.store.run_job(&claim, &plan()).wait().unwrap();
-    let page = bench.store.dead_letters(installation(1), None, 10).unwrap();
+    let page = page::<DeadLetter>(&bench.store, installation(1), None, 10).unwrap();
     assert_eq!(page.items.len(), 2);
-    assert_eq!(page.items[1].item, first, "the newest failure stands first though time went back");
+    assert_eq!(
+        item(&page.items[1]),
+        first,
+        "the newest failure stands first though time went back"
+    );
     assert!(page.items[0].failed_at > page.items[1].failed_at);
 }
 

@@ -1,14 +1,12 @@
 //! `svcctl audit list`.
 
-use crate::api::{AuditEvent, Page};
-use crate::cli::again::Again;
-use crate::cli::client::Client;
+use crate::api::{AuditEvent, NoFilter};
+use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, or_dash};
-use crate::cli::pages::{Paging, Wanted};
-use crate::cli::{Global, installations};
-use crate::runtime::clock::{Clock as _, SystemClock};
+use crate::cli::output::{Output, or_dash};
+use crate::cli::pages::{self, Paging, Part, Table};
+use crate::domain::time::Timestamp;
 
 /// List the audit events of an installation, newest first
 #[derive(clap::Args, Debug)]
@@ -19,41 +17,29 @@ Examples:
 ")]
 pub(crate) struct Args {
     #[command(flatten)]
-    wanted: Wanted,
+    part: Part,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let client = Client::operator(global)?;
-    let installation = installations::meant(&client, global)?;
-    let path = format!("/api/v1/operator/installations/{installation}/audit-events");
-    let page: Page<AuditEvent> = args.wanted.gather(&client, &path, None)?;
-    match output.format() {
-        Format::Json => output.json(&page)?,
-        Format::Ndjson => output.lines(&page.items)?,
-        Format::Table if page.items.is_empty() => output.remark("note", "no audit events"),
-        Format::Table => output.table(&HEADER, rows(&page.items, args.wanted.paging))?,
-    }
-    args.wanted.tell_next(&page, Again::new("audit list", global), output);
-    Ok(Exit::Done)
+    pages::show::<AuditEvent>(args.part, &NoFilter {}, global, output)
 }
 
-/// The columns of no fixed width stand last.
-const HEADER: [&str; 8] =
-    ["CREATED", "ID", "EVENT", "TYPE", "ITEM", "REASON", "ACTOR", "OPERATION"];
+impl Table for AuditEvent {
+    const COMMAND: &'static str = "audit list";
+    const NOTHING: &'static str = "no audit events";
+    const HEADER: &'static [&'static str] =
+        &["CREATED", "ID", "EVENT", "TYPE", "ITEM", "REASON", "ACTOR", "OPERATION"];
 
-fn rows(items: &[AuditEvent], paging: Paging) -> Vec<Vec<String>> {
-    let now = SystemClock::new().now();
-    let row = |item: &AuditEvent| {
+    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
         vec![
-            paging.age(now, &item.created_at),
-            item.audit_event_id.clone(),
-            item.event.clone(),
-            item.item_type.clone(),
-            item.item_id.clone(),
-            or_dash(item.reason_code.as_deref()),
-            item.actor.clone(),
-            or_dash(item.operation_id.as_deref()),
+            paging.age(now, self.created_at),
+            self.audit_event_id.to_string(),
+            self.event.clone(),
+            self.item_type.clone(),
+            self.item_id.clone(),
+            or_dash(self.reason_code.as_ref()),
+            self.actor.clone(),
+            or_dash(self.operation_id.as_ref()),
         ]
-    };
-    items.iter().map(row).collect()
+    }
 }

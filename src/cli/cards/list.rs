@@ -75,14 +75,14 @@ fn rows(items: &[AgentCard], paging: Paging) -> Vec<Vec<String>> {
     let now = SystemClock::new().now();
     let row = |card: &AgentCard| {
         vec![
-            card.name.clone(),
+            card.name.to_string(),
             card.variant.clone(),
             card.protocol_version.clone(),
             card.size.to_string(),
             card.revision.to_string(),
-            paging.age(now, &card.updated_at),
+            paging.age(now, card.updated_at),
             card.updated_by.clone(),
-            card.digest.clone(),
+            card.digest.to_string(),
         ]
     };
     items.iter().map(row).collect()

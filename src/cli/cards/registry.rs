@@ -48,13 +48,13 @@ pub(super) fn condition(if_match: Option<Digest>, create: bool) -> HeaderMap {
 /// Returns what is known of a card, for people.
 pub(super) fn facts(card: AgentCard) -> Vec<(&'static str, String)> {
     vec![
-        ("name", card.name),
+        ("name", card.name.to_string()),
         ("variant", card.variant),
         ("protocol version", card.protocol_version),
-        ("digest", card.digest),
+        ("digest", card.digest.to_string()),
         ("bytes", card.size.to_string()),
         ("revision", card.revision.to_string()),
-        ("changed", card.updated_at),
+        ("changed", card.updated_at.to_string()),
         ("by", card.updated_by),
     ]
 }

@@ -33,7 +33,7 @@ pub(super) fn take(
 ) -> Option<String> {
     for item in page.items.into_iter().filter(|item| filter.accepts(item)) {
         if is_full(gathered, limit) {
-            gathered.next_before = gathered.items.last().map(|last| last.failed_at.clone());
+            gathered.next_before = gathered.items.last().map(|last| last.failed_at.to_string());
             return None;
         }
         gathered.items.push(item);
@@ -49,6 +49,7 @@ fn is_full(gathered: &Page<DeadLetter>, limit: Option<usize>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::time::Timestamp;
 
     const JOBS: Filter = Filter { item_type: Some(ItemType::Job), reason: None };
 
@@ -61,7 +62,7 @@ mod tests {
             reason_code: if kind == 'j' { "crash_loop".into() } else { "job_failed".into() },
             error_class: "crash".into(),
             attempt_count: 1,
-            failed_at: (start + position).to_string(),
+            failed_at: Timestamp::from_micros(i64::try_from(start + position).unwrap()),
             replay_safe: true,
         });
         Page { items: items.collect(), next_before: next.map(str::to_owned) }
@@ -71,8 +72,8 @@ mod tests {
         Page { items: Vec::new(), next_before: None }
     }
 
-    fn taken(gathered: &Page<DeadLetter>) -> (Vec<&str>, Option<&str>) {
-        let items = gathered.items.iter().map(|item| item.failed_at.as_str()).collect();
+    fn taken(gathered: &Page<DeadLetter>) -> (Vec<i64>, Option<&str>) {
+        let items = gathered.items.iter().map(|item| item.failed_at.micros()).collect();
         (items, gathered.next_before.as_deref())
     }
 
@@ -80,7 +81,7 @@ mod tests {
     fn a_whole_page_keeps_its_cursor() {
         let mut gathered = none();
         assert_eq!(take(&mut gathered, page(0, "jo", Some("1")), Filter::default(), Some(2)), None);
-        assert_eq!(taken(&gathered), (vec!["0", "1"], Some("1")));
+        assert_eq!(taken(&gathered), (vec![0, 1], Some("1")));
     }
 
     #[test]
@@ -90,14 +91,14 @@ mod tests {
         assert_eq!(next.as_deref(), Some("3"));
         let next = take(&mut gathered, page(4, "jojojj", Some("9")), JOBS, Some(3));
         assert_eq!(next, None);
-        assert_eq!(taken(&gathered), (vec!["2", "4", "6"], Some("6")));
+        assert_eq!(taken(&gathered), (vec![2, 4, 6], Some("1970-01-01T00:00:00.000006Z")));
     }
 
     #[test]
     fn nothing_more_on_the_last_page_is_the_end() {
         let mut gathered = none();
         assert_eq!(take(&mut gathered, page(0, "jjoo", None), JOBS, Some(2)), None);
-        assert_eq!(taken(&gathered), (vec!["0", "1"], None));
+        assert_eq!(taken(&gathered), (vec![0, 1], None));
     }
 
     #[test]
@@ -106,7 +107,7 @@ mod tests {
         let next = take(&mut gathered, page(0, "jo", Some("1")), Filter::default(), None);
         assert_eq!(next.as_deref(), Some("1"));
         assert_eq!(take(&mut gathered, page(2, "j", None), Filter::default(), None), None);
-        assert_eq!(taken(&gathered), (vec!["0", "1", "2"], None));
+        assert_eq!(taken(&gathered), (vec![0, 1, 2], None));
     }
 
     #[test]

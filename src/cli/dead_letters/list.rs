@@ -93,7 +93,7 @@ fn rows(items: &[DeadLetter], paging: Paging) -> Vec<Vec<String>> {
     let now = SystemClock::new().now();
     let row = |item: &DeadLetter| {
         vec![
-            paging.age(now, &item.failed_at),
+            paging.age(now, item.failed_at),
             item.item_type.to_string(),
             item.item_id.clone(),
             if item.replay_safe { "safe" } else { "no" }.to_owned(),

@@ -60,7 +60,7 @@ fn facts(item: &DeadLetterDetail, now: Timestamp) -> Vec<(&'static str, String)>
     vec![
         ("item", format!("{} {}", letter.item_type, letter.item_id)),
         ("repository", letter.repository.clone().unwrap_or_else(|| "-".to_owned())),
-        ("failed", format!("{} ({})", letter.failed_at, ago(now, &letter.failed_at))),
+        ("failed", format!("{} ({})", letter.failed_at, ago(now, letter.failed_at))),
         ("reason", letter.reason_code.to_string()),
         ("error class", letter.error_class.to_string()),
         ("tries", letter.attempt_count.to_string()),

@@ -5,7 +5,7 @@ use crate::cli::Global;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Format, Output, or_dash};
 
 /// List all installations the service knows
 #[derive(clap::Args, Debug)]
@@ -25,8 +25,8 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
         Format::Table if items.is_empty() => output.remark("note", "no installations"),
         Format::Table => {
             let rows = items.into_iter().map(|item| {
-                let account = item.account.unwrap_or_else(|| "-".to_owned());
-                vec![item.installation_id, account, item.state.into_owned()]
+                let id = item.installation_id.to_string();
+                vec![id, or_dash(item.account), item.state.into_owned()]
             });
             output.table(&["INSTALLATION", "ACCOUNT", "STATE"], rows.collect())?;
         }

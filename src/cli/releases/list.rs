@@ -1,16 +1,14 @@
 //! `svcctl releases list`.
 
-use crate::api::{Page, ReleaseRun};
-use crate::cli::again::Again;
-use crate::cli::client::Client;
+use crate::api::{ReleaseFilter, ReleaseRun};
+use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, or_dash};
-use crate::cli::pages::{Paging, Wanted};
+use crate::cli::output::{Output, or_dash};
+use crate::cli::pages::{self, Paging, Part, Table};
 use crate::cli::word::one_of;
-use crate::cli::{Global, installations};
 use crate::domain::release::ReleaseStatus;
-use crate::runtime::clock::{Clock as _, SystemClock};
+use crate::domain::time::Timestamp;
 
 /// Characters of a commit's id in the table; `show` has all of them.
 const COMMIT_SHORT: usize = 12;
@@ -29,41 +27,30 @@ pub(crate) struct Args {
     status: Option<ReleaseStatus>,
 
     #[command(flatten)]
-    wanted: Wanted,
+    part: Part,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let client = Client::operator(global)?;
-    let path = super::path(installations::meant(&client, global)?);
-    let status = args.status.map(ReleaseStatus::as_str);
-    let page: Page<ReleaseRun> = args.wanted.gather(&client, &path, status)?;
-    match output.format() {
-        Format::Json => output.json(&page)?,
-        Format::Ndjson => output.lines(&page.items)?,
-        Format::Table if page.items.is_empty() => output.remark("note", "no release runs"),
-        Format::Table => output.table(&HEADER, rows(&page.items, args.wanted.paging))?,
-    }
-    let again = Again::new("releases list", global).with_some("--status", status);
-    args.wanted.tell_next(&page, again, output);
-    Ok(Exit::Done)
+    let filter = ReleaseFilter { status: args.status };
+    pages::show::<ReleaseRun>(args.part, &filter, global, output)
 }
 
-const HEADER: [&str; 8] =
-    ["CREATED", "ID", "STATUS", "ATTEMPT", "COMMIT", "REASON", "TAG", "REPOSITORY"];
+impl Table for ReleaseRun {
+    const COMMAND: &'static str = "releases list";
+    const NOTHING: &'static str = "no release runs";
+    const HEADER: &'static [&'static str] =
+        &["CREATED", "ID", "STATUS", "ATTEMPT", "COMMIT", "REASON", "TAG", "REPOSITORY"];
 
-fn rows(items: &[ReleaseRun], paging: Paging) -> Vec<Vec<String>> {
-    let now = SystemClock::new().now();
-    let row = |item: &ReleaseRun| {
+    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
         vec![
-            paging.age(now, &item.created_at),
-            item.release_run_id.clone(),
-            item.status.to_string(),
-            item.attempt_number.to_string(),
-            item.head_sha.chars().take(COMMIT_SHORT).collect(),
-            or_dash(item.failure_reason.as_deref().or(item.last_publication_error.as_deref())),
-            super::tag(&item.git_ref).to_owned(),
-            or_dash(item.repository.as_deref()),
+            paging.age(now, self.created_at),
+            self.release_run_id.to_string(),
+            self.status.to_string(),
+            self.attempt_number.to_string(),
+            self.head_sha.chars().take(COMMIT_SHORT).collect(),
+            or_dash(self.failure_reason.as_ref().or(self.last_publication_error.as_ref())),
+            super::tag(&self.git_ref).to_owned(),
+            or_dash(self.repository.as_ref()),
         ]
-    };
-    items.iter().map(row).collect()
+    }
 }

@@ -7,8 +7,8 @@ use crate::domain::time::Timestamp;
 /// Returns the sentence.
 pub(super) fn sentence(release: &ReleaseRunDetail, now: Timestamp) -> String {
     let next = &release.next;
-    let at = next.at.as_deref().map(|at| due(now, at)).unwrap_or_default();
-    let deadline = next.deadline_at.as_deref().map(|at| due(now, at)).unwrap_or_default();
+    let at = next.at.map(|at| due(now, at)).unwrap_or_default();
+    let deadline = next.deadline_at.map(|at| due(now, at)).unwrap_or_default();
     match next.code.as_ref() {
         "send_check_run_create" => format!("the check run is created {at}"),
         "send_workflow_dispatch" => format!("the workflow is dispatched {at}"),
@@ -51,6 +51,8 @@ fn investigate(release: &ReleaseRunDetail) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
     use crate::api::{Outlook, ReleaseRun};
     use crate::domain::release::outlook;
@@ -58,10 +60,10 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_micros(1_795_251_600_000_000);
 
     fn release(code: &'static str, planned: bool) -> ReleaseRunDetail {
-        let time = |seconds| NOW.plus(std::time::Duration::from_secs(seconds)).to_string();
+        let time = |seconds| NOW.plus(std::time::Duration::from_secs(seconds));
         ReleaseRunDetail {
             release_run: ReleaseRun {
-                release_run_id: String::new(),
+                release_run_id: Uuid::nil().into(),
                 repository: None,
                 git_ref: String::new(),
                 head_sha: String::new(),
@@ -120,7 +122,7 @@ mod tests {
         assert!(sentence(&stuck, NOW).contains("the log of svcd"));
         stuck.release_run.last_publication_error = Some("forge_check_run_not_found".to_owned());
         assert!(sentence(&stuck, NOW).contains("the check run at the forge"));
-        stuck.next.dead_letter_id = Some(String::new());
+        stuck.next.dead_letter_id = Some(Uuid::nil().into());
         assert!(sentence(&stuck, NOW).contains("must not be replayed"));
     }
 }

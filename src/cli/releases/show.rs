@@ -3,12 +3,13 @@
 use uuid::Uuid;
 
 use super::next;
-use crate::api::{Attempt, ReleaseRunDetail};
+use crate::api::{Attempt, ReleaseRun, ReleaseRunDetail};
 use crate::cli::again::Again;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago, or_dash};
+use crate::cli::pages;
 use crate::cli::{Global, installations};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
-    let path = super::path(installations::meant(&client, global)?);
+    let path = pages::path::<ReleaseRun>(installations::meant(&client, global)?);
     let release: ReleaseRunDetail = client.get(&format!("{path}/{}", args.release_run_id))?;
     match output.format() {
         Format::Table => show(&release, SystemClock::new().now(), global, output)?,
@@ -56,9 +57,9 @@ fn show(
 /// What is not known yet is left out; what happens next stands last, where it is looked for.
 fn facts(detail: &ReleaseRunDetail, now: Timestamp) -> Vec<(&'static str, String)> {
     let release = &detail.release_run;
-    let time = |at: &String| format!("{at} ({})", ago(now, at));
+    let time = |at: Timestamp| format!("{at} ({})", ago(now, at));
     let known = [
-        ("release run", Some(release.release_run_id.clone())),
+        ("release run", Some(release.release_run_id.to_string())),
         ("repository", release.repository.clone()),
         ("tag", Some(super::tag(&release.git_ref).to_owned())),
         ("commit", Some(release.head_sha.clone())),
@@ -66,10 +67,10 @@ fn facts(detail: &ReleaseRunDetail, now: Timestamp) -> Vec<(&'static str, String
         ("decision", release.decision.clone()),
         ("conclusion", release.conclusion.clone()),
         ("reason", release.failure_reason.clone()),
-        ("created", Some(time(&release.created_at))),
-        ("changed", Some(time(&release.updated_at))),
-        ("finished", release.finished_at.as_ref().map(time)),
-        ("published", release.forge_check_published_at.as_ref().map(time)),
+        ("created", Some(time(release.created_at))),
+        ("changed", Some(time(release.updated_at))),
+        ("finished", release.finished_at.map(time)),
+        ("published", release.forge_check_published_at.map(time)),
         ("publication error", release.last_publication_error.clone()),
         ("held up by", detail.next.reason_code.as_ref().map(|why| format!("a dead letter, {why}"))),
         ("next", Some(next::sentence(detail, now))),
@@ -82,10 +83,10 @@ const HEADER: [&str; 6] = ["ATTEMPT", "ID", "STATUS", "WORKFLOW RUN", "CHECK RUN
 fn row(attempt: &Attempt) -> Vec<String> {
     vec![
         attempt.number.to_string(),
-        attempt.attempt_id.clone(),
+        attempt.attempt_id.to_string(),
         attempt.status.clone(),
-        or_dash(attempt.workflow_run_id.as_deref()),
-        or_dash(attempt.check_run_id.as_deref()),
-        or_dash(attempt.failure_reason.as_deref()),
+        or_dash(attempt.workflow_run_id),
+        or_dash(attempt.check_run_id),
+        or_dash(attempt.failure_reason.as_ref()),
     ]
 }

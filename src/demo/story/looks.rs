@@ -74,7 +74,7 @@ impl Teller<'_> {
         status: &str,
         reason: Option<&str>,
     ) -> Result<(), Error> {
-        let id = release(self.stage, tag)?.release_run_id;
+        let id = release(self.stage, tag)?.release_run_id.to_string();
         self.run(&["releases", "show", &id], 0)?;
         self.expect_release(tag, status, reason)
     }

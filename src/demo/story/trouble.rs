@@ -145,7 +145,7 @@ impl Teller<'_> {
         let shown = self.run(&[arguments, &["-o", "json"]].concat(), 0)?;
         let replayed: api::Replayed = parse(&shown, "the replay's answer")?;
         self.expect("the replay", &outcome, &replayed.outcome.as_ref())?;
-        Ok(replayed.audit_event_id)
+        Ok(replayed.audit_event_id.to_string())
     }
 
     fn tag(&self, tag: &str, commit: &str) -> Webhook {

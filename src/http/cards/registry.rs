@@ -7,21 +7,18 @@ use http::StatusCode;
 use http::header::{ETAG, HeaderValue, LOCATION};
 
 use super::conditions::{self, Read};
-use crate::api;
 use crate::app::{App, Error, Put};
 use crate::auth::operator::Principal;
-use crate::domain::agent_card::{AgentCard, CardName};
+use crate::domain::agent_card::CardName;
 use crate::domain::digest::Digest;
 use crate::http::message::{Request, Response};
 use crate::http::path::Path;
 use crate::http::{json, paging, query};
 
 pub(in crate::http) fn list(app: &App, request: &Request, _: &Path<'_>) -> Result<Response, Error> {
-    let [limit, after] = query::parameters(request, ["limit", "after"])?;
-    let after: Option<CardName> =
-        paging::cursor(after, "after must be a name, as nextAfter gives it")?;
-    let page = app.agent_cards(after.as_ref(), paging::page_size(limit)?)?;
-    Ok(json::answer(StatusCode::OK, &paging::page_after(&page, shown)))
+    let (after, limit) = paging::after::<CardName>(request, "a name, as nextAfter gives it")?;
+    let page = app.agent_cards(after.as_ref(), limit)?;
+    Ok(json::answer(StatusCode::OK, &paging::page_after(page)))
 }
 
 pub(in crate::http) fn show(
@@ -55,7 +52,7 @@ pub(in crate::http) fn put(
     let condition = conditions::of_write(&request.head)?;
     let (put, card) = app.put_agent_card(principal, name, &request.body, condition)?;
     let status = if put == Put::Created { StatusCode::CREATED } else { StatusCode::OK };
-    let response = json::answer(status, &shown(&card)).with(ETAG, tag(card.digest));
+    let response = json::answer(status, &card).with(ETAG, tag(card.digest));
     Ok(if put == Put::Created { response.with(LOCATION, location(&card.name)) } else { response })
 }
 
@@ -82,18 +79,4 @@ fn tag(digest: Digest) -> HeaderValue {
 
 fn location(name: &CardName) -> HeaderValue {
     HeaderValue::from_str(&format!("/api/v1/agent-cards/{name}")).expect("a name is plain ASCII")
-}
-
-fn shown(card: &AgentCard) -> api::AgentCard {
-    api::AgentCard {
-        name: card.name.to_string(),
-        variant: card.variant.clone(),
-        protocol_version: card.protocol_version.clone(),
-        digest: card.digest.to_string(),
-        size: card.size,
-        revision: card.revision,
-        created_at: card.created_at.to_string(),
-        updated_at: card.updated_at.to_string(),
-        updated_by: card.updated_by.clone(),
-    }
 }

@@ -1,9 +1,9 @@
 //! Registered agent cards. A write and what it is conditional on are one transaction, so that of two
 //! writers who saw the same card only one goes on.
 
+use crate::api::AgentCard;
 use crate::domain::agent_card::{
-    AgentCard, CARDS_MAX, CardName, Condition, NewAgentCard, Removal, Write, decide_removal,
-    decide_write,
+    CARDS_MAX, CardName, Condition, NewAgentCard, Removal, Write, decide_removal, decide_write,
 };
 use crate::domain::digest::Digest;
 use crate::domain::page::Page;

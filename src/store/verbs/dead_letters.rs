@@ -1,9 +1,10 @@
 //! Dead letters, as operators see them: listed from a covering index alone, replayed in one
 //! transaction that checks scope, class and key, resets the item and writes the audit event.
 
+use crate::api::{DeadLetter, DeadLetterDetail, Row as _, Wanted};
 use crate::domain::dead_letter::{
-    self, DeadLetter, ItemFacts, ItemId, ItemType, ReplayClass, ReplayDecision, ReplayFacts,
-    ReplayOutcome, ReplayRequest, SameRequest,
+    self, ItemFacts, ItemId, ItemType, ReplayClass, ReplayDecision, ReplayFacts, ReplayOutcome,
+    ReplayRequest, SameRequest,
 };
 use crate::domain::delivery::InboxState;
 use crate::domain::id::{AuditEventId, InstallationId};
@@ -11,27 +12,22 @@ use crate::domain::job::JobStatus;
 use crate::domain::lease::RowHandle;
 use crate::domain::page::Page;
 use crate::domain::time::Timestamp;
-use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::{audit, dead_letters, inbox, row};
 use crate::store::sql::{Row, Tx, params};
+use crate::store::{List, Store};
 
 /// Columns of the covering index, in the order both queries read them.
 const COLUMNS: &str = "failed_at, item_type, item_id, repository, reason_code, error_class, \
     attempt_count, replay_class";
 
-impl Store {
-    /// Returns open dead letters of one installation that failed before `before`, newest first.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn dead_letters(
-        &self,
+impl List for DeadLetter {
+    fn page(
+        store: &Store,
         installation: InstallationId,
-        before: Option<Timestamp>,
-        limit: u32,
-    ) -> Result<Page<DeadLetter, Timestamp>, Error> {
-        self.read(|db| {
+        wanted: &Wanted<Self>,
+    ) -> Result<Option<Page<Self, Timestamp>>, Error> {
+        store.read(|db| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM dead_letters INDEXED BY dead_letters_open \
                  WHERE installation_id = :installation AND resolution IS NULL \
@@ -41,15 +37,17 @@ impl Store {
                 &sql,
                 params! {
                     ":installation": installation,
-                    ":before": before.unwrap_or(Timestamp::MAX),
-                    ":limit": i64::from(limit) + 1,
+                    ":before": wanted.before.unwrap_or(Timestamp::MAX),
+                    ":limit": i64::from(wanted.limit) + 1,
                 },
-                dead_letter,
+                |row| Ok(dead_letter(row)?.dead_letter),
             )?;
-            Ok(Page::cut(found, limit, |last| last.failed_at))
+            Ok(Some(Page::cut(found, wanted.limit, Self::cursor)))
         })
     }
+}
 
+impl Store {
     /// Returns the open dead letter of one item, within an installation.
     ///
     /// # Errors
@@ -58,7 +56,7 @@ impl Store {
         &self,
         installation: InstallationId,
         item: ItemId,
-    ) -> Result<Option<DeadLetter>, Error> {
+    ) -> Result<Option<DeadLetterDetail>, Error> {
         self.read(|db| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM dead_letters \
@@ -172,14 +170,20 @@ fn reset(tx: &Tx<'_>, item: ItemId) -> Result<(), Error> {
     inbox.map_or(Ok(()), |inbox| inbox::set_state(tx, inbox, state))
 }
 
-fn dead_letter(row: &Row<'_>) -> Result<DeadLetter, Error> {
-    Ok(DeadLetter {
-        item: row::item(row)?,
-        repository: row.get("repository")?,
-        reason: row.get("reason_code")?,
-        error_class: row.get("error_class")?,
-        attempt_count: row.get("attempt_count")?,
-        failed_at: row.get("failed_at")?,
-        replay_class: row.get("replay_class")?,
+fn dead_letter(row: &Row<'_>) -> Result<DeadLetterDetail, Error> {
+    let item = row::item(row)?;
+    let replay_class: String = row.get("replay_class")?;
+    Ok(DeadLetterDetail {
+        dead_letter: DeadLetter {
+            item_type: item.item_type().as_str().into(),
+            item_id: item.to_string(),
+            repository: row.get("repository")?,
+            reason_code: row.get::<String>("reason_code")?.into(),
+            error_class: row.get::<String>("error_class")?.into(),
+            attempt_count: row.get("attempt_count")?,
+            failed_at: row.get("failed_at")?,
+            replay_safe: dead_letter::is_replay_safe(&replay_class),
+        },
+        replay_class: replay_class.into(),
     })
 }

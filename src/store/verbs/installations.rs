@@ -1,11 +1,12 @@
 //! The list of installations.
 
+use crate::api::Installation;
+use crate::domain::event::InstallationState;
 use crate::domain::id::InstallationId;
 use crate::domain::page::Page;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::sql::params;
-use crate::store::types::Installation;
 
 impl Store {
     /// Returns up to `limit` installations with a number above `after`, by rising number.
@@ -27,13 +28,13 @@ impl Store {
                 },
                 |row| {
                     Ok(Installation {
-                        id: row.get("installation_id")?,
+                        installation_id: row.get("installation_id")?,
                         account: row.get("account")?,
-                        state: row.get("state")?,
+                        state: row.get::<InstallationState>("state")?.as_str().into(),
                     })
                 },
             )?;
-            Ok(Page::cut(found, limit, |last| last.id))
+            Ok(Page::cut(found, limit, |last| last.installation_id))
         })
     }
 }

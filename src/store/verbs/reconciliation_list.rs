@@ -1,37 +1,29 @@
 //! The list of reconciliation items of one installation: what is being repaired, until when.
 
+use crate::api::{ReconciliationItem, Row as _, Wanted};
 use crate::domain::id::{InstallationId, ReconciliationId};
 use crate::domain::page::Page;
-use crate::domain::reconcile::Status;
-use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::listing;
 use crate::store::sql::{Row, params};
-use crate::store::types::ReconciliationItem;
+use crate::store::{List, Store};
 
 const COLUMNS: &str = "reconciliation_id, kind, reason, subject_id, status, outcome_code, \
     attempt_count, next_check_at, deadline_at, lease_expires_at, created_at, finished_at";
 const FIND: &str = "SELECT id FROM reconciliation_items \
     WHERE reconciliation_id = :before AND installation_id = :installation";
 
-impl Store {
-    /// Returns reconciliation items of one installation that were detected before `before`, newest
-    /// first: those of one status, or those that have not ended. Nothing when `before` names none of
-    /// the installation's items.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn reconciliation_items(
-        &self,
+impl List for ReconciliationItem {
+    fn page(
+        store: &Store,
         installation: InstallationId,
-        status: Option<Status>,
-        before: Option<ReconciliationId>,
-        limit: u32,
-    ) -> Result<Option<Page<ReconciliationItem, ReconciliationId>>, Error> {
-        self.read(|db| {
-            let Some(bound) = listing::bound(db, FIND, installation, before)? else {
+        wanted: &Wanted<Self>,
+    ) -> Result<Option<Page<Self, ReconciliationId>>, Error> {
+        store.read(|db| {
+            let Some(bound) = listing::bound(db, FIND, installation, wanted.before)? else {
                 return Ok(None);
             };
+            let status = wanted.filter.status;
             // The lists of words are what lets the partial indexes be used.
             let sql = match status {
                 Some(status) if status.is_terminal() => format!(
@@ -49,32 +41,29 @@ impl Store {
                      ORDER BY id DESC LIMIT +:limit"
                 ),
             };
-            Ok(Some(Page::cut(
-                db.query(
-                    &sql,
-                    params! {
-                        ":installation": installation,
-                        ":bound": bound,
-                        ":status": status,
-                        ":limit": i64::from(limit) + 1,
-                    },
-                    item,
-                )?,
-                limit,
-                |item| item.id,
-            )))
+            let found = db.query(
+                &sql,
+                params! {
+                    ":installation": installation,
+                    ":bound": bound,
+                    ":status": status,
+                    ":limit": i64::from(wanted.limit) + 1,
+                },
+                item,
+            )?;
+            Ok(Some(Page::cut(found, wanted.limit, Self::cursor)))
         })
     }
 }
 
 fn item(row: &Row<'_>) -> Result<ReconciliationItem, Error> {
     Ok(ReconciliationItem {
-        id: row.get("reconciliation_id")?,
+        reconciliation_id: row.get("reconciliation_id")?,
         kind: row.get("kind")?,
         reason: row.get("reason")?,
-        subject: row.get("subject_id")?,
+        subject_id: row.get("subject_id")?,
         status: row.get("status")?,
-        outcome: row.get("outcome_code")?,
+        outcome_code: row.get("outcome_code")?,
         attempt_count: row.get("attempt_count")?,
         next_check_at: row.get("next_check_at")?,
         deadline_at: row.get("deadline_at")?,

@@ -1,6 +1,7 @@
 //! Release runs as operators see them: the list of one installation, and one run with its attempts
 //! and what is planned for it. Reads only; no payload, nonce or result leaves with them.
 
+use crate::api::{Attempt, ReleaseRun, Row as _, Wanted};
 use crate::domain::dead_letter::ReplayClass;
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::OutboxStatus;
@@ -8,11 +9,11 @@ use crate::domain::page::Page;
 use crate::domain::release::ReleaseStatus;
 use crate::domain::release::outlook::{Facts, Message, Publication, Reconciliation};
 use crate::domain::time::Timestamp;
-use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::listing;
 use crate::store::sql::{Db, Row, params};
-use crate::store::types::{Attempt, ReleaseRun, ReleaseRunDetail};
+use crate::store::types::ReleaseRunDetail;
+use crate::store::{List, Store};
 
 /// Most attempts that are shown of one release run.
 const ATTEMPTS_MAX: u32 = 100;
@@ -35,23 +36,17 @@ const JOINS: &str = "LEFT JOIN release_run_attempts a ON a.attempt_id = r.curren
 const FIND: &str = "SELECT id FROM release_runs \
     WHERE release_run_id = :before AND forge_installation_id = :installation";
 
-impl Store {
-    /// Returns release runs of one installation that were recorded before `before`, newest first;
-    /// nothing when `before` names none of them.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn release_runs(
-        &self,
+impl List for ReleaseRun {
+    fn page(
+        store: &Store,
         installation: InstallationId,
-        status: Option<ReleaseStatus>,
-        before: Option<ReleaseRunId>,
-        limit: u32,
-    ) -> Result<Option<Page<ReleaseRun, ReleaseRunId>>, Error> {
-        self.read(|db| {
-            let Some(bound) = listing::bound(db, FIND, installation, before)? else {
+        wanted: &Wanted<Self>,
+    ) -> Result<Option<Page<Self, ReleaseRunId>>, Error> {
+        store.read(|db| {
+            let Some(bound) = listing::bound(db, FIND, installation, wanted.before)? else {
                 return Ok(None);
             };
+            let status = wanted.filter.status;
             let sql = match status {
                 None => format!(
                     "SELECT {COLUMNS} FROM release_runs r \
@@ -66,23 +61,22 @@ impl Store {
                         AND r.status = :status ORDER BY r.id DESC LIMIT +:limit"
                 ),
             };
-            Ok(Some(Page::cut(
-                db.query(
-                    &sql,
-                    params! {
-                        ":installation": installation,
-                        ":bound": bound,
-                        ":status": status,
-                        ":limit": i64::from(limit) + 1,
-                    },
-                    release,
-                )?,
-                limit,
-                |release| release.id,
-            )))
+            let found = db.query(
+                &sql,
+                params! {
+                    ":installation": installation,
+                    ":bound": bound,
+                    ":status": status,
+                    ":limit": i64::from(wanted.limit) + 1,
+                },
+                release,
+            )?;
+            Ok(Some(Page::cut(found, wanted.limit, Self::cursor)))
         })
     }
+}
 
+impl Store {
     /// Returns one release run of an installation, as it stands at one instant.
     ///
     /// # Errors
@@ -102,32 +96,42 @@ fn detail(
     installation: InstallationId,
     id: ReleaseRunId,
 ) -> Result<Option<ReleaseRunDetail>, Error> {
-    let Some(release) = one(db, installation, id)? else { return Ok(None) };
-    let (message, dead_letter_reason) = message(db, release.attempt)?.unzip();
+    let Some(current) = one(db, installation, id)? else { return Ok(None) };
+    let (message, dead_letter_reason) = message(db, current.attempt)?.unzip();
     let facts = Facts {
-        status: release.status,
+        status: current.status,
         message,
-        reconciliation: reconciliation(db, installation, &release)?,
-        publication: publication(&release),
+        reconciliation: reconciliation(db, installation, id, current.attempt)?,
+        publication: publication(&current.release),
     };
     Ok(Some(ReleaseRunDetail {
-        release,
+        release: current.release,
         attempts: attempts(db, id)?,
         facts,
         dead_letter_reason: dead_letter_reason.flatten(),
     }))
 }
 
+/// A release run, and what of it is not shown as it stands.
+struct Current {
+    release: ReleaseRun,
+    status: ReleaseStatus,
+    attempt: AttemptId,
+}
+
 fn one(
     db: &Db<'_>,
     installation: InstallationId,
     id: ReleaseRunId,
-) -> Result<Option<ReleaseRun>, Error> {
+) -> Result<Option<Current>, Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM release_runs r {JOINS} \
          WHERE r.release_run_id = :release AND r.forge_installation_id = :installation"
     );
-    db.query_one(&sql, params! { ":release": id, ":installation": installation }, release)
+    db.query_one(&sql, params! { ":release": id, ":installation": installation }, |row| {
+        let (status, attempt) = (row.get("status")?, row.get("current_attempt_id")?);
+        Ok(Current { release: release(row)?, status, attempt })
+    })
 }
 
 fn attempts(db: &Db<'_>, release: ReleaseRunId) -> Result<Vec<Attempt>, Error> {
@@ -138,12 +142,12 @@ fn attempts(db: &Db<'_>, release: ReleaseRunId) -> Result<Vec<Attempt>, Error> {
         params! { ":release": release, ":limit": ATTEMPTS_MAX },
         |row| {
             Ok(Attempt {
-                id: row.get("attempt_id")?,
+                attempt_id: row.get("attempt_id")?,
                 number: row.get("attempt_number")?,
                 status: row.get("status")?,
                 failure_reason: row.get("failure_reason")?,
-                workflow_run: row.get("workflow_run_id")?,
-                check_run: row.get("check_run_id")?,
+                workflow_run_id: row.get("workflow_run_id")?,
+                check_run_id: row.get("check_run_id")?,
                 hinted_at: row.get("hinted_at")?,
             })
         },
@@ -197,10 +201,11 @@ fn planned(row: &Row<'_>) -> Result<Message, Error> {
 fn reconciliation(
     db: &Db<'_>,
     installation: InstallationId,
-    release: &ReleaseRun,
+    release: ReleaseRunId,
+    attempt: AttemptId,
 ) -> Result<Option<Reconciliation>, Error> {
     let mut next: Option<Reconciliation> = None;
-    for subject in [release.id.to_string(), release.attempt.to_string()] {
+    for subject in [release.to_string(), attempt.to_string()] {
         let found = db.query_one(
             "SELECT min(next_check_at) AS next_check_at, deadline_at, \
                 coalesce((SELECT paused_until FROM installation_pauses p \
@@ -233,28 +238,27 @@ fn look_ahead(row: &Row<'_>) -> Result<Option<Reconciliation>, Error> {
 
 const fn publication(release: &ReleaseRun) -> Publication {
     match release {
-        ReleaseRun { published_at: Some(_), .. } => Publication::Confirmed,
+        ReleaseRun { forge_check_published_at: Some(_), .. } => Publication::Confirmed,
         ReleaseRun { last_publication_error: Some(_), .. } => Publication::Failed,
-        ReleaseRun { check_run: None, .. } => Publication::NoCheckRun,
+        ReleaseRun { check_run_id: None, .. } => Publication::NoCheckRun,
         ReleaseRun { .. } => Publication::Unconfirmed,
     }
 }
 
 fn release(row: &Row<'_>) -> Result<ReleaseRun, Error> {
     Ok(ReleaseRun {
-        id: row.get("release_run_id")?,
+        release_run_id: row.get("release_run_id")?,
         repository: row.get("full_name")?,
         git_ref: row.get("git_ref")?,
         head_sha: row.get("head_sha")?,
-        status: row.get("status")?,
+        status: row.get::<ReleaseStatus>("status")?.as_str().into(),
         decision: row.get("decision")?,
         conclusion: row.get("conclusion")?,
         failure_reason: row.get("failure_reason")?,
-        attempt: row.get("current_attempt_id")?,
         attempt_number: row.get("attempt_number")?,
-        workflow_run: row.get("workflow_run_id")?,
-        check_run: row.get("check_run_id")?,
-        published_at: row.get("forge_check_published_at")?,
+        workflow_run_id: row.get("workflow_run_id")?,
+        check_run_id: row.get("check_run_id")?,
+        forge_check_published_at: row.get("forge_check_published_at")?,
         last_publication_error: row.get("last_publication_error")?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,

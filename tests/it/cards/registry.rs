@@ -112,7 +112,7 @@ fn all_pages_are_gathered() {
     let listed = stage.svcctl(&["list", "--all", "--limit", "2", "-o", "ndjson"]);
     let found = ended(&listed, 0)
         .lines()
-        .map(|line| serde_json::from_str::<svc::api::AgentCard>(line).unwrap().name);
+        .map(|line| serde_json::from_str::<svc::api::AgentCard>(line).unwrap().name.to_string());
     assert_eq!(found.collect::<Vec<_>>(), names);
     let page = stage.svcctl(&["list", "--limit", "2", "--after", "card-3"]);
     assert!(page.stderr.contains("--limit 2 --after card-5"), "{page:?}");

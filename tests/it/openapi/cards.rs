@@ -39,14 +39,14 @@ pub(super) fn report(full: bool) -> CardReport {
 
 fn agent_card() -> AgentCard {
     AgentCard {
-        name: "maps".to_owned(),
+        name: "maps".parse().unwrap(),
         variant: "legacy".to_owned(),
         protocol_version: "0.3".to_owned(),
-        digest: "0f".repeat(32),
+        digest: [15; 32].into(),
         size: 1,
         revision: 1,
-        created_at: "2026-11-21T09:30:00.000000Z".to_owned(),
-        updated_at: "2026-11-21T09:30:00.000000Z".to_owned(),
+        created_at: super::time(),
+        updated_at: super::time(),
         updated_by: "ops".to_owned(),
     }
 }

@@ -10,10 +10,10 @@ use svc::domain::reconcile;
 use svc::domain::release::ReleaseStatus;
 use svc::domain::release::outlook::Outlook;
 
+use super::time;
 use super::{Fields, document, strings};
 
 const ID: &str = "0198c0de-0000-7000-8000-000000000001";
-const TIME: &str = "2026-11-21T09:30:00.000000Z";
 
 /// Says whether what may be null is set.
 type IsFull = bool;
@@ -28,20 +28,20 @@ fn page<T>(full: IsFull, item: T) -> api::Page<T> {
 
 fn audit_event(full: IsFull) -> api::AuditEvent {
     api::AuditEvent {
-        audit_event_id: ID.to_owned(),
+        audit_event_id: ID.parse().unwrap(),
         event: audit::DEAD_LETTER_REPLAYED.to_owned(),
         actor: "svcd".to_owned(),
         operation_id: text(full, "key"),
         item_type: "job".to_owned(),
         item_id: ID.to_owned(),
         reason_code: text(full, "job_failed"),
-        created_at: TIME.to_owned(),
+        created_at: time(),
     }
 }
 
 fn release_run(full: IsFull) -> api::ReleaseRun {
     api::ReleaseRun {
-        release_run_id: ID.to_owned(),
+        release_run_id: ID.parse().unwrap(),
         repository: text(full, "acme/site"),
         git_ref: "refs/tags/v1".to_owned(),
         head_sha: "a".repeat(40),
@@ -50,34 +50,34 @@ fn release_run(full: IsFull) -> api::ReleaseRun {
         conclusion: text(full, "neutral"),
         failure_reason: text(full, "forge_workflow_timed_out"),
         attempt_number: 1,
-        workflow_run_id: text(full, "1"),
-        check_run_id: text(full, "2"),
-        forge_check_published_at: text(full, TIME),
+        workflow_run_id: full.then(|| 1.try_into().unwrap()),
+        check_run_id: full.then(|| 2.try_into().unwrap()),
+        forge_check_published_at: full.then(time),
         last_publication_error: text(full, "forge_check_run_not_found"),
-        created_at: TIME.to_owned(),
-        updated_at: TIME.to_owned(),
-        finished_at: text(full, TIME),
+        created_at: time(),
+        updated_at: time(),
+        finished_at: full.then(time),
     }
 }
 
 fn attempt(full: IsFull) -> api::Attempt {
     api::Attempt {
-        attempt_id: ID.to_owned(),
+        attempt_id: ID.parse().unwrap(),
         number: 1,
         status: "superseded".to_owned(),
         failure_reason: text(full, "forge_workflow_timed_out"),
-        workflow_run_id: text(full, "1"),
-        check_run_id: text(full, "2"),
-        hinted_at: text(full, TIME),
+        workflow_run_id: full.then(|| 1.try_into().unwrap()),
+        check_run_id: full.then(|| 2.try_into().unwrap()),
+        hinted_at: full.then(time),
     }
 }
 
 fn outlook(full: IsFull) -> api::Outlook {
     api::Outlook {
         code: Cow::Borrowed("recheck"),
-        at: text(full, TIME),
-        deadline_at: text(full, TIME),
-        dead_letter_id: text(full, ID),
+        at: full.then(time),
+        deadline_at: full.then(time),
+        dead_letter_id: full.then(|| ID.parse().unwrap()),
         reason_code: text(full, "forge_dispatch_uncertain"),
     }
 }
@@ -92,18 +92,18 @@ fn detail(full: IsFull) -> api::ReleaseRunDetail {
 
 fn item(full: IsFull) -> api::ReconciliationItem {
     api::ReconciliationItem {
-        reconciliation_id: ID.to_owned(),
+        reconciliation_id: ID.parse().unwrap(),
         kind: "release_run".to_owned(),
         reason: "reporting_stale".to_owned(),
         subject_id: ID.to_owned(),
         status: "leased".to_owned(),
         outcome_code: text(full, "forge_check_run_not_found"),
         attempt_count: 1,
-        next_check_at: TIME.to_owned(),
-        deadline_at: TIME.to_owned(),
-        lease_expires_at: text(full, TIME),
-        created_at: TIME.to_owned(),
-        finished_at: text(full, TIME),
+        next_check_at: time(),
+        deadline_at: time(),
+        lease_expires_at: full.then(time),
+        created_at: time(),
+        finished_at: full.then(time),
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
-use svc::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest};
+use svc::api::{DeadLetter, NoFilter, Wanted};
+use svc::domain::dead_letter::{ItemId, ItemType, OperationId, ReplayOutcome, ReplayRequest};
 use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::InstallationId;
@@ -342,9 +343,11 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
 fn replay(world: &Arc<World>, depth: u32) {
     let (replica, store) = world.replica();
     let tenant = tenant(world);
-    let Ok(page) = store.dead_letters(tenant, None, 20) else { return };
+    let wanted = Wanted::<DeadLetter> { filter: NoFilter {}, before: None, limit: 20 };
+    let Ok(Some(page)) = store.list(tenant, &wanted) else { return };
     let Some(letter) = world.chance.pick(&page.items) else { return };
-    let item: ItemId = letter.item;
+    let item_type = ItemType::from_word(&letter.item_type).unwrap();
+    let item = ItemId::parse(item_type, &letter.item_id).unwrap();
     // A few keys are used again, for the same item or for another one.
     let key = format!("key-{}", world.chance.below(200));
     let request = ReplayRequest {

@@ -88,7 +88,7 @@ proptest! {
         let wrote: Vec<usize> = (0..kinds.len()).filter(|n| kinds[*n] == Kind::Writes).collect();
         let there = store.installations(None, 100).unwrap().items;
         let there: Vec<usize> =
-            there.iter().map(|row| usize::try_from(row.id.get()).unwrap() - 1).collect();
+            there.iter().map(|row| usize::try_from(row.installation_id.get()).unwrap() - 1).collect();
         prop_assert_eq!(there, wrote);
     }
 }

@@ -1,0 +1,45 @@
+//! What an operator reads of an installation: its lists, and one release run. Every function asks for the
+//! principal, so none can be reached without the check.
+
+use std::borrow::Cow;
+
+use crate::api::Wanted;
+use crate::app::{App, Error};
+use crate::auth::operator::Principal;
+use crate::domain::id::{InstallationId, ReleaseRunId};
+use crate::domain::page::Page;
+use crate::domain::release::outlook::{self, Outlook};
+use crate::store::{List, ReleaseRunDetail};
+
+impl App {
+    /// Returns a page of a list of an installation, newest row first.
+    ///
+    /// # Errors
+    /// [`Error::InvalidRequest`] when the cursor names no row of the list, [`Error::Unavailable`] when the
+    /// store cannot be read now.
+    pub fn list<R: List>(
+        &self,
+        _: &Principal,
+        installation: InstallationId,
+        wanted: &Wanted<R>,
+    ) -> Result<Page<R, R::Cursor>, Error> {
+        self.store.list(installation, wanted)?.ok_or(Error::InvalidRequest(Cow::Borrowed(
+            "before names no item of this list; begin again without it",
+        )))
+    }
+
+    /// Returns one release run, and what happens next to it.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is none in this installation.
+    pub fn release_run(
+        &self,
+        _: &Principal,
+        installation: InstallationId,
+        id: ReleaseRunId,
+    ) -> Result<(ReleaseRunDetail, Outlook), Error> {
+        let detail = self.store.release_run(installation, id)?.ok_or(Error::NotFound)?;
+        let outlook = outlook::foresee(&detail.facts);
+        Ok((detail, outlook))
+    }
+}

@@ -1,0 +1,35 @@
+//! Lists of an installation: one verb for all of them.
+
+use crate::api::{Row, Wanted};
+use crate::domain::id::InstallationId;
+use crate::domain::page::Page;
+use crate::store::Store;
+use crate::store::error::Error;
+
+/// A list that the store has. Implemented beside the SQL of each.
+pub trait List: Row {
+    /// Reads a page, newest row first; `None` when the cursor names no row of the installation, whether it
+    /// is another's or nobody's.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    fn page(
+        store: &Store,
+        installation: InstallationId,
+        wanted: &Wanted<Self>,
+    ) -> Result<Option<Page<Self, Self::Cursor>>, Error>;
+}
+
+impl Store {
+    /// Reads a page of a list of an installation, as [`List::page`].
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn list<R: List>(
+        &self,
+        installation: InstallationId,
+        wanted: &Wanted<R>,
+    ) -> Result<Option<Page<R, R::Cursor>>, Error> {
+        R::page(self, installation, wanted)
+    }
+}
