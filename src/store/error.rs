@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// What the engine said. It is kept for the log, and no type of the engine is named here.
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
 /// A verb did not happen: nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -17,10 +20,10 @@ pub enum Error {
     /// The disk failed or the file is damaged: the process must end, because what was written is
     /// not known. Only tests ever see this value.
     #[error("the disk failed or the database file is damaged")]
-    Fatal(#[source] rusqlite::Error),
+    Fatal(#[source] Source),
     /// The database refused a statement that must hold: a bug.
     #[error("a store statement failed")]
-    Statement(#[source] rusqlite::Error),
+    Statement(#[source] Source),
     /// A stored row does not read as what it must be.
     #[error("a stored {0} cannot be read")]
     Row(&'static str),
@@ -93,37 +96,6 @@ impl Error {
     }
 }
 
-/// Sorts what the database says. The line that matters is between "it did not happen" and "it is not
-/// known what happened".
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode as Code;
-        let Some(sqlite) = error.sqlite_error() else {
-            return Self::Statement(error);
-        };
-        // Growing the shared memory of the log on a full disk is reported as an I/O error, before
-        // anything was written.
-        if sqlite.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE {
-            return Self::Unavailable(Unavailable::Full);
-        }
-        if sqlite.extended_code == rusqlite::ffi::SQLITE_IOERR_NOMEM {
-            return Self::Unavailable(Unavailable::Resources);
-        }
-        match sqlite.code {
-            Code::DiskFull => Self::Unavailable(Unavailable::Full),
-            Code::DatabaseBusy | Code::DatabaseLocked | Code::FileLockingProtocolFailed => {
-                Self::Unavailable(Unavailable::Busy)
-            }
-            Code::ReadOnly | Code::PermissionDenied => Self::Unavailable(Unavailable::ReadOnly),
-            Code::OutOfMemory | Code::CannotOpen => Self::Unavailable(Unavailable::Resources),
-            Code::SystemIoFailure | Code::DatabaseCorrupt | Code::NotADatabase => {
-                Self::Fatal(error)
-            }
-            _ => Self::Statement(error),
-        }
-    }
-}
-
 impl OpenError {
     /// Says whether trying again would end the same way: the file is not one we may use.
     #[must_use]
@@ -192,7 +164,7 @@ pub enum OpenError {
         path: PathBuf,
         /// What the database says, when it says more.
         #[source]
-        source: Option<rusqlite::Error>,
+        source: Option<Source>,
     },
     /// There has been a database, and there is none.
     #[error(
@@ -209,16 +181,16 @@ pub enum OpenError {
     },
     /// A migration failed; the file is as it was before that step.
     #[error("a schema migration failed; the database is as it was before it")]
-    Migration(#[source] rusqlite_migration::Error),
+    Migration(#[source] Source),
     /// The `SQLite` in this binary is too old to be safe.
     #[error("SQLite {0} can lose committed data; build with 3.51.3 or newer")]
     Library(&'static str),
     /// Anything else.
     #[error("cannot open the database")]
-    Database(#[source] rusqlite::Error),
+    Database(#[source] Source),
     /// The pool of readers could not be made.
     #[error("cannot open the database for reading")]
-    Readers(#[source] r2d2::Error),
+    Readers(#[source] Source),
     /// The writer thread could not be started.
     #[error("cannot start the writer thread")]
     Thread(#[source] std::io::Error),

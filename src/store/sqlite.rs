@@ -3,6 +3,7 @@
 
 pub(in crate::store) mod command;
 pub(in crate::store) mod connection;
+mod failure;
 pub(in crate::store) mod migrate;
 mod progress;
 pub(in crate::store) mod queue;

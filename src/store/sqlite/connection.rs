@@ -18,7 +18,7 @@ use rustix::process::{Resource, getrlimit};
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
 use crate::store::error::{Error, OpenError};
-use crate::store::sqlite::migrate;
+use crate::store::sqlite::{failure, migrate};
 
 /// The oldest `SQLite` without the bug that loses commits when a checkpoint races a write.
 const LIBRARY_MIN: i32 = 3_051_003;
@@ -105,7 +105,7 @@ impl InUse {
             return Ok(());
         }
         let moved = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY_DBMOVED);
-        Err(Error::Fatal(rusqlite::Error::SqliteFailure(moved, None)))
+        Err(Error::Fatal(rusqlite::Error::SqliteFailure(moved, None).into()))
     }
 
     /// Refuses to make a new database where there has been one: whoever took it away shall say so.
@@ -209,19 +209,20 @@ pub(in crate::store) fn open_readers(
         // It would log what the database says; whoever asked for a connection hears that there is none.
         .error_handler(Box::new(r2d2::NopErrorHandler))
         .build(manager)
-        .map_err(OpenError::Readers)
+        .map_err(|error| OpenError::Readers(error.into()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the room that opens the database")]
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, OpenError> {
-    let connection = Connection::open_with_flags(path, flags).map_err(OpenError::Database)?;
+    let connection = Connection::open_with_flags(path, flags)
+        .map_err(|error| OpenError::Database(error.into()))?;
     // Before the first setting: switching the journal would already change a stranger's file.
     migrate::check_owner(&connection, path)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     match set(&connection, &PRAGMAS) {
         Ok(None) => Ok(connection),
         Ok(Some((pragma, found))) => Err(OpenError::Pragma { pragma, found }),
-        Err(error) => Err(migrate::unreadable(path, error)),
+        Err(error) => Err(failure::unreadable(path, error)),
     }
 }
 
@@ -324,7 +325,7 @@ fn open_lock(path: &Path, suffix: &str) -> Result<(File, PathBuf), OpenError> {
 fn check_pages(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let found: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        .map_err(|error| migrate::unreadable(path, error))?;
+        .map_err(|error| failure::unreadable(path, error))?;
     if found == "ok" {
         Ok(())
     } else {

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use rusqlite_migration::{M, Migrations};
 
 use crate::store::error::OpenError;
+use crate::store::sqlite::failure::unreadable;
 
 macro_rules! step {
     ($name:literal) => {
@@ -92,25 +93,15 @@ pub(in crate::store) fn migrate(
         return Err(OpenError::Gone(path.to_owned()));
     }
     if found > NEWEST_STEP {
-        return if admits(connection).map_err(OpenError::Database)? {
+        return if admits(connection).map_err(|error| OpenError::Database(error.into()))? {
             Ok(())
         } else {
             Err(OpenError::TooNew { found, known: NEWEST_STEP })
         };
     }
     let steps = STEPS.iter().map(|(name, up)| M::up(up).comment(name)).collect();
-    Migrations::new(steps).to_latest(connection).map_err(OpenError::Migration)
-}
-
-/// Turns "this is no database" into words an operator can act on.
-pub(in crate::store) fn unreadable(path: &Path, error: rusqlite::Error) -> OpenError {
-    use rusqlite::ErrorCode as Code;
-    match error.sqlite_error_code() {
-        Some(Code::NotADatabase | Code::DatabaseCorrupt) => {
-            OpenError::Damaged { path: path.to_owned(), source: Some(error) }
-        }
-        _ => OpenError::Database(error),
-    }
+    let migrated = Migrations::new(steps).to_latest(connection);
+    migrated.map_err(|error| OpenError::Migration(error.into()))
 }
 
 fn admits(connection: &Connection) -> rusqlite::Result<bool> {
