@@ -1,7 +1,8 @@
-//! The manual pages, completions and sample environment file in the repository are those of the
-//! commands and settings as they are. `UPDATE=1 cargo test --test it generated` writes them anew.
+//! The manual pages, completions, sample environment file and schema in the repository are those of the
+//! commands, settings and steps as they are. `UPDATE=1 cargo test --test it generated` writes them anew.
 
 mod daemon;
+mod schema;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,6 +51,11 @@ fn the_sample_environment_file_is_fresh_and_valid() {
     let loaded = Config::load(Source::of(set));
     assert!(loaded.is_ok(), "{:?}", loaded.unwrap_err());
     compare(&Files::from([("packaging/svcd.env".into(), sample.into_bytes())]));
+}
+
+#[test]
+fn the_schema_in_one_file_is_fresh() {
+    compare(&Files::from([("migrations/schema.sql".into(), schema::text().into_bytes())]));
 }
 
 fn add_page(command: &clap::Command, pages: &mut Files) {

@@ -96,8 +96,8 @@ const ROWS: &[(&str, &str)] = &[
 /// The statements of every step, in order.
 fn steps() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
-    let mut folders: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<_> = entries.filter(|path| path.is_dir()).collect();
     folders.sort();
     folders.iter().map(|folder| fs::read_to_string(folder.join("up.sql")).unwrap()).collect()
 }

@@ -381,8 +381,9 @@ fn notes_ticks(open: Open) {
 
 fn tells_of_itself(open: Open) {
     let bench = bench(open);
-    let steps = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
-    assert_eq!(bench.store.schema_step().unwrap(), i64::try_from(steps.count()).unwrap());
+    let entries = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
+    let steps = entries.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
+    assert_eq!(bench.store.schema_step().unwrap(), i64::try_from(steps).unwrap());
     let before = bench.store.commits();
     bench.store.record_delivery(delivery("a", 1, 1)).unwrap();
     assert_eq!(bench.store.commits(), before + 1);

@@ -127,7 +127,9 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
         let mut names: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .map(|entry| entry.unwrap())
+            .filter(|entry| entry.path().is_dir())
+            .map(|entry| entry.file_name().into_string().unwrap())
             .collect();
         names.sort();
         assert_eq!(names, STEPS.map(|(name, _)| name));

@@ -1,0 +1,407 @@
+-- The schema as it stands after the newest step, for readers. It is generated and never run; what is run
+-- is `migrations/*/up.sql`. `UPDATE=1 cargo test --test it generated` writes it anew.
+
+-- Agent cards that were registered, by name. They belong to the service, not to an installation.
+CREATE TABLE agent_cards (
+    id               INTEGER PRIMARY KEY,
+    name             TEXT NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 100),
+    digest           TEXT NOT NULL CHECK (length(digest) = 64), -- SHA-256 of the bytes, in hexadecimal
+    variant          TEXT NOT NULL,                    -- 'current' or 'legacy'
+    protocol_version TEXT NOT NULL,                    -- as the card names it
+    revision         INTEGER NOT NULL CHECK (revision >= 1), -- one more with every change
+    created_at       INTEGER NOT NULL,                 -- microseconds UTC
+    updated_at       INTEGER NOT NULL,                 -- microseconds UTC, of the last change
+    updated_by       TEXT NOT NULL,                    -- configured actor of the last change
+    card             BLOB NOT NULL CHECK (length(card) BETWEEN 1 AND 1048576) -- exactly as it was sent; last, so that lists do not read it
+) STRICT;
+
+-- What was decided by a person, or on everybody's behalf. Never swept, never changed.
+CREATE TABLE audit_events (
+    id               INTEGER PRIMARY KEY,
+    audit_event_id   TEXT NOT NULL UNIQUE,             -- UUIDv7
+    installation_id  INTEGER NOT NULL,
+    event            TEXT NOT NULL,                    -- control_plane.…
+    actor            TEXT NOT NULL,                    -- configured actor, or 'svcd'
+    operation_id     TEXT,                             -- the caller's Idempotency-Key
+    item_type        TEXT NOT NULL,
+    item_id          TEXT NOT NULL,
+    reason_code      TEXT,                             -- stable code
+    created_at       INTEGER NOT NULL                  -- microseconds UTC
+) STRICT;
+CREATE TRIGGER audit_events_are_not_changed BEFORE UPDATE ON audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
+CREATE TRIGGER audit_events_are_not_deleted BEFORE DELETE ON audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
+CREATE INDEX audit_events_of_installation ON audit_events (installation_id, id);
+
+-- Which installation each queue served last: claims go round those that have something due.
+CREATE TABLE claim_turns (
+    queue            TEXT PRIMARY KEY,                 -- jobs, outbox, or the kind of a reconciliation item
+    installation_id  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Lifecycle jobs: what a webhook asks of us. Its status is authoritative for its inbox row.
+CREATE TABLE control_plane_jobs (
+    id                INTEGER PRIMARY KEY,
+    job_id            TEXT NOT NULL UNIQUE,        -- UUIDv7, shown to operators
+    idempotency_key   TEXT NOT NULL UNIQUE,        -- that of the inbox row: one job for one delivery
+    inbox_id          INTEGER NOT NULL UNIQUE REFERENCES webhook_inbox (inbox_id),
+    installation_id   INTEGER NOT NULL,
+    repository        TEXT,                        -- owner/name, for the operator's list
+    status            TEXT NOT NULL CHECK (status IN ('available', 'leased', 'completed', 'dead_letter')),
+    attempt_count     INTEGER NOT NULL DEFAULT 0,  -- counted at the claim, so that a crash counts too
+    available_at      INTEGER NOT NULL,            -- microseconds UTC; not claimed earlier
+    lease_owner       TEXT,                        -- random per process start
+    claim_id          BLOB,                        -- random per claim; every later write names it
+    fencing_token     INTEGER NOT NULL DEFAULT 0,  -- rises with every claim
+    lease_expires_at  INTEGER,                     -- microseconds UTC
+    created_at        INTEGER NOT NULL,            -- microseconds UTC
+    updated_at        INTEGER NOT NULL,            -- microseconds UTC
+    finished_at       INTEGER,                     -- microseconds UTC; set while completed or dead
+    CHECK ((status = 'leased') = (claim_id IS NOT NULL)),
+    CHECK ((status = 'leased') = (lease_expires_at IS NOT NULL)),
+    CHECK ((status IN ('completed', 'dead_letter')) = (finished_at IS NOT NULL))
+) STRICT;
+-- What a claim reads: the next available job, and the first lease to run out. Neither grows with history.
+CREATE INDEX control_plane_jobs_available ON control_plane_jobs (available_at, id) WHERE status = 'available';
+-- The first that is due of the next installation.
+CREATE INDEX control_plane_jobs_available_of_installation ON control_plane_jobs (installation_id, available_at, id) WHERE status = 'available';
+CREATE INDEX control_plane_jobs_completed ON control_plane_jobs (finished_at, id) WHERE status = 'completed';
+CREATE INDEX control_plane_jobs_leased ON control_plane_jobs (lease_expires_at, id) WHERE status = 'leased';
+
+-- One row for each death of a job or an outbox item. Metadata only: nothing here came from a payload
+-- but the repository's name. Never swept.
+CREATE TABLE dead_letters (
+    id               INTEGER PRIMARY KEY,
+    installation_id  INTEGER NOT NULL,
+    failed_at        INTEGER NOT NULL,                 -- microseconds UTC; rises within an installation
+    item_type        TEXT NOT NULL CHECK (item_type IN ('job', 'outbox')),
+    item_id          TEXT NOT NULL,                    -- job_id or outbox_id
+    repository       TEXT,                             -- owner/name when it died
+    reason_code      TEXT NOT NULL,                    -- stable code: why it died
+    error_class      TEXT NOT NULL,                    -- stable code: what kind of failure it was
+    attempt_count    INTEGER NOT NULL,
+    replay_class     TEXT NOT NULL,                    -- stable code: why it may, or may not, be replayed
+    replay_safe      INTEGER NOT NULL CHECK (replay_safe IN (0, 1)),  -- follows from replay_class
+    resolution       TEXT CHECK (resolution IN ('replayed', 'completed', 'superseded')),  -- null while open
+    resolved_at      INTEGER,                          -- microseconds UTC
+    UNIQUE (installation_id, failed_at),
+    CHECK ((resolution IS NULL) = (resolved_at IS NULL))
+) STRICT;
+-- The operator's list is answered from this index alone; one item has at most one open dead letter.
+CREATE INDEX dead_letters_open ON dead_letters
+    (installation_id, failed_at DESC, item_type, item_id, repository, reason_code, error_class, attempt_count, replay_class, resolution)
+    WHERE resolution IS NULL;
+CREATE UNIQUE INDEX dead_letters_open_item ON dead_letters (item_type, item_id) WHERE resolution IS NULL;
+
+-- How far an installation's writes at the forge have used up its pace; all replicas share it.
+CREATE TABLE forge_write_paces (
+    installation_id  INTEGER PRIMARY KEY,
+    booked_until     INTEGER NOT NULL                  -- microseconds UTC: each write books one interval
+) STRICT;
+
+-- The forge asked this installation to wait; every process honours it, the others go on.
+CREATE TABLE installation_pauses (
+    installation_id  INTEGER PRIMARY KEY,
+    paused_until     INTEGER NOT NULL,                 -- microseconds UTC
+    updated_at       INTEGER NOT NULL                  -- microseconds UTC
+) STRICT;
+
+-- The forge's installations of our app: whose work we may do.
+CREATE TABLE installations (
+    installation_id  INTEGER PRIMARY KEY CHECK (installation_id > 0),  -- the forge's own number
+    account          TEXT,                                             -- login of the owner, null until a webhook names it
+    state            TEXT NOT NULL CHECK (state IN ('active', 'suspended', 'deleted')),
+    updated_at       INTEGER NOT NULL                                  -- microseconds UTC
+) STRICT;
+
+-- Idempotency keys of operators: unique in the whole store, kept as long as the audit event.
+CREATE TABLE operator_operations (
+    operation_id     TEXT PRIMARY KEY,                 -- the caller's Idempotency-Key
+    installation_id  INTEGER NOT NULL,
+    item_type        TEXT NOT NULL CHECK (item_type IN ('job', 'outbox')),
+    item_id          TEXT NOT NULL,
+    audit_event_id   TEXT NOT NULL REFERENCES audit_events (audit_event_id),
+    created_at       INTEGER NOT NULL                  -- microseconds UTC
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER operator_operations_are_not_changed BEFORE UPDATE ON operator_operations BEGIN SELECT RAISE(ABORT, 'operations are final'); END;
+CREATE TRIGGER operator_operations_are_not_deleted BEFORE DELETE ON operator_operations BEGIN SELECT RAISE(ABORT, 'operations are final'); END;
+
+-- Side effects at the forge, each stored with its key before it is sent.
+CREATE TABLE outbox (
+    id                INTEGER PRIMARY KEY,             -- also the order within an attempt
+    outbox_id         TEXT NOT NULL UNIQUE,            -- UUIDv7, shown to operators
+    effect_key        TEXT NOT NULL UNIQUE,            -- <effect>:<attempt_id>; one row for one effect
+    installation_id   INTEGER NOT NULL,
+    repository_id     INTEGER NOT NULL,
+    release_run_id    TEXT NOT NULL REFERENCES release_runs (release_run_id),
+    attempt_id        TEXT NOT NULL REFERENCES release_run_attempts (attempt_id),
+    kind              TEXT NOT NULL CHECK (kind IN ('workflow_dispatch', 'check_run_create', 'check_run_update')),
+    payload           TEXT NOT NULL,                   -- what to send; never shown, empty once nothing will be sent
+    status            TEXT NOT NULL CHECK (status IN
+        ('held', 'available', 'leased', 'completed', 'dead_letter', 'superseded')),  -- held: an earlier effect of the attempt is unfinished
+    attempt_count     INTEGER NOT NULL DEFAULT 0,      -- counted at the claim, so that a crash counts too
+    available_at      INTEGER NOT NULL,                -- microseconds UTC; not claimed earlier
+    send_began_at     INTEGER,                         -- microseconds UTC; set before the first byte leaves, cleared by a definite answer
+    lease_owner       TEXT,                            -- random per process start
+    claim_id          BLOB,                            -- random per claim; every later write names it
+    fencing_token     INTEGER NOT NULL DEFAULT 0,      -- rises with every claim
+    lease_expires_at  INTEGER,                         -- microseconds UTC
+    created_at        INTEGER NOT NULL,                -- microseconds UTC
+    updated_at        INTEGER NOT NULL,                -- microseconds UTC
+    finished_at       INTEGER,                         -- microseconds UTC
+    -- Returns of an item whose refusal may have come from the lag of a fresh token; they are no tries.
+    lag_count INTEGER NOT NULL DEFAULT 0,
+    CHECK ((status = 'leased') = (claim_id IS NOT NULL)),
+    CHECK ((status = 'leased') = (lease_expires_at IS NOT NULL)),
+    CHECK ((status IN ('completed', 'dead_letter', 'superseded')) = (finished_at IS NOT NULL))
+) STRICT;
+-- What a claim reads, and what keeps the order of one attempt; effects of earlier attempts are superseded.
+CREATE INDEX outbox_available ON outbox (available_at, id) WHERE status = 'available';
+CREATE INDEX outbox_available_of_installation ON outbox (installation_id, available_at, id) WHERE status = 'available';
+CREATE INDEX outbox_finished ON outbox (finished_at, id) WHERE status IN ('completed', 'superseded');
+CREATE INDEX outbox_in_doubt ON outbox (finished_at, id)
+    WHERE status = 'dead_letter' AND send_began_at IS NOT NULL;
+CREATE INDEX outbox_leased ON outbox (lease_expires_at, id) WHERE status = 'leased';
+-- A trigger on insert makes SQLite look for children of the new row: let it look here.
+CREATE INDEX outbox_of_release_run ON outbox (release_run_id);
+CREATE INDEX outbox_unfinished ON outbox (attempt_id, id) WHERE status IN ('held', 'available', 'leased', 'dead_letter');
+
+-- How often the forge was looked at for one installation within a minute, so that a thousand stuck
+-- attempts of one do not use up its rate limit.
+CREATE TABLE reconciliation_budgets (
+    installation_id  INTEGER PRIMARY KEY,
+    window_ends_at   INTEGER NOT NULL,                 -- microseconds UTC
+    look_count       INTEGER NOT NULL                  -- within the window
+) STRICT;
+
+-- What is being repaired, until when. One open item for one subject and reason.
+CREATE TABLE reconciliation_items (
+    id                 INTEGER PRIMARY KEY,
+    reconciliation_id  TEXT NOT NULL UNIQUE,           -- UUIDv7, safe to log
+    kind               TEXT NOT NULL CHECK (kind IN ('workflow_attempt', 'release_run', 'webhook_inbox')),
+    reason             TEXT NOT NULL,                  -- stable code, for instance reporting_stale
+    subject_id         TEXT NOT NULL,                  -- attempt_id, release_run_id or inbox_id
+    installation_id    INTEGER NOT NULL,
+    status             TEXT NOT NULL CHECK (status IN ('open', 'leased', 'completed', 'dead_letter')),
+    outcome_code       TEXT,                           -- stable code of the last or final observation
+    attempt_count      INTEGER NOT NULL DEFAULT 0,     -- counted at the claim
+    next_check_at      INTEGER NOT NULL,               -- microseconds UTC
+    deadline_at        INTEGER NOT NULL,               -- microseconds UTC
+    lease_owner        TEXT,                           -- random per process start
+    claim_id           BLOB,                           -- random per claim
+    fencing_token      INTEGER NOT NULL DEFAULT 0,     -- rises with every claim
+    lease_expires_at   INTEGER,                        -- microseconds UTC
+    created_at         INTEGER NOT NULL,               -- microseconds UTC
+    updated_at         INTEGER NOT NULL,               -- microseconds UTC
+    finished_at        INTEGER,                        -- microseconds UTC
+    -- Holders of the item that vanished; an item nobody survives is given up.
+    vanished_count INTEGER NOT NULL DEFAULT 0,
+    -- The attempt the item is about; null for an inbox row, and for items of older writers.
+    attempt_id TEXT,
+    -- Returns of an item whose refusal may have come from the lag of a fresh token; they are no tries.
+    lag_count INTEGER NOT NULL DEFAULT 0,
+    -- Digest of what the check run showed when the forge definitely refused to set it: it is set again only
+    -- once it shows something else.
+    refused_state BLOB,
+    -- When the deadline of an item that was given up was applied to its subject; null until then.
+    deadline_applied_at INTEGER,  -- microseconds UTC
+    CHECK ((status = 'leased') = (claim_id IS NOT NULL)),
+    CHECK ((status = 'leased') = (lease_expires_at IS NOT NULL)),
+    CHECK ((status IN ('completed', 'dead_letter')) = (finished_at IS NOT NULL))
+) STRICT;
+-- What the signals read: the earliest deadline of a repair.
+CREATE INDEX reconciliation_items_deadline ON reconciliation_items (deadline_at) WHERE status IN ('open', 'leased');
+CREATE INDEX reconciliation_items_finished ON reconciliation_items (finished_at, id) WHERE status = 'completed';
+CREATE INDEX reconciliation_items_given_up ON reconciliation_items (kind, deadline_at)
+    WHERE status = 'dead_letter' AND deadline_applied_at IS NULL;
+CREATE INDEX reconciliation_items_leased ON reconciliation_items (lease_expires_at, id) WHERE status = 'leased';
+-- The operator's list of reconciliation items, newest first. An item stands in one of the two: while it is
+-- looked at, and once it has ended.
+CREATE INDEX reconciliation_items_listed ON reconciliation_items (installation_id, id) WHERE status IN ('open', 'leased');
+CREATE INDEX reconciliation_items_listed_finished ON reconciliation_items (installation_id, status, id) WHERE status IN ('completed', 'dead_letter');
+CREATE INDEX reconciliation_items_of_subject ON reconciliation_items (subject_id, reason, created_at);
+CREATE INDEX reconciliation_items_open ON reconciliation_items (kind, next_check_at, id) WHERE status = 'open';
+CREATE INDEX reconciliation_items_open_of_installation ON reconciliation_items (kind, installation_id, next_check_at, id) WHERE status = 'open';
+CREATE UNIQUE INDEX reconciliation_items_subject ON reconciliation_items (kind, reason, subject_id) WHERE status IN ('open', 'leased');
+
+-- One dispatch of a release run's workflow. Only the current attempt may end the release.
+CREATE TABLE release_run_attempts (
+    id                    INTEGER PRIMARY KEY,
+    attempt_id            TEXT NOT NULL UNIQUE,        -- UUIDv7; external_id of its check run
+    release_run_id        TEXT NOT NULL REFERENCES release_runs (release_run_id),
+    attempt_number        INTEGER NOT NULL CHECK (attempt_number > 0),
+    nonce                 TEXT NOT NULL UNIQUE,        -- random; binds a result callback to this attempt
+    status                TEXT NOT NULL CHECK (status IN
+        ('queued', 'dispatching', 'running', 'reporting', 'succeeded', 'failed', 'timed_out', 'cancelled', 'superseded')),
+    workflow_run_id       INTEGER,                     -- the forge's number, once known
+    workflow_run_attempt  INTEGER,                     -- the forge's re-run counter this attempt is bound to
+    check_run_id          INTEGER,                     -- the forge's number, once known
+    failure_reason        TEXT,                        -- stable reason code
+    hinted_at             INTEGER,                     -- microseconds UTC; a webhook said to look now
+    created_at            INTEGER NOT NULL,            -- microseconds UTC
+    updated_at            INTEGER NOT NULL,            -- microseconds UTC
+    -- What an attempt's effects were addressed to, kept beyond them: an answer, or a result, about another
+    -- workflow or check run is not the attempt's. Null for attempts of older writers.
+    workflow TEXT,  -- file name of the dispatched workflow
+    -- What an attempt's effects were addressed to, kept beyond them: an answer, or a result, about another
+    -- workflow or check run is not the attempt's. Null for attempts of older writers.
+    check_run_name TEXT,  -- name the check run was created with
+    -- When the first result of an attempt was refused whose credential held: it is audited once.
+    result_refused_at INTEGER,  -- microseconds UTC; null while there was none
+    -- When the forge showed another check run under the number of this attempt's: it is never written to
+    -- again. Null while that did not happen.
+    check_run_mismatch_at INTEGER,  -- microseconds UTC
+    UNIQUE (release_run_id, attempt_number)
+) STRICT;
+CREATE UNIQUE INDEX release_run_attempts_check_run ON release_run_attempts (check_run_id) WHERE check_run_id IS NOT NULL;
+-- What each reconciler looks for.
+CREATE INDEX release_run_attempts_running ON release_run_attempts (updated_at, id)
+    WHERE status IN ('running', 'reporting');
+CREATE UNIQUE INDEX release_run_attempts_workflow_run ON release_run_attempts (workflow_run_id) WHERE workflow_run_id IS NOT NULL;
+
+-- The accepted result of a release run, and how its publication went.
+CREATE TABLE release_run_results (
+    release_run_id          TEXT PRIMARY KEY REFERENCES release_runs (release_run_id),
+    attempt_id              TEXT NOT NULL REFERENCES release_run_attempts (attempt_id),
+    decision                TEXT NOT NULL CHECK (decision IN ('accepted', 'accepted_at_risk', 'rejected')),
+    payload_sha256          BLOB NOT NULL,             -- digest of the exact accepted body
+    accepted_payload        TEXT NOT NULL,             -- tenant content; never shown, never copied elsewhere
+    last_publication_error  TEXT,                      -- stable reason code
+    created_at              INTEGER NOT NULL,          -- microseconds UTC
+    updated_at              INTEGER NOT NULL           -- microseconds UTC
+) STRICT, WITHOUT ROWID;
+
+-- A release of one commit under one tag. Unique by what is released, so that a webhook replayed
+-- under a new delivery id starts nothing.
+CREATE TABLE release_runs (
+    id                        INTEGER PRIMARY KEY,
+    release_run_id            TEXT NOT NULL UNIQUE,    -- UUIDv7
+    forge_installation_id     INTEGER NOT NULL,
+    repository_id             INTEGER NOT NULL,
+    git_ref                   TEXT NOT NULL,           -- full ref, refs/tags/...
+    head_sha                  TEXT NOT NULL,           -- commit, lower-case hex
+    status                    TEXT NOT NULL CHECK (status IN
+        ('queued', 'dispatching', 'running', 'reporting', 'succeeded', 'failed', 'timed_out', 'cancelled')),
+    decision                  TEXT CHECK (decision IN ('accepted', 'accepted_at_risk', 'rejected')),
+    conclusion                TEXT CHECK (conclusion IN ('success', 'neutral', 'failure', 'timed_out', 'cancelled')),
+    failure_reason            TEXT,                    -- stable reason code
+    current_attempt_id        TEXT NOT NULL UNIQUE,    -- release_run_attempts.attempt_id
+    workflow_run_id           INTEGER,                 -- of the current attempt, once known
+    check_run_id              INTEGER,                 -- of the current attempt, once known
+    forge_check_published_at  INTEGER,                 -- microseconds UTC; the final check run reached the forge
+    created_at                INTEGER NOT NULL,        -- microseconds UTC
+    updated_at                INTEGER NOT NULL,        -- microseconds UTC
+    finished_at               INTEGER,                 -- microseconds UTC; set while terminal
+    -- The exact conclusion the forge was first told for the current attempt; `neutral` for one that was
+    -- accepted at risk. Once set it is never overwritten while that attempt stands, whoever writes: the
+    -- triggers keep it, and derive it, for writers that do not know the column.
+    forge_conclusion TEXT
+    CHECK (forge_conclusion IN ('success', 'neutral', 'failure', 'timed_out', 'cancelled')),  -- null until the release run has ended
+    -- Whose repository it was when the release was asked for: the token of a result must name the same. Null for
+    -- releases of older writers.
+    repository_owner_id INTEGER,  -- forge's number
+    -- Completes step 21: the conclusion first sent to the forge is derived as soon as a decision is set, and is
+    -- kept while the attempt is current, before the release ends as well, whichever version writes. The kept value
+    -- has its own column, so that restoring it terminates when triggers fire recursively (recursive_triggers).
+    forge_conclusion_kept TEXT
+    CHECK (forge_conclusion_kept IN ('success', 'neutral', 'failure', 'timed_out', 'cancelled')),  -- first forge_conclusion of the current attempt; written by triggers only; null until one is known
+    UNIQUE (forge_installation_id, repository_id, git_ref, head_sha),
+    CHECK ((status IN ('succeeded', 'failed', 'timed_out', 'cancelled')) = (finished_at IS NOT NULL))
+) STRICT;
+-- A row that is new has nothing kept: an update that changes nothing has it learned.
+CREATE TRIGGER release_runs_forge_conclusion_derived AFTER INSERT ON release_runs
+WHEN coalesce(NEW.forge_conclusion, NEW.decision, NEW.conclusion) IS NOT NULL
+BEGIN
+    UPDATE release_runs SET forge_conclusion = forge_conclusion WHERE id = NEW.id;
+END;
+CREATE TRIGGER release_runs_forge_conclusion_kept AFTER UPDATE ON release_runs
+WHEN NEW.current_attempt_id = OLD.current_attempt_id AND NEW.forge_conclusion_kept IS NOT NULL
+    AND NEW.forge_conclusion IS NOT NEW.forge_conclusion_kept
+BEGIN
+    UPDATE release_runs SET forge_conclusion = forge_conclusion_kept WHERE id = NEW.id;
+END;
+-- The first conclusion that is set, or that follows from a decision.
+CREATE TRIGGER release_runs_forge_conclusion_learned AFTER UPDATE ON release_runs
+WHEN NEW.current_attempt_id = OLD.current_attempt_id AND NEW.forge_conclusion_kept IS NULL
+    AND coalesce(NEW.forge_conclusion, NEW.decision, NEW.conclusion) IS NOT NULL
+BEGIN
+    UPDATE release_runs SET forge_conclusion_kept = coalesce(NEW.forge_conclusion, CASE NEW.decision
+        WHEN 'accepted' THEN 'success' WHEN 'accepted_at_risk' THEN 'neutral' WHEN 'rejected' THEN 'failure'
+        ELSE NEW.conclusion END)
+    WHERE id = NEW.id;
+END;
+-- Another attempt publishes anew: only what was written with it counts.
+CREATE TRIGGER release_runs_forge_conclusion_of_next_attempt AFTER UPDATE OF current_attempt_id ON release_runs
+WHEN NEW.current_attempt_id <> OLD.current_attempt_id
+BEGIN
+    UPDATE release_runs SET forge_conclusion_kept = NULL,
+        forge_conclusion = nullif(NEW.forge_conclusion, OLD.forge_conclusion)
+    WHERE id = NEW.id;
+END;
+-- The operator's list of release runs, newest first: all of an installation, and those of one status.
+CREATE INDEX release_runs_of_installation ON release_runs (forge_installation_id, id);
+CREATE INDEX release_runs_of_status ON release_runs (forge_installation_id, status, id);
+CREATE INDEX release_runs_unpublished ON release_runs (finished_at, id)
+    WHERE forge_check_published_at IS NULL AND check_run_id IS NOT NULL AND finished_at IS NOT NULL;
+
+-- Repositories by the forge's number; the name is only how to address it today.
+CREATE TABLE repositories (
+    repository_id    INTEGER PRIMARY KEY CHECK (repository_id > 0),    -- the forge's own number
+    installation_id  INTEGER NOT NULL,                                 -- the installation that last named it
+    full_name        TEXT NOT NULL,                                    -- owner/name; changes on rename and transfer
+    state            TEXT NOT NULL CHECK (state IN ('active', 'deleted')),
+    updated_at       INTEGER NOT NULL                                  -- microseconds UTC
+) STRICT;
+CREATE INDEX repositories_of_installation ON repositories (installation_id);
+
+-- Token ids of result callbacks that were answered, so that the same one gets the same answer.
+CREATE TABLE result_callbacks (
+    token_id         TEXT PRIMARY KEY,                 -- jti of the run's identity token
+    attempt_id       TEXT NOT NULL REFERENCES release_run_attempts (attempt_id),
+    payload_sha256   BLOB NOT NULL,                    -- digest of the exact body
+    outcome          TEXT NOT NULL,                    -- the stored answer
+    created_at       INTEGER NOT NULL                  -- microseconds UTC
+) STRICT, WITHOUT ROWID;
+
+-- Who may use this file. Read again inside every write transaction, so that a rolling upgrade can
+-- shut an older writer out without stopping it first.
+CREATE TABLE schema_compatibility (
+    id                   INTEGER PRIMARY KEY CHECK (id = 1),  -- one row for ever
+    oldest_reader_step   INTEGER NOT NULL,                    -- a binary whose newest step is lower must not open the file
+    oldest_writer_step   INTEGER NOT NULL                     -- a binary whose newest step is lower must not write to it
+) STRICT;
+
+-- Every webhook that was acknowledged. Deliveries are deduplicated by idempotency_key.
+CREATE TABLE webhook_inbox (
+    inbox_id            INTEGER PRIMARY KEY,
+    idempotency_key     TEXT NOT NULL UNIQUE,      -- <provider>:<delivery_id>, the id in lower case
+    event               TEXT NOT NULL,             -- event header, or 'unknown'
+    installation_id     INTEGER,                   -- null when the payload names none
+    repository_id       INTEGER,                   -- null when the payload names none
+    repository          TEXT,                      -- owner/name as delivered; null when the payload names none
+    body_sha256         BLOB NOT NULL,             -- digest of the raw body: tells a redelivery from a forgery
+    normalized_actions  TEXT,                      -- tenant content; cleared when the job completes
+    state               TEXT NOT NULL CHECK (state IN ('accepted', 'processing', 'processed', 'dead_letter', 'ignored')),
+    redelivery_count    INTEGER NOT NULL DEFAULT 0,  -- same id, same body
+    conflict_count      INTEGER NOT NULL DEFAULT 0,  -- same id, another body: the first was kept
+    received_at         INTEGER NOT NULL,          -- microseconds UTC
+    updated_at          INTEGER NOT NULL           -- microseconds UTC
+) STRICT;
+-- What the sweeper reads: finished rows, oldest first.
+CREATE INDEX webhook_inbox_finished ON webhook_inbox (updated_at, inbox_id) WHERE state IN ('processed', 'ignored');
+
+-- How often the forge was asked to send a delivery again that did not arrive. Counted before each
+-- request leaves, so that a crash forgets none; kept until the forge can send it no more.
+CREATE TABLE webhook_redeliveries (
+    idempotency_key    TEXT PRIMARY KEY,               -- <provider>:<delivery_id>, as in webhook_inbox
+    request_count      INTEGER NOT NULL,
+    requested_at       INTEGER NOT NULL                -- of the last request; microseconds UTC
+) STRICT, WITHOUT ROWID;
+-- What the verb that counts a request deletes.
+CREATE INDEX webhook_redeliveries_old ON webhook_redeliveries (requested_at);
+
+-- When each worker last looked, and last succeeded. Survives a restart.
+CREATE TABLE worker_ticks (
+    worker             TEXT PRIMARY KEY,
+    last_poll_at       INTEGER NOT NULL,               -- microseconds UTC
+    last_success_at    INTEGER                         -- microseconds UTC; null until the first
+) STRICT, WITHOUT ROWID;
