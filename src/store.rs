@@ -11,9 +11,12 @@
 //! transaction is ever open while the network is waited for; between two verbs a worker holds a
 //! [`Claim`](crate::domain::lease::Claim), and the store compares its random id in every later write.
 //!
-//! Not taken: a trait for storage. There is one backend, and a throwaway file is a better test double
-//! than a mock. What keeps a second backend possible is that no signature here mentions `SQLite`, and
-//! `tests/it/store_contract.rs`, the exam any backend sits.
+//! The room is in layers, and `tests/it/tidy.rs` holds their order. `verbs` are what callers see; `rows` is
+//! what they share; both run their statements through `sql`, a narrow interface of ours; `sqlite` is the
+//! engine behind it, and alone names the engine's crates. `types` are what verbs take and return.
+//!
+//! Not taken: a trait for storage. There is one engine, and a throwaway file is a better test double
+//! than a mock. A second one is a neighbour of `sqlite`, and has to pass `tests/it/store_contract.rs`.
 
 mod error;
 mod list;
@@ -29,13 +32,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use r2d2_sqlite::SqliteConnectionManager;
-
 use crate::runtime::clock::Clock;
 use crate::runtime::random::Ids;
 use crate::store::sql::{Db, Tx};
 use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::queue::Lane;
+use crate::store::sqlite::readers::Readers;
 use crate::store::sqlite::writer::Writer;
 
 pub use error::{Error, OpenError, Unavailable};
@@ -64,7 +66,7 @@ pub struct Options {
 pub struct Store {
     clock: Arc<dyn Clock>,
     writer: Arc<Writer>,
-    readers: r2d2::Pool<SqliteConnectionManager>,
+    readers: Readers,
     path: Arc<PathBuf>,
     /// Leases that were taken back.
     lease_expiries: Arc<AtomicU64>,
@@ -79,7 +81,7 @@ impl Store {
     pub fn open(options: Options) -> Result<Self, OpenError> {
         let path = Arc::new(options.path);
         let (connection, in_use) = sqlite::connection::open_writer(&path, options.clock.as_ref())?;
-        let readers = sqlite::connection::open_readers(&path)?;
+        let readers = Readers::open(&path)?;
         let (in_use, on_fatal) = (Arc::new(in_use), options.on_fatal);
         let clock = Arc::clone(&options.clock);
         let held = Arc::clone(&in_use);
@@ -139,11 +141,6 @@ impl Store {
 
     /// Runs a query on a read-only connection.
     fn read<T>(&self, query: impl FnOnce(&Db<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        let connection = self.readers.get().map_err(|_| Error::Unavailable(Unavailable::Busy))?;
-        match query(&Db::new(&connection)) {
-            // A failed read loses nothing: the caller tries again, the writer decides about the disk.
-            Err(Error::Fatal(_)) => Err(Error::Unavailable(Unavailable::Resources)),
-            other => other,
-        }
+        self.readers.read(query)
     }
 }

@@ -7,5 +7,6 @@ mod failure;
 pub(in crate::store) mod migrate;
 mod progress;
 pub(in crate::store) mod queue;
+pub(in crate::store) mod readers;
 pub(in crate::store) mod statement;
 pub(in crate::store) mod writer;

@@ -50,10 +50,6 @@ const OUTSIDE: &[&str] = &[
 
 /// Crates that only some rooms may name.
 const CRATES: &[(&str, &[&str])] = &[
-    ("rusqlite", &["store"]),
-    ("rusqlite_migration", &["store"]),
-    ("r2d2", &["store"]),
-    ("r2d2_sqlite", &["store"]),
     ("tiny_http", &["http"]),
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),
@@ -85,6 +81,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("comfy_table", &["cli"]),
     ("sd_notify", &["daemon"]),
 ];
+
+/// Crates that only the engine of the store may name.
+const ENGINE_CRATES: &[&str] = &["rusqlite", "rusqlite_migration", "r2d2", "r2d2_sqlite"];
 
 /// The longest a file may be. A table may be long; a room may not.
 const LINES_MAX: usize = 380;
@@ -138,6 +137,82 @@ fn crates_stay_in_their_rooms() {
             );
         }
     }
+}
+
+#[test]
+fn only_the_engine_of_the_store_names_its_crates() {
+    for source in sources() {
+        let is_engine =
+            source.name == "store/sqlite.rs" || source.name.starts_with("store/sqlite/");
+        for name in ENGINE_CRATES {
+            let named = source.code.contains(&format!("{name}::"));
+            assert!(!named || is_engine, "{}: {name} does not belong here", source.name);
+        }
+    }
+}
+
+/// The layers of the store, the lowest last: what may be imported from `crate::store` in each.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("store/verbs/", &["error", "rows", "sql", "types"]),
+    ("store/rows/", &["error", "rows", "sql", "types"]),
+    ("store/types/", &["error", "types"]),
+    ("store/sql/", &["sql"]),
+    ("store/sqlite/", &["error", "sql", "sqlite", "types"]),
+];
+
+#[test]
+fn the_store_is_in_layers() {
+    for source in sources() {
+        let Some((_, may)) = LAYERS.iter().find(|(layer, _)| source.name.starts_with(layer)) else {
+            continue;
+        };
+        for module in ["error", "rows", "sql", "sqlite", "types", "verbs"] {
+            let used = mentions(&source.code, "crate::store::").iter().any(|word| word == module);
+            assert!(!used || may.contains(&module), "{}: store::{module}", source.name);
+        }
+        let is_door = source.name == "store/verbs/reconciliation.rs";
+        assert!(is_door || !source.code.contains("super::"), "{}: super", source.name);
+    }
+}
+
+#[test]
+fn files_of_the_store_import_each_other_one_way() {
+    let sources = sources();
+    let below: Vec<_> = sources.iter().filter(|it| it.name.starts_with("store/")).collect();
+    let file = |path: &str| below.iter().position(|it| it.name == format!("{path}.rs"));
+    let imports: Vec<Vec<usize>> = below.iter().map(|it| imports(&it.code, &file)).collect();
+    let mut reaches = imports.clone();
+    while let Some((from, to)) = next_reach(&reaches) {
+        assert_ne!(from, to, "{} imports itself round a circle", below[from].name);
+        reaches[from].push(to);
+    }
+}
+
+/// Finds a file that reaches another one through a third, which is not noted yet.
+fn next_reach(reaches: &[Vec<usize>]) -> Option<(usize, usize)> {
+    reaches.iter().enumerate().find_map(|(from, direct)| {
+        let further = direct.iter().flat_map(|through| &reaches[*through]);
+        further.copied().find(|to| !direct.contains(to)).map(|to| (from, to))
+    })
+}
+
+/// Returns which files of the store the `use` lines of a file name.
+fn imports(code: &str, file: &impl Fn(&str) -> Option<usize>) -> Vec<usize> {
+    let mut found = Vec::new();
+    for line in code.replace('\n', " ").split(';') {
+        let Some((_, path)) = line.split_once("use crate::store::") else { continue };
+        let (parent, names) = path.split_once('{').unwrap_or((path, ""));
+        let parent = format!("store/{}", parent.trim().trim_end_matches("::").replace("::", "/"));
+        let direct = file(&parent).or_else(|| file(parent.rsplit_once('/')?.0));
+        let names = names.split(['{', '}', ',', ' ']).filter(|name| !name.is_empty());
+        let children: Vec<usize> =
+            names.filter_map(|name| file(&format!("{parent}/{name}"))).collect();
+        if children.is_empty() {
+            found.extend(direct);
+        }
+        found.extend(children);
+    }
+    found
 }
 
 #[test]
