@@ -33,7 +33,7 @@ impl RowHandle {
     }
 
     /// Returns the number of the row. Only for the store.
-    pub(crate) const fn number(self) -> i64 {
+    pub(crate) const fn row_number(self) -> i64 {
         self.0
     }
 }

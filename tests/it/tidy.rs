@@ -151,6 +151,15 @@ fn only_the_engine_of_the_store_names_its_crates() {
     }
 }
 
+#[test]
+fn only_the_store_sees_the_numbers_of_rows() {
+    for source in sources().iter().filter(|source| source.room() != "store") {
+        for word in ["RowHandle::new(", ".row_number()"] {
+            assert!(!source.code.contains(word), "{}: {word}", source.name);
+        }
+    }
+}
+
 /// The layers of the store, the lowest last: what may be imported from `crate::store` in each.
 const LAYERS: &[(&str, &[&str])] = &[
     ("store/verbs/", &["error", "rows", "sql", "types"]),

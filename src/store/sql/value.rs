@@ -137,7 +137,7 @@ impl Bind for Timestamp {
 
 impl Bind for RowHandle {
     fn bind(&self) -> Value<'_> {
-        Value::Integer(self.number())
+        Value::Integer(self.row_number())
     }
 }
 

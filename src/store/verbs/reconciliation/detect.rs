@@ -118,7 +118,7 @@ impl Store {
                         return Ok(ControlFlow::Continue(()));
                     };
                     if let Some(reason) = decide(&inbox::facts(row, rules)?, now).reason() {
-                        let subject = inbox.number().to_string();
+                        let subject = inbox.row_number().to_string();
                         candidates.push(Candidate { reason, subject, attempt: None, installation });
                     }
                     let is_full = candidates.len() == usize::from(DETECT_MAX);
