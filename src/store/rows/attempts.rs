@@ -7,6 +7,7 @@ use crate::domain::outbox::{CheckRunStatus, Effect};
 use crate::domain::reconcile::Standing;
 use crate::domain::reconcile::doubt::Proof;
 use crate::domain::release::attempt::{AttemptEvent, AttemptStatus};
+use crate::domain::words::Word as _;
 use crate::store::error::Error;
 use crate::store::rows::target::Target;
 use crate::store::rows::{dead_letters, outbox};
@@ -18,14 +19,15 @@ struct Step {
     to: AttemptStatus,
 }
 
-/// Decides what an event changes about an attempt; returns `None` if it changes nothing.
+/// Decides what an event changes about an attempt; returns `None` if it changes nothing, as it does where
+/// a newer version wrote a status that is not known here.
 fn step(tx: &Tx<'_>, attempt: AttemptId, event: AttemptEvent) -> Result<Option<Step>, Error> {
-    let from: Option<AttemptStatus> = tx.query_one(
+    let from = tx.query_one(
         "SELECT status FROM release_run_attempts WHERE attempt_id = :attempt",
         params! { ":attempt": attempt },
-        |row| row.get("status"),
+        status,
     )?;
-    let from = from.ok_or(Error::Row("attempt_id"))?;
+    let Some(from) = from.flatten() else { return Ok(None) };
     Ok(from.after(event).map(|to| Step { from, to }))
 }
 
@@ -207,6 +209,11 @@ pub(in crate::store) fn is_taken(
             params! { ":run": run, ":attempt": attempt },
         ),
     }
+}
+
+/// Reads `status` of an attempt; returns `None` for a word that is not known.
+pub(in crate::store) fn status(row: &Row<'_>) -> Result<Option<AttemptStatus>, Error> {
+    row.read("status", |value| value.text().map(AttemptStatus::of_word))
 }
 
 /// Reads `status` of an attempt and `is_current`.

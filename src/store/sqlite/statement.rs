@@ -196,3 +196,67 @@ fn convert<T>(
     };
     value.and_then(read).ok_or(Error::Row(column))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sql::params;
+
+    fn with_rows<T>(test: impl FnOnce(&Db<'_>) -> T) -> T {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, word TEXT)").unwrap();
+        let db = Db::new(&connection);
+        for word in [Some("a"), None, Some("c")] {
+            let sql = "INSERT INTO t (word) VALUES (:word)";
+            assert_eq!(db.execute(sql, params! { ":word": word }).unwrap(), 1);
+        }
+        test(&db)
+    }
+
+    #[test]
+    fn rows_are_read_by_the_names_of_their_columns() {
+        with_rows(|db| {
+            let all = "SELECT id, word FROM t WHERE id >= :from ORDER BY id";
+            let words: Result<Vec<Option<String>>, Error> =
+                db.query(all, params! { ":from": 2_u32 }, |row| row.get("word"));
+            assert_eq!(words.unwrap(), [None, Some("c".to_owned())]);
+            let first = db.query_one(all, params! { ":from": 1_u32 }, |row| row.get::<i64>("id"));
+            assert_eq!(first.unwrap(), Some(1));
+            let none = db.query_one(all, params! { ":from": 9_u32 }, |row| row.get::<i64>("id"));
+            assert_eq!(none.unwrap(), None);
+            assert_eq!(db.value::<u32>("SELECT count(*) FROM t", &[]).unwrap(), 3);
+            assert_eq!(db.inserted_row(), RowHandle::new(3));
+        });
+    }
+
+    #[test]
+    fn a_visitor_may_break_off() {
+        with_rows(|db| {
+            let mut seen = 0;
+            let visited = db.each("SELECT id FROM t ORDER BY id", &[], |_| {
+                seen += 1;
+                Ok(if seen == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            });
+            assert!(visited.is_ok() && seen == 2);
+        });
+    }
+
+    #[test]
+    fn a_value_that_does_not_read_names_its_column() {
+        with_rows(|db| {
+            let second = "SELECT word FROM t WHERE id = 2";
+            let read = db.query_one(second, &[], |row| row.get::<String>("word"));
+            assert!(matches!(read, Err(Error::Row("word"))), "{read:?}");
+            let read = db.query_one(second, &[], |row| row.get::<String>("name"));
+            assert!(matches!(read, Err(Error::Statement(_))), "{read:?}");
+        });
+    }
+
+    #[test]
+    fn a_parameter_that_no_statement_names_is_a_bug() {
+        with_rows(|db| {
+            let changed = db.execute("DELETE FROM t WHERE id = :id", params! { ":row": 1_u32 });
+            assert!(matches!(changed, Err(Error::Statement(_))), "{changed:?}");
+        });
+    }
+}

@@ -98,7 +98,7 @@ fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, Facts), Err
                 credential: credential(tx, result)?,
                 standing: attempts::standing_of(tx, result.attempt)?,
                 same_commit: row.get::<String>("head_sha")? == result.report.head_commit.as_str(),
-                dispatched: row.get::<AttemptStatus>("status")?.is_dispatched(),
+                dispatched: attempts::status(row)?.is_some_and(AttemptStatus::is_dispatched),
                 run,
             };
             Ok((row.get("forge_installation_id")?, facts))
