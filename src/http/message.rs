@@ -152,6 +152,10 @@ pub trait Service: Send + Sync + 'static {
     /// The answer to send instead of reading on.
     fn admit(&self, head: Head) -> Result<Admitted, Box<Response>>;
 
+    /// Returns the largest body that any request with this method may have on a surface. One with a
+    /// larger body is refused, whatever else it is.
+    fn body_max(&self, surface: Surface, method: &Method) -> usize;
+
     /// Answers what went wrong with a request before it could be handled.
     fn refuse(&self, refusal: Refusal) -> Response;
 }

@@ -252,7 +252,7 @@ impl Router {
             || self.operator_hosts.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    fn body_max(&self, route: &Route) -> Result<usize, Box<Response>> {
+    fn limit_of(&self, route: &Route) -> Result<usize, Box<Response>> {
         match route.body {
             BodyLimit::None => Ok(0),
             BodyLimit::Max(bytes) => Ok(bytes),
@@ -268,7 +268,7 @@ impl Service for Router {
     fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
         let surface = head.surface;
         let found = self.find(&head);
-        let found = found.and_then(|(route, asker)| Ok((route, asker, self.body_max(route)?)));
+        let found = found.and_then(|(route, asker)| Ok((route, asker, self.limit_of(route)?)));
         let (route, asker, body_max) = found.inspect_err(|response| {
             count(&self.app, surface, response.status);
         })?;
@@ -278,6 +278,12 @@ impl Service for Router {
             count(&app, surface, response.status);
             response
         }))
+    }
+
+    fn body_max(&self, surface: Surface, method: &Method) -> usize {
+        let theirs = |route: &&Route| route.surfaces.contains(&surface) && answers(route, method);
+        let limits = ROUTES.iter().filter(theirs).filter_map(|route| self.limit_of(route).ok());
+        limits.max().unwrap_or_default()
     }
 
     fn refuse(&self, refusal: Refusal) -> Response {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use http::StatusCode;
 use http::header::{ALLOW, HeaderValue};
-use svc::http::message::{Admitted, Head, Refusal, Request, Response, Service};
+use http::{Method, StatusCode};
+use svc::http::message::{Admitted, Head, Refusal, Request, Response, Service, Surface};
 use svc::runtime::notify::Notify;
 
 /// Far more than anything here takes.
@@ -49,6 +49,10 @@ impl Service for EchoService {
         }
         let (entered, gate) = (self.entered.clone(), self.gate.clone());
         Ok(Admitted::new(head, BODY_MAX, move |request| echoed(request, &entered, &gate)))
+    }
+
+    fn body_max(&self, _surface: Surface, _method: &Method) -> usize {
+        BODY_MAX
     }
 
     fn refuse(&self, refusal: Refusal) -> Response {

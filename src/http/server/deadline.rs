@@ -48,8 +48,14 @@ impl<'a> Timed<'a> {
 
 impl Read for Timed<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stream.set_read_timeout(self.deadline.timeout()?)?;
-        self.stream.read(buffer)
+        loop {
+            self.stream.set_read_timeout(self.deadline.timeout()?)?;
+            match self.stream.read(buffer) {
+                // A signal; with a timeout set, the system does not resume the call by itself.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
     }
 }
 

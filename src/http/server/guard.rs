@@ -1,31 +1,26 @@
 //! The guard in front of `tiny_http`, which aborts the process over a large `Content-Length`, waits
-//! for ever, and reads framing leniently. The guard reads one whole request per connection,
-//! strictly and by a deadline, and writes it anew; `tiny_http` meets no peer but the guard.
+//! for ever, and reads framing leniently. The guard reads one whole request per connection, strictly
+//! and by a deadline, and passes its very bytes on; `tiny_http` meets no peer but the guard.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http::Method;
-
 use super::control::ControlLimits;
-use super::deadline::Timed;
-use super::framing::{self, HEAD_BYTES_MAX, Malformed, Opening};
-use crate::http::message::{Refusal, Request, Response, Service};
-use crate::runtime::notify::Notify;
-use crate::runtime::semaphore::Semaphore;
-use crate::runtime::thread;
+use super::deadline::{Deadline, Timed};
+use super::framing::{self, Opening};
+use super::inner;
+use crate::http::message::{Refusal, Response, Service, Surface};
+use crate::runtime::{mutex::lock, notify::Notify, semaphore::Semaphore, thread};
 
 /// Most requests inside `tiny_http` at once. With more, it may give two connections to one thread,
 /// and the second waits until the first ends.
-pub(super) const INSIDE_MAX: usize = 4;
+const INSIDE_MAX: usize = 4;
 /// How long a request waits for its turn inside.
 const INSIDE_WAIT: Duration = Duration::from_secs(2);
-/// What a peer is told that waits with its body.
-const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 /// How long a peer may go on sending after our last byte.
 const LINGER: Duration = Duration::from_millis(500);
 /// How long accepting rests after an error.
@@ -33,142 +28,178 @@ const ACCEPT_REST: Duration = Duration::from_millis(50);
 
 /// What all connections share.
 pub(super) struct Guard {
-    pub(super) service: Arc<dyn Service>,
-    pub(super) limits: ControlLimits,
-    /// The socket `tiny_http` listens on.
-    pub(super) inner: PathBuf,
-    /// A seat for each connection.
-    pub(super) connections: Semaphore,
-    /// A seat for each request inside `tiny_http`.
-    pub(super) inside: Semaphore,
-    pub(super) wake: Notify,
+    service: Arc<dyn Service>,
+    limits: ControlLimits,
+    stopping: Notify,
+    /// A permit for each connection.
+    connections: Semaphore,
+    /// A permit for each request inside `tiny_http`, until it is answered.
+    inside: Semaphore,
+    /// The directory of its sockets: each start has another, because each removes its own.
+    directory: PathBuf,
+    running: Mutex<Option<(u16, Arc<tiny_http::Server>)>>,
 }
 
 impl Guard {
+    /// Returns a guard, with `tiny_http` running in an empty directory of its own.
+    pub(super) fn start(
+        directory: PathBuf,
+        service: Arc<dyn Service>,
+        limits: ControlLimits,
+    ) -> io::Result<Self> {
+        let connections = Semaphore::new(limits.connections_max);
+        let (inside, stopping) = (Semaphore::new(INSIDE_MAX), Notify::new());
+        let running = Mutex::new(Some((0, inner::listen(&directory.join("0"))?)));
+        Ok(Self { service, limits, stopping, connections, inside, directory, running })
+    }
+
     /// Accepts connections until the end is asked for and the listener is shut down.
     pub(super) fn accept(self: &Arc<Self>, listener: &UnixListener) {
-        while !self.wake.is_stopped() {
+        while !self.stopping.is_stopped() {
             let welcomed = listener.accept().and_then(|(stream, _)| self.welcome(stream));
-            let Err(error) = welcomed else { continue };
-            if self.wake.pause(ACCEPT_REST) {
-                log::warn!(
-                    event = "http.accept_failed", surface = "control", error:% = error;
-                    "accepting a connection failed"
-                );
+            if let Err(error) = welcomed
+                && self.stopping.pause(ACCEPT_REST)
+            {
+                log::warn!(event = "http.accept_failed", surface = "control", error:% = error; "accepting a connection failed");
             }
         }
     }
 
+    /// Asks for the end of accepting.
+    pub(super) fn stop(&self) {
+        self.stopping.stop();
+    }
+
+    /// Waits until all connections and handlers have ended, and ends `tiny_http`. Returns whether
+    /// they have.
+    pub(super) fn join(&self, deadline: &Deadline) -> bool {
+        let semaphores = [&self.connections, &self.inside];
+        let ended = semaphores.map(|semaphore| semaphore.wait_free(deadline.left()));
+        lock(&self.running).take();
+        ended == [true, true]
+    }
+
     /// Serves a connection on a thread of its own, or closes it when there are too many.
     fn welcome(self: &Arc<Self>, stream: UnixStream) -> io::Result<()> {
-        let Some(seat) = self.connections.take(Duration::ZERO) else { return Ok(()) };
+        let Some(permit) = self.connections.take(Duration::ZERO) else { return Ok(()) };
         let guard = Arc::clone(self);
         let serve = move || {
             // Whatever failed was the peer's doing, and it is gone.
             drop(guard.converse(&stream));
-            drop((stream, guard));
-            drop(seat);
+            drop((stream, guard, permit));
         };
         thread::spawn("control-peer", serve).map(drop)
     }
 
     fn converse(&self, stream: &UnixStream) -> io::Result<()> {
         let mut bytes = Vec::new();
-        let answer = match self.open(stream, &mut bytes)? {
-            Ok(opening) => {
-                let method = opening.head.method.clone();
-                match self.pass(stream, bytes, opening) {
-                    Ok(answer) => answer,
-                    Err(refusal) => framing::write_response(&refusal, Some(&method)),
-                }
+        let answer = self.read(stream, &mut bytes)?.and_then(|()| {
+            // Whole before the peer sees any of it, so that a slow reader holds nothing inside.
+            match self.exchange(&bytes) {
+                Ok(answer) if answer.is_empty() => Err(self.refuse(Refusal::Internal)),
+                Ok(answer) => Ok(answer),
+                Err(_late) => Err(self.refuse(Refusal::Overloaded)),
             }
-            Err(refusal) => {
-                // No head, but who asked for none gets no body either.
-                let method = bytes.starts_with(b"HEAD ").then_some(&Method::HEAD);
-                framing::write_response(&self.service.refuse(refusal), method)
-            }
-        };
+        });
+        let is_head = bytes.trim_ascii_start().starts_with(b"HEAD ");
+        let answer = answer.or_else(|refusal| inner::written(&refusal, is_head))?;
         Timed::new(stream, self.limits.write_timeout).write_all(&answer)?;
-        linger(stream)
+        // What the peer still sends is taken in: a socket closed over unread bytes is an error to the
+        // peer, which may then never look at its answer.
+        stream.shutdown(Shutdown::Write)?;
+        io::copy(&mut Timed::new(stream, LINGER), &mut io::sink()).map(drop)
     }
 
-    /// Reads a whole head, and perhaps some bytes after it. Fails when there is nobody to answer.
-    fn open(
+    /// Reads the bytes of a whole request and no others. Fails when there is nobody to answer.
+    fn read(
         &self,
         stream: &UnixStream,
         bytes: &mut Vec<u8>,
-    ) -> io::Result<Result<Opening, Refusal>> {
+    ) -> io::Result<Result<(), Box<Response>>> {
         let mut timed = Timed::new(stream, self.limits.head_timeout);
         let mut chunk = [0; 4 << 10];
-        loop {
-            let count = match timed.read(&mut chunk) {
-                Ok(0) if bytes.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(0) => return Ok(Err(Refusal::BadRequest)),
-                Ok(count) => count,
-                // A signal; with a timeout set, the system does not resume the call by itself.
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_late) => return Ok(Err(Refusal::Timeout)),
-            };
-            bytes.extend(chunk.iter().take(count));
-            match framing::read(bytes) {
-                Ok(Some(opening)) => return Ok(Ok(opening)),
-                Ok(None) if bytes.len() < HEAD_BYTES_MAX => {}
-                Ok(None) | Err(Malformed) => return Ok(Err(Refusal::BadRequest)),
+        let opening = loop {
+            match timed.read(&mut chunk) {
+                Ok(0) if bytes.is_empty() => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(0) => break Err(Refusal::BadRequest),
+                Ok(count) => bytes.extend(chunk.iter().take(count)),
+                Err(_late) => break Err(Refusal::Timeout),
             }
-        }
+            if let Some(opening) = framing::read(bytes).transpose() {
+                break opening;
+            }
+        };
+        let opening = opening.map_err(|refusal| self.refuse(refusal));
+        Ok(opening.and_then(|opening| self.read_body(stream, bytes, opening)))
     }
 
-    /// Reads the body, and returns the answer from inside.
-    fn pass(
+    fn read_body(
         &self,
         stream: &UnixStream,
-        mut bytes: Vec<u8>,
+        bytes: &mut Vec<u8>,
         opening: Opening,
-    ) -> Result<Vec<u8>, Box<Response>> {
-        let Opening { head, head_len, body_len, waits } = opening;
-        let limit = self.service.admit(head.clone())?.body_max();
-        let length = usize::try_from(body_len).ok().filter(|length| *length <= limit);
-        let length = length.ok_or_else(|| self.refuse(Refusal::PayloadTooLarge))?;
-        let mut body = bytes.split_off(head_len);
+    ) -> Result<(), Box<Response>> {
+        let Opening { head, start, end, body_len, waits } = opening;
+        if body_len > self.service.body_max(Surface::Control, &head.method) {
+            // It is refused in any case; but who has no token, or means no route, hears that first.
+            self.service.admit(head)?;
+            return Err(self.refuse(Refusal::PayloadTooLarge));
+        }
         // One request a connection: what follows the body is nobody's.
-        body.truncate(length);
-        if waits && body.len() < length {
-            let told = Timed::new(stream, self.limits.write_timeout).write_all(GO_ON);
+        bytes.truncate(end + body_len);
+        let missing = end + body_len - bytes.len();
+        if waits && missing > 0 {
+            let mut timed = Timed::new(stream, self.limits.write_timeout);
+            let told = timed.write_all(b"HTTP/1.1 100 Continue\r\n\r\n");
             told.map_err(|_| self.refuse(Refusal::Timeout))?;
         }
-        let missing = u64::try_from(length - body.len()).unwrap_or(u64::MAX);
-        let rest =
-            Timed::new(stream, self.limits.body_timeout).take(missing).read_to_end(&mut body);
+        let rest = u64::try_from(missing).unwrap_or(u64::MAX);
+        let rest = Timed::new(stream, self.limits.body_timeout).take(rest).read_to_end(bytes);
+        bytes.drain(..start);
         match rest {
-            Ok(_) if body.len() == length => self.ask(&Request { head, body }),
+            Ok(count) if count == missing => Ok(()),
             Ok(_) => Err(self.refuse(Refusal::BadRequest)),
             Err(_late) => Err(self.refuse(Refusal::Timeout)),
         }
     }
 
-    /// Returns the answer of `tiny_http`, whole before the peer sees any of it, so that a slow
-    /// reader holds no seat inside.
-    fn ask(&self, request: &Request) -> Result<Vec<u8>, Box<Response>> {
-        let Some(seat) = self.inside.take(INSIDE_WAIT) else {
-            return Err(self.refuse(Refusal::Overloaded));
-        };
-        let answer = self.exchange(request);
-        drop(seat);
-        match answer.map(framing::close_after) {
-            Ok(Some(answer)) => Ok(answer),
-            Ok(None) => Err(self.refuse(Refusal::Internal)),
-            Err(_late) => Err(self.refuse(Refusal::Overloaded)),
-        }
-    }
-
-    fn exchange(&self, request: &Request) -> io::Result<Vec<u8>> {
-        let inner = UnixStream::connect(&self.inner)?;
-        let mut timed = Timed::new(&inner, self.limits.handler_timeout);
-        timed.write_all(&framing::write_head(&request.head))?;
-        timed.write_all(&request.body)?;
+    /// Returns the whole answer of `tiny_http` to the bytes of a request.
+    fn exchange(&self, request: &[u8]) -> io::Result<Vec<u8>> {
+        let permit = self.inside.take(INSIDE_WAIT).ok_or(ErrorKind::TimedOut)?;
+        let (server, stream) = self.connect()?;
+        let (service, timeout) = (Arc::clone(&self.service), self.limits.handler_timeout);
+        // Of several requests inside, each of these threads takes one, not necessarily this one.
+        thread::spawn("control-handler", move || {
+            inner::answer_one(&server, &*service, timeout);
+            drop((server, permit));
+        })?;
+        let mut timed = Timed::new(&stream, timeout);
+        timed.write_all(request)?;
+        // Otherwise tiny_http would wait for another request on a connection that is kept alive.
+        stream.shutdown(Shutdown::Write)?;
         let mut answer = Vec::new();
         timed.read_to_end(&mut answer)?;
+        // tiny_http says "100 Continue" to whoever expects it; the guard has done so already.
+        if answer.get(9..12) == Some(b"100") {
+            let end = memchr::memmem::find(&answer, b"\r\n\r\n").map_or(answer.len(), |at| at + 4);
+            answer.drain(..end);
+        }
         Ok(answer)
+    }
+
+    /// Connects to `tiny_http`, and starts it again if it has given up: its accept loop ends at the
+    /// first error, for instance when the process is short of descriptors for a moment.
+    fn connect(&self) -> io::Result<(Arc<tiny_http::Server>, UnixStream)> {
+        let mut running = lock(&self.running);
+        let (number, server) = running.as_mut().ok_or(ErrorKind::NotConnected)?;
+        let path = |number: u16| self.directory.join(format!("{number:x}"));
+        let stream = UnixStream::connect(path(*number)).or_else(|error| {
+            log::error!(event = "http.control_restarted", error:% = error; "starting the control server again");
+            let next = number.wrapping_add(1);
+            (*server, *number) = (inner::listen(&path(next))?, next);
+            UnixStream::connect(path(next))
+        })?;
+        Ok((Arc::clone(server), stream))
     }
 
     fn refuse(&self, refusal: Refusal) -> Box<Response> {
@@ -176,9 +207,5 @@ impl Guard {
     }
 }
 
-/// Takes in what the peer still sends: a socket closed over unread bytes is an error to the peer,
-/// which may then never look at its answer.
-fn linger(stream: &UnixStream) -> io::Result<()> {
-    stream.shutdown(Shutdown::Write)?;
-    io::copy(&mut Timed::new(stream, LINGER), &mut io::sink()).map(drop)
-}
+#[cfg(test)]
+mod tests;

@@ -44,6 +44,9 @@ fn refuses_doubtful_requests_and_goes_on() {
     requests.push((post("5\r\nExpect: a-miracle", "hello"), "400"));
     requests.push((post("5\r\nUpgrade: websocket", "hello"), "400"));
     requests.push((format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}", "y".repeat(20_000)), "400"));
+    // Its body is too large, but that is not the first thing that is wrong with it.
+    requests.push((post("100001", "").replace("POST /", "POST /forbidden"), "403"));
+    requests.push(("GET / HTTP/1.1\nHost: a\n\n".to_owned(), "400"));
     for (request, status) in requests {
         let answer = talk(connect_unix(&control.path), &request);
         assert_status(&answer, status);
@@ -65,7 +68,7 @@ fn passes_whole_requests_and_answers() {
     }
     let head = "HEAD /big HTTP/1.1\r\nHost: a\r\nTE: chunked\r\n\r\n";
     let answer = talk(connect_unix(&control.path), head).to_lowercase();
-    for line in ["connection: close", "allow: get", &format!("content-length: {BIG}")] {
+    for line in ["allow: get", &format!("content-length: {BIG}")] {
         assert!(answer.contains(&format!("\r\n{line}\r\n")), "{answer:?}");
     }
     assert!(answer.ends_with("\r\n\r\n"), "{answer:?}");
