@@ -12,7 +12,7 @@ mod deadline;
 mod exchange;
 mod framing;
 mod guard;
-mod inner;
+pub mod limits;
 mod newcomers;
 mod peers;
 mod pool;

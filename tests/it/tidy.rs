@@ -84,6 +84,10 @@ const CRATES: &[(&str, &[&str])] = &[
 
 /// Crates that only the engine of the store may name.
 const ENGINE_CRATES: &[&str] = &["rusqlite", "rusqlite_migration", "r2d2", "r2d2_sqlite"];
+/// The control socket's files: what stands before `tiny_http` stays small.
+const CONTROL: &[&str] =
+    &["http/server/control.rs", "http/server/framing.rs", "http/server/guard.rs"];
+const CONTROL_LINES_MAX: usize = 450;
 
 /// The longest a file may be. A table may be long; a room may not.
 const LINES_MAX: usize = 380;
@@ -240,6 +244,51 @@ fn every_file_says_what_it_is_and_ends() {
         let lines = source.text.lines().count();
         assert!(lines <= LINES_MAX, "{} has {lines} lines", source.name);
     }
+}
+
+#[test]
+fn the_control_socket_stays_small() {
+    let sources = sources();
+    let lines = |name: &&str| {
+        let source = sources.iter().find(|source| source.name == **name);
+        source.unwrap_or_else(|| panic!("{name} is gone")).text.lines().count()
+    };
+    let sum: usize = CONTROL.iter().map(lines).sum();
+    assert!(sum <= CONTROL_LINES_MAX, "{sum} lines");
+    for source in sources.iter().filter(|source| source.code.contains("tiny_http::")) {
+        assert!(CONTROL.contains(&source.name.as_str()), "{} is none of its files", source.name);
+    }
+}
+
+#[test]
+fn files_of_http_import_in_one_direction() {
+    let handlers = ["callback", "cards", "health", "operator", "slo", "webhook"];
+    let mut arrows = Vec::new();
+    for source in sources().iter().filter(|source| source.name.starts_with("http/")) {
+        let from = source.name.split(['/', '.']).nth(1).unwrap().to_owned();
+        let mut names = mentions(&source.code, "crate::http::");
+        for group in source.code.split("crate::http::{").skip(1) {
+            let group = group.split('}').next().unwrap_or_default();
+            names.extend(group.split(',').map(|name| name.trim().to_owned()));
+        }
+        names.retain(|to| !to.is_empty() && *to != from);
+        arrows.extend(names.into_iter().map(|to| (from.clone(), to)));
+    }
+    assert!(arrows.contains(&("routes".to_owned(), "operator".to_owned())), "{arrows:?}");
+    for (from, to) in &arrows {
+        let is_handler = handlers.contains(&to.as_str());
+        assert!(!is_handler || from == "routes", "{from} imports the handler {to}");
+    }
+    // What imports nothing that is left is taken away; what cannot be taken away is a circle.
+    loop {
+        let left: Vec<String> = arrows.iter().map(|(from, _)| from.clone()).collect();
+        let before = arrows.len();
+        arrows.retain(|(_, to)| left.contains(to));
+        if arrows.len() == before {
+            break;
+        }
+    }
+    assert!(arrows.is_empty(), "a circle: {arrows:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The server for operators on this machine: `tiny_http` on a private Unix socket, and a guard on
 //! the one operators know. Its owner and its group may connect to that.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Error, ErrorKind};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -15,39 +15,12 @@ use std::time::Duration;
 
 use super::deadline::Deadline;
 use super::guard::Guard;
+use super::limits::ControlLimits;
 use crate::http::message::Service;
 use crate::runtime::thread;
 
 /// Most bytes of the path: the system takes 107 for that of a socket, and `inner` adds some.
 const PATH_MAX: usize = 107 - ".inner/ffff".len();
-
-/// What one operator may cost the others.
-#[derive(Clone, Copy, Debug)]
-pub struct ControlLimits {
-    /// Most connections at once; further ones are closed at once.
-    pub connections_max: usize,
-    /// Time for a whole head, from the start of the connection.
-    pub head_timeout: Duration,
-    /// Time for a whole body.
-    pub body_timeout: Duration,
-    /// Time for a handler.
-    pub handler_timeout: Duration,
-    /// Time to take in a whole answer.
-    pub write_timeout: Duration,
-}
-
-impl Default for ControlLimits {
-    /// Returns limits for a few people and their scripts.
-    fn default() -> Self {
-        Self {
-            connections_max: 32,
-            head_timeout: Duration::from_secs(5),
-            body_timeout: Duration::from_secs(15),
-            handler_timeout: Duration::from_secs(30),
-            write_timeout: Duration::from_secs(10),
-        }
-    }
-}
 
 /// A running server. It must be stopped: dropping it leaves its threads and its socket behind.
 #[must_use = "the server runs until it is stopped"]
@@ -71,10 +44,10 @@ pub fn start(
     service: Arc<dyn Service>,
     limits: ControlLimits,
 ) -> io::Result<ControlServer> {
-    let path = path.to_owned();
+    let (path, private) = (path.to_owned(), path.with_added_extension("inner"));
     let lock = lock(&path)?;
-    let listener = listen(&path)?;
-    let guard = Arc::new(Guard::start(private(&path), service, limits)?);
+    let listener = listen(&path, &private)?;
+    let guard = Arc::new(Guard::start(private, service, limits)?);
     let (accepting, accepted) = (Arc::clone(&guard), listener.try_clone()?);
     let acceptor = thread::spawn("control", move || accepting.accept(&accepted))?;
     Ok(ControlServer { path, listener, acceptor, guard, lock })
@@ -85,7 +58,7 @@ impl ControlServer {
     /// socket. A handler that outlasts the grace is left behind.
     pub fn stop(self, grace: Duration) {
         let deadline = Deadline::after(grace);
-        self.guard.stop();
+        self.guard.stopping.stop();
         // Ends a waiting `accept`, which std can ask of a stream only.
         let accepted = UnixStream::from(OwnedFd::from(self.listener)).shutdown(Shutdown::Both);
         if accepted.is_ok() && self.acceptor.join().is_err() {
@@ -95,17 +68,12 @@ impl ControlServer {
             log::warn!(event = "http.handlers_left"; "leaving handlers behind that do not end");
         }
         // What is left is replaced by the next start.
-        let removed = fs::remove_file(&self.path).and(fs::remove_dir_all(private(&self.path)));
+        let removed = fs::remove_file(&self.path).and(fs::remove_dir_all(&self.guard.directory));
         if let Err(error) = removed {
             log::warn!(event = "http.socket_left", error:% = error; "the control socket could not be removed");
         }
         drop(self.lock);
     }
-}
-
-/// Returns the directory of the private sockets, which nobody else enters.
-fn private(path: &Path) -> PathBuf {
-    path.with_added_extension("inner")
 }
 
 /// Keeps a second server away. The file is never removed: two servers could then hold one each.
@@ -117,8 +85,7 @@ fn lock(path: &Path) -> io::Result<File> {
         return Err(Error::new(ErrorKind::InvalidInput, problem));
     }
     let path = path.with_added_extension("lock");
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+    let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
     let in_use = format!("another svcd holds {}", path.display());
     file.try_lock().map(|()| file).map_err(|error| match error {
         TryLockError::WouldBlock => Error::new(ErrorKind::AddrInUse, in_use),
@@ -126,17 +93,18 @@ fn lock(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Binds the socket. It has its mode before anybody can reach it, so that the umask does not matter.
-fn listen(path: &Path) -> io::Result<UnixListener> {
+/// Binds the socket, and makes the private directory, which nobody else enters. The socket has its
+/// mode before anybody can reach it, so that the umask does not matter.
+fn listen(path: &Path, private: &Path) -> io::Result<UnixListener> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.file_type().is_socket()) {
         let problem = format!("{} is there and is no socket", path.display());
         return Err(Error::new(ErrorKind::AlreadyExists, problem));
     }
-    match fs::remove_dir_all(private(path)) {
+    match fs::remove_dir_all(private) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => DirBuilder::new().mode(0o700).create(private(path))?,
+        _ => DirBuilder::new().mode(0o700).create(private)?,
     }
-    let fresh = private(path).join("new");
+    let fresh = private.join("new");
     let listener = UnixListener::bind(&fresh)?;
     fs::set_permissions(&fresh, Permissions::from_mode(0o660))?;
     fs::rename(&fresh, path)?;

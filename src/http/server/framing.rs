@@ -1,20 +1,19 @@
-//! Bytes to a head, for the guard in front of `tiny_http`. Anything whose end two readers could see
-//! differently is refused.
+//! Bytes to a head, and an answer to bytes, for the guard in front of `tiny_http`. Anything whose end
+//! two readers could see differently is refused.
 
-use std::str::FromStr as _;
+use std::io;
 
 use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING, UPGRADE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use httparse::Status;
 
-use crate::http::message::{Head, Refusal, Surface};
+use crate::http::message::{Body, Head, Refusal, Response, Surface};
 
 /// Most bytes of a head, and most headers.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 64;
 
 /// The beginning of a request.
-#[derive(Debug)]
 pub(super) struct Opening {
     pub(super) head: Head,
     /// Where the head begins, after empty lines, and where it ends.
@@ -75,15 +74,33 @@ pub(super) fn head<'a>(
     if !target.starts_with('/') || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
         return None;
     }
-    let (path, query) = target.split_once('?').map_or((target, None), |(p, q)| (p, Some(q)));
-    let (method, path) = (Method::from_str(method).ok()?, path.to_owned());
+    let (path, query) = target.split_once('?').map_or((target, None), |(p, q)| (p, Some(q.into())));
+    let (method, path) = (method.parse().ok()?, path.to_owned());
     let mut headers = HeaderMap::new();
     for (name, value) in lines {
         let value = HeaderValue::from_bytes(value).ok().filter(|value| value.to_str().is_ok())?;
-        headers.append(HeaderName::from_str(name).ok()?, value);
+        headers.append(name.parse::<HeaderName>().ok()?, value);
     }
-    let query = query.map(str::to_owned);
     Some(Head { surface: Surface::Control, method, path, query, headers, peer: None })
+}
+
+/// Returns the bytes of an answer, without its body for a `HEAD`. `tiny_http` writes only the head, and
+/// is told nothing of the request, whose version it would repeat and whose `TE` it would obey.
+pub(super) fn write(response: &Response, is_head: bool) -> io::Result<Vec<u8>> {
+    let (Body::Whole(body), mut bytes) = (&response.body, Vec::new());
+    let mut head = tiny_http::Response::empty(response.status.as_u16())
+        .with_data(io::empty(), Some(body.len()))
+        .with_chunked_threshold(usize::MAX);
+    for (name, value) in &response.headers {
+        let Ok(header) = tiny_http::Header::from_bytes(name.as_str(), value.as_bytes()) else {
+            log::error!(event = "http.header_dropped", header = name.as_str(); "a header of an answer is not ASCII");
+            continue;
+        };
+        head.add_header(header);
+    }
+    head.raw_print(&mut bytes, tiny_http::HTTPVersion(1, 1), &[], true, None)?;
+    bytes.extend_from_slice(if is_head { &[] } else { body });
+    Ok(bytes)
 }
 
 #[cfg(test)]

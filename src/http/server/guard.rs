@@ -5,19 +5,19 @@
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::control::ControlLimits;
+use tiny_http::{Method, Server};
+
 use super::deadline::{Deadline, Timed};
 use super::framing::{self, Opening};
-use super::inner;
+use super::limits::ControlLimits;
 use crate::http::message::{Refusal, Response, Service, Surface};
 use crate::runtime::{mutex::lock, notify::Notify, semaphore::Semaphore, thread};
 
-/// Most requests inside `tiny_http` at once. With more, it may give two connections to one thread,
-/// and the second waits until the first ends.
+/// Most requests inside `tiny_http` at once: with more, one may wait there for a thread of another.
 const INSIDE_MAX: usize = 4;
 /// How long a request waits for its turn inside.
 const INSIDE_WAIT: Duration = Duration::from_secs(2);
@@ -26,18 +26,20 @@ const LINGER: Duration = Duration::from_millis(500);
 /// How long accepting rests after an error.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 
+type Refused = Box<Response>;
+
 /// What all connections share.
 pub(super) struct Guard {
     service: Arc<dyn Service>,
     limits: ControlLimits,
-    stopping: Notify,
+    pub(super) stopping: Notify,
     /// A permit for each connection.
     connections: Semaphore,
     /// A permit for each request inside `tiny_http`, until it is answered.
     inside: Semaphore,
     /// The directory of its sockets: each start has another, because each removes its own.
-    directory: PathBuf,
-    running: Mutex<Option<(u16, Arc<tiny_http::Server>)>>,
+    pub(super) directory: PathBuf,
+    running: Mutex<Option<(u16, Arc<Server>)>>,
 }
 
 impl Guard {
@@ -49,7 +51,7 @@ impl Guard {
     ) -> io::Result<Self> {
         let connections = Semaphore::new(limits.connections_max);
         let (inside, stopping) = (Semaphore::new(INSIDE_MAX), Notify::new());
-        let running = Mutex::new(Some((0, inner::listen(&directory.join("0"))?)));
+        let running = Mutex::new(Some((0, serve(&directory.join("0"))?)));
         Ok(Self { service, limits, stopping, connections, inside, directory, running })
     }
 
@@ -57,24 +59,16 @@ impl Guard {
     pub(super) fn accept(self: &Arc<Self>, listener: &UnixListener) {
         while !self.stopping.is_stopped() {
             let welcomed = listener.accept().and_then(|(stream, _)| self.welcome(stream));
-            if let Err(error) = welcomed
-                && self.stopping.pause(ACCEPT_REST)
-            {
+            let Err(error) = welcomed else { continue };
+            if self.stopping.pause(ACCEPT_REST) {
                 log::warn!(event = "http.accept_failed", surface = "control", error:% = error; "accepting a connection failed");
             }
         }
     }
 
-    /// Asks for the end of accepting.
-    pub(super) fn stop(&self) {
-        self.stopping.stop();
-    }
-
-    /// Waits until all connections and handlers have ended, and ends `tiny_http`. Returns whether
-    /// they have.
+    /// Waits until connections and handlers have ended, and ends `tiny_http`. Returns whether they have.
     pub(super) fn join(&self, deadline: &Deadline) -> bool {
-        let semaphores = [&self.connections, &self.inside];
-        let ended = semaphores.map(|semaphore| semaphore.wait_free(deadline.left()));
+        let ended = [&self.connections, &self.inside].map(|all| all.wait_free(deadline.left()));
         lock(&self.running).take();
         ended == [true, true]
     }
@@ -102,7 +96,7 @@ impl Guard {
             }
         });
         let is_head = bytes.trim_ascii_start().starts_with(b"HEAD ");
-        let answer = answer.or_else(|refusal| inner::written(&refusal, is_head))?;
+        let answer = answer.or_else(|refusal| framing::write(&refusal, is_head))?;
         Timed::new(stream, self.limits.write_timeout).write_all(&answer)?;
         // What the peer still sends is taken in: a socket closed over unread bytes is an error to the
         // peer, which may then never look at its answer.
@@ -111,11 +105,7 @@ impl Guard {
     }
 
     /// Reads the bytes of a whole request and no others. Fails when there is nobody to answer.
-    fn read(
-        &self,
-        stream: &UnixStream,
-        bytes: &mut Vec<u8>,
-    ) -> io::Result<Result<(), Box<Response>>> {
+    fn read(&self, stream: &UnixStream, bytes: &mut Vec<u8>) -> io::Result<Result<(), Refused>> {
         let mut timed = Timed::new(stream, self.limits.head_timeout);
         let mut chunk = [0; 4 << 10];
         let opening = loop {
@@ -129,8 +119,7 @@ impl Guard {
                 break opening;
             }
         };
-        let opening = opening.map_err(|refusal| self.refuse(refusal));
-        Ok(opening.and_then(|opening| self.read_body(stream, bytes, opening)))
+        Ok(opening.map_err(|it| self.refuse(it)).and_then(|it| self.read_body(stream, bytes, it)))
     }
 
     fn read_body(
@@ -138,7 +127,7 @@ impl Guard {
         stream: &UnixStream,
         bytes: &mut Vec<u8>,
         opening: Opening,
-    ) -> Result<(), Box<Response>> {
+    ) -> Result<(), Refused> {
         let Opening { head, start, end, body_len, waits } = opening;
         if body_len > self.service.body_max(Surface::Control, &head.method) {
             // It is refused in any case; but who has no token, or means no route, hears that first.
@@ -170,7 +159,13 @@ impl Guard {
         let (service, timeout) = (Arc::clone(&self.service), self.limits.handler_timeout);
         // Of several requests inside, each of these threads takes one, not necessarily this one.
         thread::spawn("control-handler", move || {
-            inner::answer_one(&server, &*service, timeout);
+            match server.recv_timeout(timeout) {
+                // An error means that the guard waits no more.
+                Ok(Some(request)) => drop(answer(&*service, request)),
+                Ok(None) => {}
+                // It has given up, so the others wait in vain as well.
+                Err(_) => (0..INSIDE_MAX).for_each(|_| server.unblock()),
+            }
             drop((server, permit));
         })?;
         let mut timed = Timed::new(&stream, timeout);
@@ -189,22 +184,44 @@ impl Guard {
 
     /// Connects to `tiny_http`, and starts it again if it has given up: its accept loop ends at the
     /// first error, for instance when the process is short of descriptors for a moment.
-    fn connect(&self) -> io::Result<(Arc<tiny_http::Server>, UnixStream)> {
+    fn connect(&self) -> io::Result<(Arc<Server>, UnixStream)> {
         let mut running = lock(&self.running);
         let (number, server) = running.as_mut().ok_or(ErrorKind::NotConnected)?;
         let path = |number: u16| self.directory.join(format!("{number:x}"));
         let stream = UnixStream::connect(path(*number)).or_else(|error| {
             log::error!(event = "http.control_restarted", error:% = error; "starting the control server again");
             let next = number.wrapping_add(1);
-            (*server, *number) = (inner::listen(&path(next))?, next);
+            (*server, *number) = (serve(&path(next))?, next);
             UnixStream::connect(path(next))
         })?;
         Ok((Arc::clone(server), stream))
     }
 
-    fn refuse(&self, refusal: Refusal) -> Box<Response> {
+    fn refuse(&self, refusal: Refusal) -> Refused {
         Box::new(self.service.refuse(refusal))
     }
+}
+
+fn serve(path: &Path) -> io::Result<Arc<Server>> {
+    Server::from_listener(UnixListener::bind(path)?, None).map(Arc::new).map_err(io::Error::other)
+}
+
+/// Answers a request as it comes out of `tiny_http`, whose body the guard has bounded and sent.
+fn answer(service: &dyn Service, mut request: tiny_http::Request) -> io::Result<()> {
+    let mut body = vec![0; request.body_length().unwrap_or_default()];
+    request.as_reader().read_exact(&mut body)?;
+    let lines =
+        request.headers().iter().map(|it| (it.field.as_str().as_str(), it.value.as_bytes()));
+    let head = framing::head(request.method().as_str(), request.url(), lines);
+    let response = match head.map(|head| service.admit(head)) {
+        Some(Ok(it)) if body.len() <= it.body_max() => super::answer(service, it, body),
+        Some(Ok(_)) => service.refuse(Refusal::PayloadTooLarge),
+        Some(Err(refusal)) => *refusal,
+        None => service.refuse(Refusal::BadRequest),
+    };
+    let bytes = framing::write(&response, *request.method() == Method::Head)?;
+    let mut writer = request.into_writer();
+    writer.write_all(&bytes).and_then(|()| writer.flush())
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use ipnet::IpNet;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
@@ -21,6 +20,7 @@ use tokio::time::{sleep, timeout};
 use super::bodies::Bodies;
 use super::deadline::Deadline;
 use super::exchange::Exchange;
+use super::limits::TcpLimits;
 use super::newcomers::{Newcomer, Newcomers};
 use super::peers::Peers;
 use super::pool::Pool;
@@ -31,64 +31,6 @@ use crate::runtime::thread;
 
 /// How long accepting rests after an error. Most of them (no more descriptors) last a while.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
-
-/// What one peer, and all of them together, may cost.
-#[derive(Clone, Debug)]
-pub struct TcpLimits {
-    /// Most connections at once through each door. For a further one the connection goes that has owed
-    /// its first head for the longest time; when none owes it, the further one is closed.
-    pub connections_max: u16,
-    /// Most connections at once from one IPv4 address or IPv6 /64 that is no trusted proxy, and most
-    /// requests at once of one client behind one.
-    pub connections_per_peer_max: u16,
-    /// Time for a whole head, from its first byte, or from the start of the connection.
-    pub head_timeout: Duration,
-    /// Time for a whole body.
-    pub body_timeout: Duration,
-    /// Most bytes of bodies, of requests and of large answers, that each door holds at once.
-    pub body_bytes_max: usize,
-    /// Most of them for one client that is no trusted proxy; no less than the largest body there is.
-    pub body_bytes_per_client_max: usize,
-    /// Longest time without the peer taking a byte of its answer.
-    pub write_stall: Duration,
-    /// Longest time a connection is kept without a request under way.
-    pub idle: Duration,
-    /// Most bytes of a head; at least 8 KiB, which is as low as hyper goes.
-    pub head_bytes_max: usize,
-    /// Most headers of a request.
-    pub headers_max: usize,
-    /// Threads that run the handlers of each door.
-    pub handler_threads: usize,
-    /// Most requests that wait for a handler of their door.
-    pub queue_max: usize,
-    /// Time for a handler, its wait in the queue included.
-    pub handler_timeout: Duration,
-    /// Networks of proxies: no cap on the connections of each, and what they say of their clients is
-    /// believed.
-    pub trusted_proxies: Vec<IpNet>,
-}
-
-impl Default for TcpLimits {
-    /// Returns limits for a small machine behind a TLS proxy.
-    fn default() -> Self {
-        Self {
-            connections_max: 1_024,
-            connections_per_peer_max: 64,
-            head_timeout: Duration::from_secs(5),
-            body_timeout: Duration::from_secs(15),
-            body_bytes_max: 128 << 20,
-            body_bytes_per_client_max: 64 << 20,
-            write_stall: Duration::from_secs(10),
-            idle: Duration::from_secs(30),
-            head_bytes_max: 16 << 10,
-            headers_max: 64,
-            handler_threads: 16,
-            queue_max: 256,
-            handler_timeout: Duration::from_secs(30),
-            trusted_proxies: Vec::new(),
-        }
-    }
-}
 
 /// A running server. Dropping it ends it without grace.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use crate::domain::outbox::{CheckRunStatus, Effect};
 use crate::domain::reconcile::Standing;
 use crate::domain::reconcile::doubt::Proof;
 use crate::domain::release::attempt::{AttemptEvent, AttemptStatus};
-use crate::domain::words::Word as _;
+use crate::words::Word as _;
 use crate::store::error::Error;
 use crate::store::rows::target::Target;
 use crate::store::rows::{dead_letters, outbox};

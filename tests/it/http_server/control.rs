@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use svc::http::server::control::{self, ControlLimits, ControlServer};
+use svc::http::server::control::{self, ControlServer};
+use svc::http::server::limits::ControlLimits;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;
 use svc::runtime::thread;

@@ -5,7 +5,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
 use svc::http::message::Surface;
-use svc::http::server::tcp::{self, TcpLimits, TcpServer};
+use svc::http::server::limits::TcpLimits;
+use svc::http::server::tcp::{self, TcpServer};
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;
 use svc::runtime::thread;
