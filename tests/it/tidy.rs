@@ -2,6 +2,7 @@
 //! their heads, and words that mean somebody was not done.
 
 mod secrets;
+mod structure;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,11 +85,6 @@ const CRATES: &[(&str, &[&str])] = &[
 
 /// Crates that only the engine of the store may name.
 const ENGINE_CRATES: &[&str] = &["rusqlite", "rusqlite_migration", "r2d2", "r2d2_sqlite"];
-/// The control socket's files: what stands before `tiny_http` stays small.
-const CONTROL: &[&str] =
-    &["http/server/control.rs", "http/server/framing.rs", "http/server/guard.rs"];
-const CONTROL_LINES_MAX: usize = 450;
-
 /// The longest a file may be. A table may be long; a room may not.
 const LINES_MAX: usize = 380;
 
@@ -164,70 +160,6 @@ fn only_the_store_sees_the_numbers_of_rows() {
     }
 }
 
-/// The layers of the store, the lowest last: what may be imported from `crate::store` in each.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("store/verbs/", &["error", "rows", "sql", "types"]),
-    ("store/rows/", &["error", "rows", "sql", "types"]),
-    ("store/types/", &["error", "types"]),
-    ("store/sql/", &["sql"]),
-    ("store/sqlite/", &["error", "sql", "sqlite", "types"]),
-];
-
-#[test]
-fn the_store_is_in_layers() {
-    for source in sources() {
-        let Some((_, may)) = LAYERS.iter().find(|(layer, _)| source.name.starts_with(layer)) else {
-            continue;
-        };
-        for module in ["error", "rows", "sql", "sqlite", "types", "verbs"] {
-            let used = mentions(&source.code, "crate::store::").iter().any(|word| word == module);
-            assert!(!used || may.contains(&module), "{}: store::{module}", source.name);
-        }
-        let is_door = source.name == "store/verbs/reconciliation.rs";
-        assert!(is_door || !source.code.contains("super::"), "{}: super", source.name);
-    }
-}
-
-#[test]
-fn files_of_the_store_import_each_other_one_way() {
-    let sources = sources();
-    let below: Vec<_> = sources.iter().filter(|it| it.name.starts_with("store/")).collect();
-    let file = |path: &str| below.iter().position(|it| it.name == format!("{path}.rs"));
-    let imports: Vec<Vec<usize>> = below.iter().map(|it| imports(&it.code, &file)).collect();
-    let mut reaches = imports.clone();
-    while let Some((from, to)) = next_reach(&reaches) {
-        assert_ne!(from, to, "{} imports itself round a circle", below[from].name);
-        reaches[from].push(to);
-    }
-}
-
-/// Finds a file that reaches another one through a third, which is not noted yet.
-fn next_reach(reaches: &[Vec<usize>]) -> Option<(usize, usize)> {
-    reaches.iter().enumerate().find_map(|(from, direct)| {
-        let further = direct.iter().flat_map(|through| &reaches[*through]);
-        further.copied().find(|to| !direct.contains(to)).map(|to| (from, to))
-    })
-}
-
-/// Returns which files of the store the `use` lines of a file name.
-fn imports(code: &str, file: &impl Fn(&str) -> Option<usize>) -> Vec<usize> {
-    let mut found = Vec::new();
-    for line in code.replace('\n', " ").split(';') {
-        let Some((_, path)) = line.split_once("use crate::store::") else { continue };
-        let (parent, names) = path.split_once('{').unwrap_or((path, ""));
-        let parent = format!("store/{}", parent.trim().trim_end_matches("::").replace("::", "/"));
-        let direct = file(&parent).or_else(|| file(parent.rsplit_once('/')?.0));
-        let names = names.split(['{', '}', ',', ' ']).filter(|name| !name.is_empty());
-        let children: Vec<usize> =
-            names.filter_map(|name| file(&format!("{parent}/{name}"))).collect();
-        if children.is_empty() {
-            found.extend(direct);
-        }
-        found.extend(children);
-    }
-    found
-}
-
 #[test]
 fn every_arrow_is_one_visible_line() {
     for source in sources() {
@@ -244,51 +176,6 @@ fn every_file_says_what_it_is_and_ends() {
         let lines = source.text.lines().count();
         assert!(lines <= LINES_MAX, "{} has {lines} lines", source.name);
     }
-}
-
-#[test]
-fn the_control_socket_stays_small() {
-    let sources = sources();
-    let lines = |name: &&str| {
-        let source = sources.iter().find(|source| source.name == **name);
-        source.unwrap_or_else(|| panic!("{name} is gone")).text.lines().count()
-    };
-    let sum: usize = CONTROL.iter().map(lines).sum();
-    assert!(sum <= CONTROL_LINES_MAX, "{sum} lines");
-    for source in sources.iter().filter(|source| source.code.contains("tiny_http::")) {
-        assert!(CONTROL.contains(&source.name.as_str()), "{} is none of its files", source.name);
-    }
-}
-
-#[test]
-fn files_of_http_import_in_one_direction() {
-    let handlers = ["callback", "cards", "health", "operator", "slo", "webhook"];
-    let mut arrows = Vec::new();
-    for source in sources().iter().filter(|source| source.name.starts_with("http/")) {
-        let from = source.name.split(['/', '.']).nth(1).unwrap().to_owned();
-        let mut names = mentions(&source.code, "crate::http::");
-        for group in source.code.split("crate::http::{").skip(1) {
-            let group = group.split('}').next().unwrap_or_default();
-            names.extend(group.split(',').map(|name| name.trim().to_owned()));
-        }
-        names.retain(|to| !to.is_empty() && *to != from);
-        arrows.extend(names.into_iter().map(|to| (from.clone(), to)));
-    }
-    assert!(arrows.contains(&("routes".to_owned(), "operator".to_owned())), "{arrows:?}");
-    for (from, to) in &arrows {
-        let is_handler = handlers.contains(&to.as_str());
-        assert!(!is_handler || from == "routes", "{from} imports the handler {to}");
-    }
-    // What imports nothing that is left is taken away; what cannot be taken away is a circle.
-    loop {
-        let left: Vec<String> = arrows.iter().map(|(from, _)| from.clone()).collect();
-        let before = arrows.len();
-        arrows.retain(|(_, to)| left.contains(to));
-        if arrows.len() == before {
-            break;
-        }
-    }
-    assert!(arrows.is_empty(), "a circle: {arrows:?}");
 }
 
 #[test]

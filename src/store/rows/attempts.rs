@@ -7,11 +7,11 @@ use crate::domain::outbox::{CheckRunStatus, Effect};
 use crate::domain::reconcile::Standing;
 use crate::domain::reconcile::doubt::Proof;
 use crate::domain::release::attempt::{AttemptEvent, AttemptStatus};
-use crate::words::Word as _;
 use crate::store::error::Error;
 use crate::store::rows::target::Target;
 use crate::store::rows::{dead_letters, outbox};
 use crate::store::sql::{Row, Tx, params};
+use crate::words::Word as _;
 
 /// A change of status that an event asks for.
 struct Step {
