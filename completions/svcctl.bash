@@ -2364,7 +2364,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__releases__subcmd__list)
-            opts="-o -h --status --limit --all --exact-times --before --url --installation --token-file --output --color --timeout --help"
+            opts="-o -h --status --repository --limit --all --exact-times --before --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2372,6 +2372,10 @@ _svcctl() {
             case "${prev}" in
                 --status)
                     COMPREPLY=($(compgen -W "queued dispatching running reporting succeeded failed timed_out cancelled" -- "${cur}"))
+                    return 0
+                    ;;
+                --repository)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --limit)

@@ -339,6 +339,9 @@ BEGIN
 END;
 -- The operator's list of release runs, newest first: all of an installation, and those of one status.
 CREATE INDEX release_runs_of_installation ON release_runs (forge_installation_id, id);
+-- The operator's list of the release runs of one repository, newest first, and the repository of a name: the forge
+-- takes names for the same whatever their case.
+CREATE INDEX release_runs_of_repository ON release_runs (forge_installation_id, repository_id, id);
 CREATE INDEX release_runs_of_status ON release_runs (forge_installation_id, status, id);
 CREATE INDEX release_runs_unpublished ON release_runs (finished_at, id)
     WHERE forge_check_published_at IS NULL AND check_run_id IS NOT NULL AND finished_at IS NOT NULL;
@@ -351,7 +354,8 @@ CREATE TABLE repositories (
     state            TEXT NOT NULL CHECK (state IN ('active', 'deleted')),
     updated_at       INTEGER NOT NULL                                  -- microseconds UTC
 ) STRICT;
-CREATE INDEX repositories_of_installation ON repositories (installation_id);
+CREATE INDEX repositories_of_name
+    ON repositories (installation_id, full_name COLLATE NOCASE, state, repository_id DESC);
 
 -- Token ids of result callbacks that were answered, so that the same one gets the same answer.
 CREATE TABLE result_callbacks (

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::domain::reconcile;
 use crate::domain::release::ReleaseStatus;
+use crate::domain::repository::RepositoryName;
 
 /// A row of a list that is read from its newest row back.
 pub trait Row: Serialize + DeserializeOwned {
@@ -93,6 +94,8 @@ filter! {
     ReleaseFilter {
         /// Of this status.
         status: ReleaseStatus,
+        /// Of the repository that has this name now.
+        repository: RepositoryName,
     }
 }
 
@@ -109,6 +112,20 @@ trait Parameter: Sized {
     fn read(text: &str) -> Option<Self>;
     fn write(&self) -> String;
     fn allowed() -> String;
+}
+
+impl Parameter for RepositoryName {
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+
+    fn allowed() -> String {
+        "the name of a repository, owner/name".to_owned()
+    }
 }
 
 /// Declares that words are values of filters, and which of them.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 use svc::domain::outbox::EffectKind;
+use svc::domain::repository::RepositoryRef;
 use svc::http::message::Surface;
 
 use crate::support::World;
@@ -276,5 +277,43 @@ fn releases_are_listed_by_their_status() {
         let found = page["items"].as_array().unwrap();
         let found: Vec<_> = found.iter().map(|item| item["gitRef"].as_str().unwrap()).collect();
         assert_eq!(found, tags, "{status}");
+    }
+}
+
+#[test]
+fn releases_are_listed_by_their_repository() {
+    let mut world = World::new();
+    let mut other = webhooks(1);
+    other.repository =
+        RepositoryRef { id: 11.try_into().unwrap(), full_name: "org-1/site".parse().unwrap() };
+    for number in 1..=3 {
+        world.deliver(&webhooks(1).push_tag(&format!("v{number}"), &commit(number)));
+        world.deliver(&other.push_tag(&format!("v{number}-site"), &commit(10 + number)));
+        world.deliver(&webhooks(2).push_tag(&format!("v{number}-other"), &commit(20 + number)));
+    }
+    world.settle();
+    let tags = |query: &str| -> (Vec<String>, Option<String>) {
+        let page = get(&world, 1, &format!("releases?{query}"));
+        (ids(&page, "gitRef"), page["nextBefore"].as_str().map(str::to_owned))
+    };
+    let site = |numbers: &[u32]| -> Vec<String> {
+        numbers.iter().map(|number| format!("refs/tags/v{number}-site")).collect()
+    };
+    assert_eq!(tags("repository=org-1/site").0, site(&[3, 2, 1]));
+    assert_eq!(tags("repository=Org-1%2FSITE").0, site(&[3, 2, 1]), "whatever its case");
+    assert_eq!(tags("repository=org-1/site&status=running").0, site(&[3, 2, 1]));
+    assert_eq!(tags("repository=org-1/site&status=failed").0, site(&[]));
+    assert_eq!(tags("repository=org-2/app").0, site(&[]), "of another installation");
+    assert_eq!(tags("repository=org-1/none").0, site(&[]));
+    let (first, next) = tags("repository=org-1/site&limit=2");
+    assert_eq!(first, site(&[3, 2]));
+    let rest = tags(&format!("repository=org-1/site&limit=2&before={}", next.unwrap()));
+    assert_eq!(rest, (site(&[1]), None));
+    for bad in ["site", "", "a/b/c", "a%20b/c"] {
+        let at = path(1, &format!("releases?repository={bad}"));
+        let answer = world.operate(Method::GET, &at, &[]);
+        assert_eq!(answer.status, 400, "{bad}");
+        let detail = body(&answer)["detail"].as_str().unwrap().to_owned();
+        assert_eq!(detail, "repository must be the name of a repository, owner/name", "{bad}");
     }
 }

@@ -75,6 +75,7 @@ fn every_list_is_read_in_the_order_of_its_index() {
         "reconciliation_items_listed",
         "reconciliation_items_listed_finished",
         "release_runs_of_installation",
+        "release_runs_of_repository",
         "release_runs_of_status",
     ];
     assert_eq!(indexes, expected.map(str::to_owned).into());

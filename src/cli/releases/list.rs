@@ -8,6 +8,7 @@ use crate::cli::output::{Output, or_dash};
 use crate::cli::pages::{self, Paging, Part, Table};
 use crate::cli::word::one_of;
 use crate::domain::release::ReleaseStatus;
+use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;
 
 /// Characters of a commit's id in the table; `show` has all of them.
@@ -19,6 +20,7 @@ const COMMIT_SHORT: usize = 12;
 Examples:
   svcctl releases list
   svcctl releases list --status running
+  svcctl releases list --repository acme/site
   svcctl releases list --all -o ndjson | jq -r 'select(.failureReason).releaseRunId'
 ")]
 pub(crate) struct Args {
@@ -26,13 +28,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STATUS", value_parser = one_of(ReleaseStatus::ALL, ReleaseStatus::as_str))]
     status: Option<ReleaseStatus>,
 
+    /// Show only release runs of this repository
+    #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
+    repository: Option<RepositoryName>,
+
     #[command(flatten)]
     part: Part,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let filter = ReleaseFilter { status: args.status };
+    let filter = ReleaseFilter { status: args.status, repository: args.repository.clone() };
     pages::show::<ReleaseRun>(args.part, &filter, global, output)
+}
+
+fn repository(text: &str) -> Result<RepositoryName, &'static str> {
+    text.parse().map_err(|_| "not the name of a repository such as acme/site")
 }
 
 impl Table for ReleaseRun {

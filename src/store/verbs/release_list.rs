@@ -3,11 +3,12 @@
 
 use crate::api::{Attempt, ReleaseRun, Row as _, Wanted};
 use crate::domain::dead_letter::ReplayClass;
-use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
+use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, RepositoryId};
 use crate::domain::outbox::OutboxStatus;
 use crate::domain::page::Page;
 use crate::domain::release::ReleaseStatus;
 use crate::domain::release::outlook::{Facts, Message, Publication, Reconciliation};
+use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::listing;
@@ -47,18 +48,37 @@ impl List for ReleaseRun {
                 return Ok(None);
             };
             let status = wanted.filter.status;
-            let sql = match status {
-                None => format!(
+            let repository = match &wanted.filter.repository {
+                None => None,
+                Some(name) => match repository(db, installation, name)? {
+                    Some(repository) => Some(repository),
+                    None => return Ok(Some(Page { items: Vec::new(), next: None })),
+                },
+            };
+            let sql = match (repository, status) {
+                (None, None) => format!(
                     "SELECT {COLUMNS} FROM release_runs r \
                      INDEXED BY release_runs_of_installation {JOINS} \
                      WHERE r.forge_installation_id = :installation AND r.id < :bound \
-                        AND :status IS NULL ORDER BY r.id DESC LIMIT +:limit"
+                        AND :status IS NULL AND :repository IS NULL \
+                     ORDER BY r.id DESC LIMIT +:limit"
                 ),
-                Some(_) => format!(
+                (None, Some(_)) => format!(
                     "SELECT {COLUMNS} FROM release_runs r \
                      INDEXED BY release_runs_of_status {JOINS} \
                      WHERE r.forge_installation_id = :installation AND r.id < :bound \
-                        AND r.status = :status ORDER BY r.id DESC LIMIT +:limit"
+                        AND r.status = :status AND :repository IS NULL \
+                     ORDER BY r.id DESC LIMIT +:limit"
+                ),
+                // A status is looked for among the repository's own runs: one more index would have to be
+                // written with every step of every release.
+                (Some(_), _) => format!(
+                    "SELECT {COLUMNS} FROM release_runs r \
+                     INDEXED BY release_runs_of_repository {JOINS} \
+                     WHERE r.forge_installation_id = :installation AND r.id < :bound \
+                        AND r.repository_id = :repository \
+                        AND (:status IS NULL OR r.status = :status) \
+                     ORDER BY r.id DESC LIMIT +:limit"
                 ),
             };
             let found = db.query(
@@ -67,6 +87,7 @@ impl List for ReleaseRun {
                     ":installation": installation,
                     ":bound": bound,
                     ":status": status,
+                    ":repository": repository,
                     ":limit": i64::from(wanted.limit) + 1,
                 },
                 release,
@@ -74,6 +95,21 @@ impl List for ReleaseRun {
             Ok(Some(Page::cut(found, wanted.limit, Self::cursor)))
         })
     }
+}
+
+/// Finds the repository that has a name: of several that had it, one that is there before one that is gone.
+fn repository(
+    db: &Db<'_>,
+    installation: InstallationId,
+    name: &RepositoryName,
+) -> Result<Option<RepositoryId>, Error> {
+    db.query_one(
+        "SELECT repository_id FROM repositories INDEXED BY repositories_of_name \
+         WHERE installation_id = :installation AND full_name = :name COLLATE NOCASE \
+         ORDER BY state, repository_id DESC LIMIT 1",
+        params! { ":installation": installation, ":name": name },
+        |row| row.get("repository_id"),
+    )
 }
 
 impl Store {
