@@ -31,6 +31,8 @@ pub struct ReleaseRun {
     pub failure_reason: Option<String>,
     /// Number of the current attempt, from 1.
     pub attempt_number: u32,
+    /// Why the current attempt ended badly.
+    pub attempt_failure_reason: Option<String>,
     /// The forge's number, in decimal, of the current attempt's workflow run; null until known.
     pub workflow_run_id: Option<WorkflowRunId>,
     /// The forge's number, in decimal, of the current attempt's check run; null until known.

@@ -52,13 +52,15 @@ impl Table for ReleaseRun {
         &["CREATED", "ID", "STATUS", "ATTEMPT", "COMMIT", "REASON", "TAG", "REPOSITORY"];
 
     fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
+        let reasons =
+            [&self.failure_reason, &self.attempt_failure_reason, &self.last_publication_error];
         vec![
             paging.age(now, self.created_at),
             self.release_run_id.to_string(),
             self.status.to_string(),
             self.attempt_number.to_string(),
             self.head_sha.chars().take(COMMIT_SHORT).collect(),
-            or_dash(self.failure_reason.as_ref().or(self.last_publication_error.as_ref())),
+            or_dash(reasons.into_iter().flatten().next()),
             super::tag(&self.git_ref).to_owned(),
             or_dash(self.repository.as_ref()),
         ]

@@ -72,6 +72,7 @@ mod tests {
                 conclusion: None,
                 failure_reason: None,
                 attempt_number: 1,
+                attempt_failure_reason: None,
                 workflow_run_id: None,
                 check_run_id: None,
                 forge_check_published_at: None,

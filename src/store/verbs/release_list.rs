@@ -20,7 +20,8 @@ use crate::store::{List, Store};
 const ATTEMPTS_MAX: u32 = 100;
 
 const COLUMNS: &str = "r.release_run_id, p.full_name, r.git_ref, r.head_sha, r.status, r.decision, \
-    r.conclusion, r.failure_reason, r.current_attempt_id, a.attempt_number, r.workflow_run_id, \
+    r.conclusion, r.failure_reason, r.current_attempt_id, a.attempt_number, \
+    a.failure_reason AS attempt_failure_reason, r.workflow_run_id, \
     r.check_run_id, r.forge_check_published_at, r.created_at, r.updated_at, r.finished_at, \
     iif(r.forge_check_published_at IS NULL, \
         coalesce(s.last_publication_error, (SELECT i.outcome_code FROM reconciliation_items i \
@@ -292,6 +293,7 @@ fn release(row: &Row<'_>) -> Result<ReleaseRun, Error> {
         conclusion: row.get("conclusion")?,
         failure_reason: row.get("failure_reason")?,
         attempt_number: row.get("attempt_number")?,
+        attempt_failure_reason: row.get("attempt_failure_reason")?,
         workflow_run_id: row.get("workflow_run_id")?,
         check_run_id: row.get("check_run_id")?,
         forge_check_published_at: row.get("forge_check_published_at")?,

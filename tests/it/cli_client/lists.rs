@@ -11,7 +11,7 @@ fn event(id: &str) -> String {
 
 fn release(next: &str) -> String {
     format!(
-        r#"{{"releaseRunId":"{ID}","repository":"acme/site","gitRef":"refs/tags/v1.0.0","headSha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","status":"failed","decision":null,"conclusion":"failure","failureReason":"forge_workflow_failure","attemptNumber":2,"workflowRunId":"9","checkRunId":"8","forgeCheckPublishedAt":null,"lastPublicationError":null,"createdAt":"2020-01-01T00:00:00.000001Z","updatedAt":"2020-01-01T00:00:00.000002Z","finishedAt":"2020-01-01T00:00:00.000002Z"{next}}}"#
+        r#"{{"releaseRunId":"{ID}","repository":"acme/site","gitRef":"refs/tags/v1.0.0","headSha":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","status":"failed","decision":null,"conclusion":"failure","failureReason":"forge_workflow_failure","attemptNumber":2,"attemptFailureReason":null,"workflowRunId":"9","checkRunId":"8","forgeCheckPublishedAt":null,"lastPublicationError":null,"createdAt":"2020-01-01T00:00:00.000001Z","updatedAt":"2020-01-01T00:00:00.000002Z","finishedAt":"2020-01-01T00:00:00.000002Z"{next}}}"#
     )
 }
 

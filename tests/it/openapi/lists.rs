@@ -50,6 +50,7 @@ fn release_run(full: IsFull) -> api::ReleaseRun {
         conclusion: text(full, "neutral"),
         failure_reason: text(full, "forge_workflow_timed_out"),
         attempt_number: 1,
+        attempt_failure_reason: text(full, "forge_workflow_timed_out"),
         workflow_run_id: full.then(|| 1.try_into().unwrap()),
         check_run_id: full.then(|| 2.try_into().unwrap()),
         forge_check_published_at: full.then(time),
