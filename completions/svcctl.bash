@@ -2371,7 +2371,7 @@ _svcctl() {
             fi
             case "${prev}" in
                 --status)
-                    COMPREPLY=($(compgen -W "queued dispatching running reporting succeeded failed timed_out cancelled" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "queued dispatching running reporting succeeded failed timed_out" -- "${cur}"))
                     return 0
                     ;;
                 --repository)

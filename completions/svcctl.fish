@@ -153,8 +153,7 @@ running\t''
 reporting\t''
 succeeded\t''
 failed\t''
-timed_out\t''
-cancelled\t''"
+timed_out\t''"
 complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l repository -d 'Show only release runs of this repository' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l limit -d 'Most items to show; with --all, items to ask for at once' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand releases; and __fish_seen_subcommand_from list" -l before -d 'Show only what came before this item of the list' -r

@@ -151,6 +151,6 @@ macro_rules! words_of_filters {
 }
 
 words_of_filters! {
-    ReleaseStatus: Self::ALL;
+    ReleaseStatus: Self::OCCURRING;
     reconcile::Status: Self::ALL;
 }

@@ -30,6 +30,17 @@ words! {
 }
 
 impl ReleaseStatus {
+    /// Those that a release run can have today: nothing cancels one yet, so nobody needs to look for one.
+    pub const OCCURRING: &'static [Self] = &[
+        Self::Queued,
+        Self::Dispatching,
+        Self::Running,
+        Self::Reporting,
+        Self::Succeeded,
+        Self::Failed,
+        Self::TimedOut,
+    ];
+
     /// Says whether a release run in this status has ended for good.
     #[must_use]
     pub const fn is_terminal(self) -> bool {

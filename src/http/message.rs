@@ -7,26 +7,15 @@ use std::net::IpAddr;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode};
 
-/// Which door a request came through. Each faces other people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Surface {
-    /// The Unix socket of the operators on this machine.
-    Control,
-    /// The operator's TCP address; off unless configured.
-    Operator,
-    /// The TCP address strangers reach through a TLS proxy.
-    Public,
-}
-
-impl Surface {
-    /// Returns the word used in logs and metrics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Control => "control",
-            Self::Operator => "operator",
-            Self::Public => "public",
-        }
+words! {
+    /// Which door a request came through. Each faces other people.
+    Surface {
+        /// The Unix socket of the operators on this machine.
+        Control => "control",
+        /// The operator's TCP address; off unless configured.
+        Operator => "operator",
+        /// The TCP address strangers reach through a TLS proxy.
+        Public => "public",
     }
 }
 

@@ -29,55 +29,23 @@ pub enum Error {
     Row(&'static str),
 }
 
-/// Why the store cannot do anything now. Each is a stable word in readiness and metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unavailable {
-    /// The disk is full.
-    Full,
-    /// Another process holds the file for too long.
-    Busy,
-    /// The file or its disk cannot be written.
-    ReadOnly,
-    /// Files or memory could not be had.
-    Resources,
-    /// Too many verbs are waiting.
-    Overloaded,
-    /// A newer schema no longer admits this binary as a writer.
-    Outdated,
-    /// The store is closed.
-    Closed,
-}
-
-impl Unavailable {
-    /// Every reason.
-    pub const ALL: [Self; 7] = [
-        Self::Full,
-        Self::Busy,
-        Self::ReadOnly,
-        Self::Resources,
-        Self::Overloaded,
-        Self::Outdated,
-        Self::Closed,
-    ];
-
-    /// Returns the stable word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "disk_full",
-            Self::Busy => "busy",
-            Self::ReadOnly => "read_only",
-            Self::Resources => "no_resources",
-            Self::Overloaded => "overloaded",
-            Self::Outdated => "outdated",
-            Self::Closed => "closed",
-        }
-    }
-}
-
-impl std::fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// Why the store cannot do anything now. Each is a stable word in readiness and metrics.
+    Unavailable {
+        /// The disk is full.
+        Full => "disk_full",
+        /// Another process holds the file for too long.
+        Busy => "busy",
+        /// The file or its disk cannot be written.
+        ReadOnly => "read_only",
+        /// Files or memory could not be had.
+        Resources => "no_resources",
+        /// Too many verbs are waiting.
+        Overloaded => "overloaded",
+        /// A newer schema no longer admits this binary as a writer.
+        Outdated => "outdated",
+        /// The store is closed.
+        Closed => "closed",
     }
 }
 

@@ -25,7 +25,7 @@ Examples:
 ")]
 pub(crate) struct Args {
     /// Show only release runs of this status
-    #[arg(long, value_name = "STATUS", value_parser = one_of(ReleaseStatus::ALL, ReleaseStatus::as_str))]
+    #[arg(long, value_name = "STATUS", value_parser = one_of(ReleaseStatus::OCCURRING, ReleaseStatus::as_str))]
     status: Option<ReleaseStatus>,
 
     /// Show only release runs of this repository

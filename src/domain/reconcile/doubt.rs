@@ -56,7 +56,8 @@ pub enum Proof {
 /// about its attempt as it stands then.
 #[must_use]
 pub fn decide(
-    (effect, standing): (EffectKind, Standing),
+    effect: EffectKind,
+    standing: Standing,
     observation: Observation,
     deadline: Timestamp,
     now: Timestamp,

@@ -148,7 +148,8 @@ fn their_stable_words_are_those_of_the_code() {
     assert_eq!(written, set(&reasons));
     let mut releases = ReleaseStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>();
     assert_eq!(schema("ReleaseRun/properties/status/enum"), set(&releases));
-    assert_eq!(parameter("releases"), set(&releases));
+    let occurring: Vec<_> = ReleaseStatus::OCCURRING.iter().map(|word| word.as_str()).collect();
+    assert_eq!(parameter("releases"), set(&occurring));
     releases.push("superseded");
     assert_eq!(schema("Attempt/properties/status/enum"), set(&releases));
     let items: Vec<_> = reconcile::Status::ALL.iter().map(|word| word.as_str()).collect();

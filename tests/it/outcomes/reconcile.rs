@@ -192,8 +192,9 @@ fn effects_in_doubt() {
         for stands in Standing::ALL {
             for (what, observation) in &observations {
                 for (when, deadline) in times() {
-                    let of = (effect, stands);
-                    let then = match doubt::decide(of, *observation, deadline, NOW, &RULES) {
+                    let observed = *observation;
+                    let then = match doubt::decide(effect, stands, observed, deadline, NOW, &RULES)
+                    {
                         Outcome::Proved(_) => {
                             "it happened: complete, close the dead letter".to_owned()
                         }

@@ -140,8 +140,8 @@ fn doubt(
     if let Some(at) = item.lag_until {
         return items::recheck_for_lag(tx, item.fence, at);
     }
-    let of = (kind, attempts::standing_of(tx, attempt)?);
-    let decide = |seen, now| doubt::decide(of, seen, item.deadline, now, item.rules);
+    let standing = attempts::standing_of(tx, attempt)?;
+    let decide = |seen, now| doubt::decide(kind, standing, seen, item.deadline, now, item.rules);
     let mut outcome = decide(observation, tx.now);
     if let doubt::Outcome::Proved(proof) = outcome {
         if settlement::prove(tx, &message, proof)? {
