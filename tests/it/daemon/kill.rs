@@ -26,6 +26,8 @@ const ROUNDS: usize = 120;
 const SITES: usize = 3;
 /// Rounds at one file, at most: what has to come to rest grows with them.
 const ROUNDS_OF_A_SITE: usize = 20;
+/// Further sites, at most, until a death has fallen at each point.
+const FURTHER_SITES: usize = 40;
 const SEED: u64 = 0x5EED_0001;
 
 /// How often something was under way when the process died.
@@ -69,10 +71,17 @@ fn nothing_is_lost_and_nothing_is_doubled() {
     for hand in hands {
         add(&mut points, hand.join().unwrap());
     }
+    // Where a death falls is chance: a rare point may need more rounds, and a busy machine moves them.
+    let missing = |points: &Points| UNDER_WAY.into_iter().find(|point| !points.contains_key(point));
+    for further in sites..sites + FURTHER_SITES {
+        if missing(&points).is_none() {
+            break;
+        }
+        let seed = SEED + seed + u64::try_from(further).unwrap();
+        add(&mut points, kill_again_and_again(ROUNDS_OF_A_SITE, seed));
+    }
     say(&format!("killed at random instants: {points:#?}"));
-    let missing = UNDER_WAY.into_iter().filter(|point| !points.contains_key(point));
-    let missing: Vec<_> = missing.collect();
-    assert!(missing.is_empty(), "no death during {missing:?}");
+    assert_eq!(missing(&points), None, "no death fell there");
 }
 
 fn add(points: &mut Points, others: Points) {
