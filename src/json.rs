@@ -1,7 +1,7 @@
 //! JSON objects, read strictly.
 //!
-//! Most readers keep the last of two members of one name, in silence; whoever checks a document and whoever acts on
-//! it can then see different ones. Here a repeated name is a fault, names are compared after their escapes are
+//! Most readers silently keep the last of two members of one name, so that the code that checks a document and the
+//! code that acts on it can see different values. Here a repeated name is a fault, names are compared after their escapes are
 //! undone, and values stay text until they are asked for.
 
 use std::borrow::Cow;

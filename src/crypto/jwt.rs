@@ -1,6 +1,5 @@
 //! The cryptography behind the `jsonwebtoken` crate, which signs our own credential: RS256 on ring, and nothing else.
-//! The crate brings none of its own that we would take, and panics when it has none; so whoever uses it calls
-//! [`install`] first.
+//! The crate panics without a provider, and we take none of those it offers; so callers call [`install`] first.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};

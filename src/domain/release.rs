@@ -30,7 +30,7 @@ words! {
 }
 
 impl ReleaseStatus {
-    /// Those that a release run can have today: nothing cancels one yet, so nobody needs to look for one.
+    /// The statuses that a release run can have today. Nothing cancels a release run yet.
     pub const OCCURRING: &'static [Self] = &[
         Self::Queued,
         Self::Dispatching,

@@ -326,7 +326,7 @@ fn answer(app: &App, route: &Route, asker: &Asker, request: &Request) -> Respons
         (Handler::Operator(handler), Asker::Operator(principal)) => {
             handler(app, principal, request, &path).unwrap_or_else(|why| error::of_app(&why))
         }
-        // An operator's route on the public surface would be a slip in the table: nobody gets in.
+        // An operator's route on the public surface would be a mistake in the table; refuse it.
         (Handler::Operator(_), Asker::Anyone) => error::of_app(&Error::Unauthenticated),
     }
 }

@@ -8,8 +8,8 @@ use crate::store::error::Error;
 
 /// A list that the store has. Implemented beside the SQL of each.
 pub trait List: Row {
-    /// Reads a page, newest row first; `None` when the cursor names no row of the installation, whether it
-    /// is another's or nobody's.
+    /// Reads a page, newest row first; `None` if the cursor names no row of the installation, be it
+    /// unknown or of another one.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.

@@ -93,8 +93,8 @@ fn lock(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Binds the socket, and makes the private directory, which nobody else enters. The socket has its
-/// mode before anybody can reach it, so that the umask does not matter.
+/// Creates the private directory and binds the socket. The socket has its mode before it can be reached, so
+/// that the umask does not matter.
 fn listen(path: &Path, private: &Path) -> io::Result<UnixListener> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.file_type().is_socket()) {
         let problem = format!("{} is there and is no socket", path.display());

@@ -104,7 +104,7 @@ impl Guard {
         io::copy(&mut Timed::new(stream, LINGER), &mut io::sink()).map(drop)
     }
 
-    /// Reads the bytes of a whole request and no others. Fails when there is nobody to answer.
+    /// Reads the bytes of one whole request. Fails if the peer has gone.
     fn read(&self, stream: &UnixStream, bytes: &mut Vec<u8>) -> io::Result<Result<(), Refused>> {
         let mut timed = Timed::new(stream, self.limits.head_timeout);
         let mut chunk = [0; 4 << 10];
@@ -174,7 +174,7 @@ impl Guard {
         stream.shutdown(Shutdown::Write)?;
         let mut answer = Vec::new();
         timed.read_to_end(&mut answer)?;
-        // tiny_http says "100 Continue" to whoever expects it; the guard has done so already.
+        // tiny_http sends "100 Continue" if the request expects it; the guard has sent it already.
         if answer.get(9..12) == Some(b"100") {
             let end = memchr::memmem::find(&answer, b"\r\n\r\n").map_or(answer.len(), |at| at + 4);
             answer.drain(..end);

@@ -1,6 +1,6 @@
 //! The list of audit events of one installation.
 
-use crate::api::{AuditEvent, Row as _, Wanted};
+use crate::api::{AuditEvent, Wanted};
 use crate::domain::id::{AuditEventId, InstallationId};
 use crate::domain::page::Page;
 use crate::store::error::Error;
@@ -18,23 +18,21 @@ impl List for AuditEvent {
         wanted: &Wanted<Self>,
     ) -> Result<Option<Page<Self, AuditEventId>>, Error> {
         store.read(|db| {
-            let Some(bound) = listing::bound(db, FIND, installation, wanted.before)? else {
-                return Ok(None);
-            };
-            let found = db.query(
-                "SELECT audit_event_id, event, actor, operation_id, item_type, item_id, \
+            listing::page(db, FIND, installation, wanted, |bound| {
+                db.query(
+                    "SELECT audit_event_id, event, actor, operation_id, item_type, item_id, \
                     reason_code, created_at \
                  FROM audit_events INDEXED BY audit_events_of_installation \
                  WHERE installation_id = :installation AND id < :bound \
                  ORDER BY id DESC LIMIT +:limit",
-                params! {
-                    ":installation": installation,
-                    ":bound": bound,
-                    ":limit": i64::from(wanted.limit) + 1,
-                },
-                event,
-            )?;
-            Ok(Some(Page::cut(found, wanted.limit, Self::cursor)))
+                    params! {
+                        ":installation": installation,
+                        ":bound": bound,
+                        ":limit": i64::from(wanted.limit) + 1,
+                    },
+                    event,
+                )
+            })
         })
     }
 }

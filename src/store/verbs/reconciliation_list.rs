@@ -1,6 +1,6 @@
 //! The list of reconciliation items of one installation: what is being repaired, until when.
 
-use crate::api::{ReconciliationItem, Row as _, Wanted};
+use crate::api::{ReconciliationItem, Wanted};
 use crate::domain::id::{InstallationId, ReconciliationId};
 use crate::domain::page::Page;
 use crate::store::error::Error;
@@ -20,38 +20,36 @@ impl List for ReconciliationItem {
         wanted: &Wanted<Self>,
     ) -> Result<Option<Page<Self, ReconciliationId>>, Error> {
         store.read(|db| {
-            let Some(bound) = listing::bound(db, FIND, installation, wanted.before)? else {
-                return Ok(None);
-            };
-            let status = wanted.filter.status;
-            // The lists of words are what lets the partial indexes be used.
-            let sql = match status {
-                Some(status) if status.is_terminal() => format!(
-                    "SELECT {COLUMNS} FROM reconciliation_items \
+            listing::page(db, FIND, installation, wanted, |bound| {
+                let status = wanted.filter.status;
+                // The lists of words are what lets the partial indexes be used.
+                let sql = match status {
+                    Some(status) if status.is_terminal() => format!(
+                        "SELECT {COLUMNS} FROM reconciliation_items \
                      INDEXED BY reconciliation_items_listed_finished \
                      WHERE installation_id = :installation AND id < :bound AND status = :status \
                         AND status IN ('completed', 'dead_letter') \
                      ORDER BY id DESC LIMIT +:limit"
-                ),
-                Some(_) | None => format!(
-                    "SELECT {COLUMNS} FROM reconciliation_items \
+                    ),
+                    Some(_) | None => format!(
+                        "SELECT {COLUMNS} FROM reconciliation_items \
                      INDEXED BY reconciliation_items_listed \
                      WHERE installation_id = :installation AND id < :bound \
                         AND status IN ('open', 'leased') AND (:status IS NULL OR status = :status) \
                      ORDER BY id DESC LIMIT +:limit"
-                ),
-            };
-            let found = db.query(
-                &sql,
-                params! {
-                    ":installation": installation,
-                    ":bound": bound,
-                    ":status": status,
-                    ":limit": i64::from(wanted.limit) + 1,
-                },
-                item,
-            )?;
-            Ok(Some(Page::cut(found, wanted.limit, Self::cursor)))
+                    ),
+                };
+                db.query(
+                    &sql,
+                    params! {
+                        ":installation": installation,
+                        ":bound": bound,
+                        ":status": status,
+                        ":limit": i64::from(wanted.limit) + 1,
+                    },
+                    item,
+                )
+            })
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Release runs as operators see them: the list of one installation, and one run with its attempts
 //! and what is planned for it. Reads only; no payload, nonce or result leaves with them.
 
-use crate::api::{Attempt, ReleaseRun, Row as _, Wanted};
+use crate::api::{Attempt, ReleaseRun, Wanted};
 use crate::domain::dead_letter::ReplayClass;
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, RepositoryId};
 use crate::domain::outbox::OutboxStatus;
@@ -45,55 +45,53 @@ impl List for ReleaseRun {
         wanted: &Wanted<Self>,
     ) -> Result<Option<Page<Self, ReleaseRunId>>, Error> {
         store.read(|db| {
-            let Some(bound) = listing::bound(db, FIND, installation, wanted.before)? else {
-                return Ok(None);
-            };
-            let status = wanted.filter.status;
-            let repository = match &wanted.filter.repository {
-                None => None,
-                Some(name) => match repository(db, installation, name)? {
-                    Some(repository) => Some(repository),
-                    None => return Ok(Some(Page { items: Vec::new(), next: None })),
-                },
-            };
-            let sql = match (repository, status) {
-                (None, None) => format!(
-                    "SELECT {COLUMNS} FROM release_runs r \
+            listing::page(db, FIND, installation, wanted, |bound| {
+                let status = wanted.filter.status;
+                let repository = match &wanted.filter.repository {
+                    None => None,
+                    Some(name) => match repository(db, installation, name)? {
+                        Some(repository) => Some(repository),
+                        None => return Ok(Vec::new()),
+                    },
+                };
+                let sql = match (repository, status) {
+                    (None, None) => format!(
+                        "SELECT {COLUMNS} FROM release_runs r \
                      INDEXED BY release_runs_of_installation {JOINS} \
                      WHERE r.forge_installation_id = :installation AND r.id < :bound \
                         AND :status IS NULL AND :repository IS NULL \
                      ORDER BY r.id DESC LIMIT +:limit"
-                ),
-                (None, Some(_)) => format!(
-                    "SELECT {COLUMNS} FROM release_runs r \
+                    ),
+                    (None, Some(_)) => format!(
+                        "SELECT {COLUMNS} FROM release_runs r \
                      INDEXED BY release_runs_of_status {JOINS} \
                      WHERE r.forge_installation_id = :installation AND r.id < :bound \
                         AND r.status = :status AND :repository IS NULL \
                      ORDER BY r.id DESC LIMIT +:limit"
-                ),
-                // A status is looked for among the repository's own runs: one more index would have to be
-                // written with every step of every release.
-                (Some(_), _) => format!(
-                    "SELECT {COLUMNS} FROM release_runs r \
+                    ),
+                    // A status is looked for among the repository's own runs: one more index would have to be
+                    // written with every step of every release.
+                    (Some(_), _) => format!(
+                        "SELECT {COLUMNS} FROM release_runs r \
                      INDEXED BY release_runs_of_repository {JOINS} \
                      WHERE r.forge_installation_id = :installation AND r.id < :bound \
                         AND r.repository_id = :repository \
                         AND (:status IS NULL OR r.status = :status) \
                      ORDER BY r.id DESC LIMIT +:limit"
-                ),
-            };
-            let found = db.query(
-                &sql,
-                params! {
-                    ":installation": installation,
-                    ":bound": bound,
-                    ":status": status,
-                    ":repository": repository,
-                    ":limit": i64::from(wanted.limit) + 1,
-                },
-                release,
-            )?;
-            Ok(Some(Page::cut(found, wanted.limit, Self::cursor)))
+                    ),
+                };
+                db.query(
+                    &sql,
+                    params! {
+                        ":installation": installation,
+                        ":bound": bound,
+                        ":status": status,
+                        ":repository": repository,
+                        ":limit": i64::from(wanted.limit) + 1,
+                    },
+                    release,
+                )
+            })
         })
     }
 }
