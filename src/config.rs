@@ -45,6 +45,8 @@ pub struct Config {
     pub operator_hosts: Vec<String>,
     /// The address of webhooks.
     pub public_listen: SocketAddr,
+    /// Most connections through it.
+    pub public_connections_max: u16,
     /// Networks whose connections carry many clients.
     pub trusted_proxies: Vec<IpNet>,
     /// Who may operate; nothing means the operator API is off.
@@ -180,6 +182,7 @@ impl Config {
         reconciliation: Option<ReconciliationConfig>,
     ) -> Option<Self> {
         let public_listen = source.parsed("SVC_PUBLIC_LISTEN", ADDRESS, |text| text.parse().ok());
+        let connections = source.number("SVC_PUBLIC_CONNECTIONS_MAX");
         let trusted_proxies = source.parsed(
             "SVC_TRUSTED_PROXIES",
             "networks such as 10.0.0.0/8, separated by commas",
@@ -197,6 +200,7 @@ impl Config {
             operator_listen,
             operator_hosts: words(&operator_hosts).map(str::to_owned).collect(),
             public_listen: public_listen?,
+            public_connections_max: u16::try_from(connections?).ok()?,
             trusted_proxies: trusted_proxies?,
             operator,
             forge,

@@ -12,7 +12,7 @@ mod self_check;
 mod sockets;
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::RecvTimeoutError;
@@ -26,17 +26,17 @@ use crate::auth::{shared_secret, workload};
 use crate::config::{Config, ForgeConfig, ResultConfig};
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::self_check::SelfCheck;
-use crate::daemon::sockets::HandedOver;
+use crate::daemon::sockets::{HandedOver, Listening};
 use crate::forge::Forge;
 use crate::forge::client::Client;
 use crate::forge::issuer::IssuerClient;
 use crate::forge::settings::{ClientError, Settings};
 use crate::forge::{payload, signature};
-use crate::http::message::{Service, Surface};
+use crate::http::message::Service;
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlServer};
 use crate::http::server::limits::{ControlLimits, TcpLimits};
-use crate::http::server::tcp::{self, TcpServer};
+use crate::http::server::tcp::{self, Listener, TcpServer};
 use crate::keys::{Fetch, Keys};
 use crate::metrics::Metrics;
 use crate::runtime::clock::{Clock, SystemClock};
@@ -180,7 +180,12 @@ impl Running {
         })
         .map_err(Error::Store)?;
         let forge = config.forge.as_ref().map(|forge| client(forge, &clock)).transpose()?;
-        let listeners = sockets::listen(handed_over, config.public_listen, config.operator_listen)?;
+        let wanted = Listening {
+            public: config.public_listen,
+            public_connections_max: config.public_connections_max,
+            operator: config.operator_listen,
+        };
+        let listeners = sockets::listen(handed_over, wanted)?;
         let tcp_addresses = addresses(&listeners)?;
         let app = Arc::new(App {
             store: store.clone(),
@@ -196,16 +201,12 @@ impl Running {
             slo: Watch::default(),
             draining: AtomicBool::new(false),
         });
-        let router: Arc<dyn Service> =
-            Arc::new(Router::new(Arc::clone(&app), config.operator_hosts));
+        let router = router(&app, config.operator_hosts);
         let socket = config.control_socket;
         let control = control::start(&socket, Arc::clone(&router), ControlLimits::default())
             .map_err(Error::Control)?;
-        let mut limits =
-            TcpLimits { trusted_proxies: config.trusted_proxies, ..TcpLimits::default() };
-        limits.connections_max =
-            descriptors::connections_max(listeners.len(), limits.connections_max);
-        let tcp = tcp::start(listeners, router, limits)
+        let limits = TcpLimits { trusted_proxies: config.trusted_proxies, ..TcpLimits::default() };
+        let tcp = tcp::start(listeners, &router, limits)
             .map_err(|error| Error::Start("the HTTP server", error))?;
         let mut crew = Crew { metrics, workers: Vec::new() };
         if let (Some(forge), Some(settings)) = (forge, &config.forge) {
@@ -302,11 +303,18 @@ fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Option<Result
     }))
 }
 
-fn addresses(listeners: &[(Surface, TcpListener)]) -> Result<Vec<SocketAddr>, Error> {
+fn router(app: &Arc<App>, operator_hosts: Vec<String>) -> Arc<dyn Service> {
+    let router: Arc<dyn Service> = Arc::new(Router::new(Arc::clone(app), operator_hosts));
+    #[cfg(feature = "fixture")]
+    let router = crate::http::fixture::over(router);
+    router
+}
+
+fn addresses(listeners: &[Listener]) -> Result<Vec<SocketAddr>, Error> {
     listeners
         .iter()
-        .map(|(_, listener)| {
-            listener.local_addr().map_err(|error| Error::Start("the self-check", error))
+        .map(|listener| {
+            listener.socket.local_addr().map_err(|error| Error::Start("the self-check", error))
         })
         .collect()
 }

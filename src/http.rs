@@ -4,10 +4,15 @@
 //! operator address (operators elsewhere, off by default), and the public address (the forge, behind
 //! a TLS proxy). The same handlers serve them; the table says which route stands on which.
 
+#[cfg(feature = "fixture")]
+pub mod fixture;
+pub mod long_lived;
 pub mod message;
-
 pub mod routes;
+pub mod server;
+pub mod web_socket;
 
+mod body_budget;
 mod callback;
 mod cards;
 mod error;
@@ -19,5 +24,3 @@ mod path;
 mod query;
 mod slo;
 mod webhook;
-
-pub mod server;

@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 
 use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Wakes};
 use svc::forge::{payload, signature};
-use svc::http::message::Surface;
+use svc::http::fixture;
+use svc::http::message::{Service, Surface};
 use svc::http::routes::Router;
 use svc::http::server::limits::TcpLimits;
-use svc::http::server::tcp::{self, TcpServer};
+use svc::http::server::tcp::{self, Listener, TcpServer};
 use svc::metrics::Metrics;
 use svc::runtime::clock::SystemClock;
 use svc::runtime::semaphore::Semaphore;
@@ -93,11 +94,12 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
         slo: Watch::default(),
         draining: AtomicBool::new(false),
     };
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let router = Arc::new(Router::new(Arc::new(app), Vec::new()));
-    let doors = vec![(Surface::Public, listener)];
-    (tcp::start(doors, router, TcpLimits::default()).unwrap(), address)
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    let router: Arc<dyn Service> = Arc::new(Router::new(Arc::new(app), Vec::new()));
+    let listener = Listener { surface: Surface::Public, socket, connections_max: 4_096 };
+    let server = tcp::start(vec![listener], &fixture::over(router), TcpLimits::default());
+    (server.unwrap(), address)
 }
 
 /// Sends webhooks that were signed beforehand, each client on one connection.

@@ -61,6 +61,12 @@ pub const SETTINGS: &[Setting] = &[
         "Host names the operator address answers to besides loopback names and addresses, separated by commas.",
     ),
     plain("SVC_PUBLIC_LISTEN", "127.0.0.1:7080", "TCP address for webhooks, behind a TLS proxy."),
+    number(
+        "SVC_PUBLIC_CONNECTIONS_MAX",
+        "4096",
+        (16, 65_535),
+        "Most connections at once through SVC_PUBLIC_LISTEN. Streams and WebSockets have at most half of them.",
+    ),
     plain(
         "SVC_TRUSTED_PROXIES",
         "127.0.0.0/8,::1/128",

@@ -9,29 +9,35 @@ const KEPT: u64 = 96;
 /// Connections a door has in any case.
 const LEAST: u16 = 16;
 
-/// Raises the limit as far as this process may, and returns how many connections each of `doors` may
-/// have: as many as `wanted` unless the system gives less.
-pub(super) fn connections_max(doors: usize, wanted: u16) -> u16 {
+/// Raises the limit as far as this process may, and returns how many connections each door may have: as many
+/// as `wanted` of it unless the system gives less.
+pub(super) fn connections_max(wanted: &[u16]) -> Vec<u16> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if setrlimit(Resource::Nofile, limit).is_err() {
         log::debug!(event = "daemon.descriptors_kept"; "the limit of descriptors stays as it is");
     }
-    let Some(given) = getrlimit(Resource::Nofile).current else { return wanted };
-    let share = share(given, doors, wanted);
-    if share < wanted {
+    let Some(given) = getrlimit(Resource::Nofile).current else { return wanted.to_vec() };
+    let shares = shares(given, wanted);
+    if shares != wanted {
+        let connections = shares.iter().copied().map(u64::from).sum::<u64>();
         log::warn!(
-            event = "daemon.few_descriptors", descriptors = given, connections = share;
+            event = "daemon.few_descriptors", descriptors = given, connections;
             "the limit of descriptors allows few connections; raise LimitNOFILE"
         );
     }
-    share
+    shares
 }
 
-fn share(given: u64, doors: usize, wanted: u16) -> u16 {
-    let doors = u64::try_from(doors.max(1)).unwrap_or(u64::MAX);
-    let share = given.saturating_sub(KEPT) / doors;
-    u16::try_from(share).unwrap_or(u16::MAX).clamp(LEAST.min(wanted), wanted)
+/// Divides what is left of the descriptors among the doors, by what is wanted of each.
+fn shares(given: u64, wanted: &[u16]) -> Vec<u16> {
+    let left = given.saturating_sub(KEPT);
+    let all = wanted.iter().copied().map(u64::from).sum::<u64>().max(1);
+    let share = |wanted: &u16| {
+        let share = u128::from(left) * u128::from(*wanted) / u128::from(all);
+        u16::try_from(share).unwrap_or(u16::MAX).clamp(LEAST.min(*wanted), *wanted)
+    };
+    wanted.iter().map(share).collect()
 }
 
 #[cfg(test)]
@@ -40,17 +46,18 @@ mod tests {
 
     #[test]
     fn peers_get_what_is_left_and_a_door_is_never_shut() {
-        for (given, doors, expected) in [
-            (65_536, 2, 1_024),
-            (2_144, 2, 1_024),
-            (1_024, 2, 464),
-            (1_024, 1, 928),
-            (128, 2, 16),
-            (0, 2, 16),
-            (u64::MAX, 0, 1_024),
+        for (given, expected) in [
+            (65_536, [4_096, 1_024]),
+            (5_216, [4_096, 1_024]),
+            (1_024, [742, 185]),
+            (128, [25, 16]),
+            (0, [16, 16]),
+            (u64::MAX, [4_096, 1_024]),
         ] {
-            assert_eq!(share(given, doors, 1_024), expected, "{given} for {doors}");
+            assert_eq!(shares(given, &[4_096, 1_024]), expected, "{given}");
         }
-        assert_eq!(share(0, 1, 4), 4);
+        assert_eq!(shares(1_024, &[4_096]), [928]);
+        assert_eq!(shares(0, &[4]), [4]);
+        assert_eq!(shares(0, &[]), [0; 0]);
     }
 }

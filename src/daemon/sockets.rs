@@ -7,8 +7,12 @@ use std::net::{SocketAddr, TcpListener};
 
 use listenfd::ListenFd;
 
-use super::Error;
+use super::{Error, descriptors};
 use crate::http::message::Surface;
+use crate::http::server::tcp::Listener;
+
+/// Most connections at once through the operators' address.
+const OPERATOR_CONNECTIONS_MAX: u16 = 1_024;
 
 /// A socket that was handed over, and its address.
 pub(super) type HandedOver = (TcpListener, SocketAddr);
@@ -26,30 +30,43 @@ pub(super) fn handed_over() -> Result<Vec<HandedOver>, Error> {
     taken.collect::<io::Result<_>>().map_err(Error::HandedOver)
 }
 
+/// Which addresses are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listening {
+    pub(super) public: SocketAddr,
+    pub(super) public_connections_max: u16,
+    pub(super) operator: Option<SocketAddr>,
+}
+
 /// Returns a listening socket for each address, the public one first.
 pub(super) fn listen(
     mut handed_over: Vec<HandedOver>,
-    public: SocketAddr,
-    operator: Option<SocketAddr>,
-) -> Result<Vec<(Surface, TcpListener)>, Error> {
+    wanted: Listening,
+) -> Result<Vec<Listener>, Error> {
+    let Listening { public, public_connections_max, operator } = wanted;
     // Before any is bound: an address that overlaps one of these would only be told to be in use.
     let is_wanted = |address: &SocketAddr| *address == public || Some(*address) == operator;
     if let Some((_, address)) = handed_over.iter().find(|(_, address)| !is_wanted(address)) {
         return Err(Error::StrangeSocket(*address));
     }
-    std::iter::once((Surface::Public, public))
-        .chain(operator.map(|address| (Surface::Operator, address)))
-        .map(|(surface, address)| {
+    let doors: Vec<_> = std::iter::once((Surface::Public, public, public_connections_max))
+        .chain(operator.map(|address| (Surface::Operator, address, OPERATOR_CONNECTIONS_MAX)))
+        .collect();
+    let most: Vec<u16> = doors.iter().map(|door| door.2).collect();
+    doors
+        .into_iter()
+        .zip(descriptors::connections_max(&most))
+        .map(|((surface, address, _), connections_max)| {
             let place = handed_over.iter().position(|(_, found)| *found == address);
-            let listener = match place {
+            let socket = match place {
                 Some(place) => Ok(handed_over.swap_remove(place).0),
                 None => TcpListener::bind(address),
             };
             let failed = |error| Error::Listen(address, error);
-            let listener = listener.map_err(failed)?;
-            let bound = listener.local_addr().map_err(failed)?.to_string();
+            let socket = socket.map_err(failed)?;
+            let bound = socket.local_addr().map_err(failed)?.to_string();
             log::info!(event = "daemon.listening", surface = surface.as_str(), address:% = bound, handed_over = place.is_some(); "a surface is open");
-            Ok((surface, listener))
+            Ok(Listener { surface, socket, connections_max })
         })
         .collect()
 }

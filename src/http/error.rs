@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, HeaderValue, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
+};
 use http::{Method, StatusCode};
 
 use crate::api::{CardReport, Problem};
@@ -46,6 +48,8 @@ const INVALID_CARD: Outcome =
     ("invalid_card", StatusCode::UNPROCESSABLE_ENTITY, "The agent card is not valid");
 const REGISTRY_FULL: Outcome =
     ("registry_full", StatusCode::CONFLICT, "No more agent cards can be registered");
+const UPGRADE_REQUIRED: Outcome =
+    ("upgrade_required", StatusCode::UPGRADE_REQUIRED, "The route is only for WebSockets");
 const INTERNAL: Outcome =
     ("internal_error", StatusCode::INTERNAL_SERVER_ERROR, "The service failed");
 const UNAVAILABLE: Outcome =
@@ -125,6 +129,9 @@ pub(super) fn of_refusal(refusal: Refusal) -> Response {
         Refusal::BadRequest => problem(INVALID_REQUEST, None, None),
         Refusal::Timeout => problem(TIMEOUT, None, None),
         Refusal::PayloadTooLarge => problem(PAYLOAD_TOO_LARGE, None, None),
+        Refusal::UpgradeRequired => problem(UPGRADE_REQUIRED, None, None)
+            .with(UPGRADE, HeaderValue::from_static("websocket"))
+            .with(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")),
         Refusal::Internal => problem(INTERNAL, None, None),
         Refusal::Overloaded => problem(UNAVAILABLE, None, None).with(RETRY_AFTER, RETRY_SECONDS),
     }

@@ -4,8 +4,13 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode};
+
+use crate::http::long_lived::{Events, Late, LongLived, NoRoom, WebSocket};
+
+/// Tells nginx to pass on each part of an answer as it comes.
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 words! {
     /// Which door a request came through. Each faces other people.
@@ -70,6 +75,8 @@ pub struct Request {
     pub head: Head,
     /// The whole body, within the limit its route allows.
     pub body: Vec<u8>,
+    /// What makes answers that outlast the handler; nothing on the control socket, which has none.
+    pub long_lived: Option<LongLived>,
 }
 
 /// Shown without the body.
@@ -79,7 +86,22 @@ impl fmt::Debug for Request {
     }
 }
 
-/// A whole answer.
+/// What a handler answers with.
+#[derive(Debug)]
+pub enum Answer {
+    /// A response.
+    Ready(Response),
+    /// One that somebody else hands in.
+    Late(Late<Response>),
+}
+
+impl From<Response> for Answer {
+    fn from(response: Response) -> Self {
+        Self::Ready(response)
+    }
+}
+
+/// An answer's head, and what follows it.
 pub struct Response {
     /// Status.
     pub status: StatusCode,
@@ -93,6 +115,21 @@ pub struct Response {
 pub enum Body {
     /// All of its bytes.
     Whole(Vec<u8>),
+    /// Events, one after another.
+    Events(Events),
+    /// None: with this answer, whose status is 101, the connection becomes a WebSocket.
+    WebSocket(WebSocket),
+}
+
+impl Body {
+    /// Returns its bytes, as far as they are there: none of a stream.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Events(_) | Self::WebSocket(_) => &[],
+        }
+    }
 }
 
 /// Shown without headers and body.
@@ -102,11 +139,14 @@ impl fmt::Debug for Response {
     }
 }
 
-/// Shown by its length.
+/// Shown by its kind and length.
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Whole(bytes) = self;
-        write!(f, "{} bytes", bytes.len())
+        match self {
+            Self::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
+            Self::Events(_) => f.write_str("events"),
+            Self::WebSocket(_) => f.write_str("a WebSocket"),
+        }
     }
 }
 
@@ -116,6 +156,15 @@ impl Response {
     pub fn new(status: StatusCode, media_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
         Self { body: Body::Whole(body.into()), ..Self::empty(status) }
             .with(CONTENT_TYPE, HeaderValue::from_static(media_type))
+    }
+
+    /// Returns a stream of server-sent events, which no proxy should hold back.
+    #[must_use]
+    pub fn events(events: Events) -> Self {
+        Self { body: Body::Events(events), ..Self::empty(StatusCode::OK) }
+            .with(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"))
+            .with(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"))
+            .with(BUFFERING, HeaderValue::from_static("no"))
     }
 
     /// Returns an answer without a body.
@@ -154,18 +203,18 @@ pub trait Service: Send + Sync + 'static {
 pub struct Admitted {
     head: Head,
     body_max: usize,
-    handler: Box<dyn FnOnce(&Request) -> Response + Send>,
+    handler: Box<dyn FnOnce(&Request) -> Answer + Send>,
 }
 
 impl Admitted {
     /// Returns an admitted request whose body has at most `body_max` bytes. The handler may block.
     #[must_use]
-    pub fn new(
+    pub fn new<A: Into<Answer>>(
         head: Head,
         body_max: usize,
-        handler: impl FnOnce(&Request) -> Response + Send + 'static,
+        handler: impl FnOnce(&Request) -> A + Send + 'static,
     ) -> Self {
-        Self { head, body_max, handler: Box::new(handler) }
+        Self { head, body_max, handler: Box::new(|request| handler(request).into()) }
     }
 
     /// Returns the door that the request came through.
@@ -182,8 +231,8 @@ impl Admitted {
 
     /// Answers the request. May block; never runs on the async threads.
     #[must_use]
-    pub fn answer(self, body: Vec<u8>) -> Response {
-        (self.handler)(&Request { head: self.head, body })
+    pub fn answer(self, body: Vec<u8>, long_lived: Option<LongLived>) -> Answer {
+        (self.handler)(&Request { head: self.head, body, long_lived })
     }
 }
 
@@ -203,8 +252,16 @@ pub enum Refusal {
     Timeout,
     /// The body is larger than its route allows (413).
     PayloadTooLarge,
+    /// The route is only for WebSockets (426).
+    UpgradeRequired,
     /// The handler panicked (500).
     Internal,
     /// Too many requests are under way (503).
     Overloaded,
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(_: NoRoom) -> Self {
+        Self::Overloaded
+    }
 }

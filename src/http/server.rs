@@ -6,30 +6,55 @@
 //! the async runtime, so that they get through while the public side is drowning. Because
 //! `tiny_http` trusts its peers, a guard stands before it and passes nothing but clean requests.
 
-mod bodies;
 pub mod control;
+pub mod limits;
+pub mod tcp;
+
+mod answer_body;
+mod connection;
 mod deadline;
 mod exchange;
 mod framing;
 mod guard;
-pub mod limits;
 mod newcomers;
 mod peers;
 mod pool;
+mod socket;
 mod stall;
-pub mod tcp;
+mod stop;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::http::message::{Admitted, Refusal, Response, Service};
+use crate::http::long_lived::LongLived;
+use crate::http::message::{Admitted, Answer, Body, Refusal, Response, Service};
 
 /// Answers an admitted request; a panic costs this one request.
-fn answer(service: &dyn Service, admitted: Admitted, body: Vec<u8>) -> Response {
+fn answer(
+    service: &dyn Service,
+    admitted: Admitted,
+    body: Vec<u8>,
+    long_lived: Option<LongLived>,
+) -> Answer {
     let surface = admitted.surface().as_str();
+    let answer = contained(surface, || admitted.answer(body, long_lived));
+    answer.unwrap_or_else(|| service.refuse(Refusal::Internal).into())
+}
+
+/// Answers where all answers are whole: one that would outlast its handler is refused.
+fn answer_whole(service: &dyn Service, admitted: Admitted, body: Vec<u8>) -> Response {
+    match answer(service, admitted, body, None) {
+        Answer::Ready(response) if matches!(response.body, Body::Whole(_)) => response,
+        Answer::Ready(_) | Answer::Late(_) => service.refuse(Refusal::Internal),
+    }
+}
+
+/// Runs a handler; returns nothing if it panics.
+fn contained<T>(surface: &str, handler: impl FnOnce() -> T) -> Option<T> {
     // The service is shared by all threads, so it already has to survive a thread that stops
     // half-way; nothing else outlives the closure.
-    catch_unwind(AssertUnwindSafe(|| admitted.answer(body))).unwrap_or_else(|_panic| {
+    let outcome = catch_unwind(AssertUnwindSafe(handler)).ok();
+    if outcome.is_none() {
         log::error!(event = "http.handler_panicked", surface; "a handler panicked");
-        service.refuse(Refusal::Internal)
-    })
+    }
+    outcome
 }

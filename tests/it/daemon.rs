@@ -26,6 +26,7 @@ mod intake_bodies;
 mod kill;
 mod lifecycle;
 mod load;
+mod long_lived;
 mod lost_webhooks;
 mod neighbours;
 mod operator_list;

@@ -252,7 +252,7 @@ fn what_peers_sent_and_are_answered_is_not_shown() {
     assert_silent("Head", &head);
     let answer = |_: &Request| Response::new(http::StatusCode::OK, "text/plain", MARK);
     assert_silent("Admitted", &Admitted::new(head.clone(), 1, answer));
-    assert_silent("Request", &Request { head, body: MARK.into() });
+    assert_silent("Request", &Request { head, body: MARK.into(), long_lived: None });
     let answer = Response { status: http::StatusCode::OK, headers, body: Body::Whole(MARK.into()) };
     assert_silent("Response", &answer);
 }

@@ -14,7 +14,7 @@ mod floods;
 mod framing;
 mod headers;
 mod isolation;
-mod probes;
+pub(crate) mod probes;
 mod properties;
 mod request_line;
 mod slow;

@@ -1,6 +1,9 @@
 //! Both servers over real sockets, with peers that mean harm. Whatever such a peer does, the next
 //! request of another one is served.
 
+pub(crate) mod events;
+pub(crate) mod web_sockets;
+
 mod control;
 mod tcp;
 
@@ -60,6 +63,7 @@ impl Service for EchoService {
             Refusal::BadRequest => StatusCode::BAD_REQUEST,
             Refusal::Timeout => StatusCode::REQUEST_TIMEOUT,
             Refusal::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Refusal::UpgradeRequired => StatusCode::UPGRADE_REQUIRED,
             Refusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Refusal::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
         };

@@ -2,19 +2,27 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::header::{CONNECTION, HOST, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Body as _, Bytes, Incoming};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use hyper::upgrade::OnUpgrade;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::bodies::{Bodies, Share};
+use super::answer_body::{AnswerBody, EventBody};
+use super::connection::Connection;
+use super::limits::TcpLimits;
 use super::peers::{Peers, Place, subscriber};
 use super::pool::Pool;
-use crate::http::message::{Admitted, Body, Head, Refusal, Response, Service, Surface};
+use super::socket::Sockets;
+use super::stall::OurTurn;
+use super::stop::Stopping;
+use crate::http::body_budget::{BodyBudget, Reservation};
+use crate::http::long_lived::{Late, LongLived};
+use crate::http::message::{Admitted, Answer, Body, Head, Refusal, Response, Service, Surface};
 
 /// An answer up to this size is sent whatever else is held; sockets take as much.
 const SMALL: usize = 64 << 10;
@@ -24,11 +32,14 @@ const SMALL: usize = 64 << 10;
 pub(super) struct Exchange {
     pub(super) surface: Surface,
     pub(super) service: Arc<dyn Service>,
-    pub(super) pool: Pool,
+    pub(super) pool: Arc<Pool>,
+    pub(super) sockets: Arc<Sockets>,
     pub(super) peers: Arc<Peers>,
-    pub(super) body_timeout: Duration,
-    pub(super) handler_timeout: Duration,
-    pub(super) bodies: Arc<Bodies>,
+    pub(super) limits: Arc<TcpLimits>,
+    pub(super) budget: Arc<BodyBudget>,
+    /// A permit for each answer that outlasts its handler.
+    pub(super) long_lived: Arc<Semaphore>,
+    pub(super) stopping: Stopping,
 }
 
 /// A whole request, and what it holds until it is answered: its bytes, and its client's place.
@@ -36,34 +47,48 @@ struct Held {
     admitted: Admitted,
     body: Vec<u8>,
     client: Option<IpAddr>,
-    bytes: Share,
-    _place: Option<Place>,
-}
-
-/// The body of an answer, and its share of what the door holds until the peer has taken it.
-struct Charged {
-    body: Vec<u8>,
-    _bytes: Share,
-}
-
-impl AsRef<[u8]> for Charged {
-    fn as_ref(&self) -> &[u8] {
-        &self.body
-    }
+    bytes: Reservation,
+    place: Option<Place>,
+    upgrade: Option<OnUpgrade>,
 }
 
 impl Exchange {
-    /// Returns the answer to a request that came from `peer`.
+    /// Returns the answer to a request that came through `connection`. It is our turn until the answer is
+    /// there; until its end when it is a stream.
     pub(super) async fn answer(
         &self,
-        peer: IpAddr,
+        connection: &Arc<Connection>,
+        turn: OurTurn,
         request: http::Request<Incoming>,
-    ) -> http::Response<Full<Bytes>> {
-        match self.read(peer, request).await {
+    ) -> http::Response<AnswerBody> {
+        match self.read(connection.peer, request).await {
             Ok(held) => {
-                let response = self.handle(held.admitted, held.body).await;
-                drop(held.bytes);
-                self.send(response, held.client)
+                let Held { admitted, body, client, bytes, place, upgrade } = held;
+                let answer = self.handle(admitted, body, client).await;
+                drop(bytes);
+                let response = match answer {
+                    Answer::Ready(response) => response,
+                    Answer::Late(late) => self.wait(late).await,
+                };
+                let Response { status, headers, body } = response;
+                let body = match body {
+                    Body::Whole(body) => return self.send(status, headers, body, client),
+                    Body::Events(events) => AnswerBody::events(EventBody::new(
+                        events,
+                        self.limits.keep_alive,
+                        self.stopping.stopped(),
+                        (place, turn),
+                    )),
+                    Body::WebSocket(socket) => {
+                        let Some(upgrade) = upgrade else {
+                            return into_hyper(self.service.refuse(Refusal::UpgradeRequired));
+                        };
+                        let held = (Arc::clone(connection), place, turn);
+                        Arc::clone(&self.sockets).serve(upgrade, socket, client, held);
+                        AnswerBody::whole("")
+                    }
+                };
+                with_body(status, headers, body)
             }
             Err(refusal) => {
                 let mut response = into_hyper(*refusal);
@@ -79,7 +104,8 @@ impl Exchange {
         peer: IpAddr,
         request: http::Request<Incoming>,
     ) -> Result<Held, Box<Response>> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let upgrade = parts.extensions.remove::<OnUpgrade>();
         let client = self.peers.client(peer, &parts.headers);
         let head =
             head(self.surface, client, parts).ok_or_else(|| self.refuse(Refusal::BadRequest))?;
@@ -97,8 +123,8 @@ impl Exchange {
         if !length.is_ok_and(|length| length <= admitted.body_max()) {
             return Err(self.refuse(Refusal::PayloadTooLarge));
         }
-        match timeout(self.body_timeout, self.collect(body, client)).await {
-            Ok(Ok((body, bytes))) => Ok(Held { admitted, body, client, bytes, _place: place }),
+        match timeout(self.limits.body_timeout, self.collect(body, client)).await {
+            Ok(Ok((body, bytes))) => Ok(Held { admitted, body, client, bytes, place, upgrade }),
             Ok(Err(refusal)) => Err(self.refuse(refusal)),
             Err(_elapsed) => Err(self.refuse(Refusal::Timeout)),
         }
@@ -110,8 +136,8 @@ impl Exchange {
         &self,
         mut body: Incoming,
         client: Option<IpAddr>,
-    ) -> Result<(Vec<u8>, Share), Refusal> {
-        let (mut whole, mut held) = (Vec::new(), self.bodies.share(client));
+    ) -> Result<(Vec<u8>, Reservation), Refusal> {
+        let (mut whole, mut held) = (Vec::new(), self.budget.reserve(client));
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_| Refusal::BadRequest)?.into_data() else { continue };
             if !held.grow(data.len()) {
@@ -122,29 +148,53 @@ impl Exchange {
         Ok((whole, held))
     }
 
-    async fn handle(&self, admitted: Admitted, body: Vec<u8>) -> Response {
-        let Some(answer) = self.pool.submit(admitted, body) else {
-            return self.service.refuse(Refusal::Overloaded);
+    async fn handle(&self, admitted: Admitted, body: Vec<u8>, client: Option<IpAddr>) -> Answer {
+        let (budget, permits) = (Arc::clone(&self.budget), Arc::clone(&self.long_lived));
+        let long_lived = LongLived::new(budget, client, permits);
+        let service = Arc::clone(&self.service);
+        let work = move || super::answer(&*service, admitted, body, Some(long_lived));
+        let Some(answer) = self.pool.submit(work) else {
+            return self.service.refuse(Refusal::Overloaded).into();
         };
-        match timeout(self.handler_timeout, answer).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(_)) => self.service.refuse(Refusal::Internal),
-            Err(_elapsed) => self.service.refuse(Refusal::Overloaded),
+        match timeout(self.limits.handler_timeout, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => self.service.refuse(Refusal::Internal).into(),
+            Err(_elapsed) => self.service.refuse(Refusal::Overloaded).into(),
         }
     }
 
-    /// Returns the answer for hyper. A large one is held until the peer has taken it, however slowly, and
-    /// is refused when there is no room for it.
-    fn send(&self, response: Response, client: Option<IpAddr>) -> http::Response<Full<Bytes>> {
-        let Response { status, headers, body: Body::Whole(body) } = response;
+    /// Waits until an answer is handed in. No thread waits with it.
+    async fn wait(&self, late: Late<Response>) -> Response {
+        let Late { answer, permit } = late;
+        let response = tokio::select! {
+            answer = timeout(self.limits.late_timeout, answer) => match answer {
+                Ok(Ok(response)) => response,
+                Ok(Err(_dropped)) => self.service.refuse(Refusal::Internal),
+                Err(_elapsed) => self.service.refuse(Refusal::Overloaded),
+            },
+            _grace = self.stopping.wait() => self.service.refuse(Refusal::Overloaded),
+        };
+        drop(permit);
+        response
+    }
+
+    /// Returns an answer of bytes. Many of them are held until the peer has taken them, however slowly, and
+    /// refused when there is no room for them.
+    fn send(
+        &self,
+        status: StatusCode,
+        headers: HeaderMap,
+        body: Vec<u8>,
+        client: Option<IpAddr>,
+    ) -> http::Response<AnswerBody> {
         if body.len() <= SMALL {
-            return with_body(status, headers, body.into());
+            return with_body(status, headers, AnswerBody::whole(body));
         }
-        let mut bytes = self.bodies.share(client);
-        if !bytes.grow(body.len()) {
+        let mut held = self.budget.reserve(client);
+        if !held.grow(body.len()) {
             return into_hyper(self.service.refuse(Refusal::Overloaded));
         }
-        with_body(status, headers, Bytes::from_owner(Charged { body, _bytes: bytes }))
+        with_body(status, headers, AnswerBody::held(body, held))
     }
 
     fn refuse(&self, refusal: Refusal) -> Box<Response> {
@@ -169,13 +219,19 @@ fn head(surface: Surface, client: IpAddr, parts: Parts) -> Option<Head> {
     })
 }
 
-fn into_hyper(response: Response) -> http::Response<Full<Bytes>> {
-    let Response { status, headers, body: Body::Whole(body) } = response;
-    with_body(status, headers, body.into())
+/// Returns an answer of ours, which is always whole.
+fn into_hyper(refusal: Response) -> http::Response<AnswerBody> {
+    let Response { status, headers, body } = refusal;
+    let bytes = if let Body::Whole(bytes) = body { bytes } else { Vec::new() };
+    with_body(status, headers, AnswerBody::whole(bytes))
 }
 
-fn with_body(status: StatusCode, headers: HeaderMap, body: Bytes) -> http::Response<Full<Bytes>> {
-    let mut answer = http::Response::new(Full::new(body));
+fn with_body(
+    status: StatusCode,
+    headers: HeaderMap,
+    body: AnswerBody,
+) -> http::Response<AnswerBody> {
+    let mut answer = http::Response::new(body);
     *answer.status_mut() = status;
     *answer.headers_mut() = headers;
     answer

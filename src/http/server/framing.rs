@@ -7,7 +7,7 @@ use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use httparse::Status;
 
-use crate::http::message::{Body, Head, Refusal, Response, Surface};
+use crate::http::message::{Head, Refusal, Response, Surface};
 
 /// Most bytes of a head, and most headers.
 const HEAD_BYTES_MAX: usize = 16 << 10;
@@ -87,7 +87,7 @@ pub(super) fn head<'a>(
 /// Returns the bytes of an answer, without its body for a `HEAD`. `tiny_http` writes only the head, and
 /// is told nothing of the request, whose version it would repeat and whose `TE` it would obey.
 pub(super) fn write(response: &Response, is_head: bool) -> io::Result<Vec<u8>> {
-    let (Body::Whole(body), mut bytes) = (&response.body, Vec::new());
+    let (body, mut bytes) = (response.body.bytes(), Vec::new());
     let mut head = tiny_http::Response::empty(response.status.as_u16())
         .with_data(io::empty(), Some(body.len()))
         .with_chunked_threshold(usize::MAX);

@@ -214,7 +214,7 @@ fn answer(service: &dyn Service, mut request: tiny_http::Request) -> io::Result<
         request.headers().iter().map(|it| (it.field.as_str().as_str(), it.value.as_bytes()));
     let head = framing::head(request.method().as_str(), request.url(), lines);
     let response = match head.map(|head| service.admit(head)) {
-        Some(Ok(it)) if body.len() <= it.body_max() => super::answer(service, it, body),
+        Some(Ok(it)) if body.len() <= it.body_max() => super::answer_whole(service, it, body),
         Some(Ok(_)) => service.refuse(Refusal::PayloadTooLarge),
         Some(Err(refusal)) => *refusal,
         None => service.refuse(Refusal::BadRequest),

@@ -7,9 +7,6 @@ use ipnet::IpNet;
 /// What one peer, and all of them together, may cost.
 #[derive(Clone, Debug)]
 pub struct TcpLimits {
-    /// Most connections at once through each door. For a further one the connection goes that has owed
-    /// its first head for the longest time; when none owes it, the further one is closed.
-    pub connections_max: u16,
     /// Most connections at once from one IPv4 address or IPv6 /64 that is no trusted proxy, and most
     /// requests at once of one client behind one.
     pub connections_per_peer_max: u16,
@@ -35,6 +32,13 @@ pub struct TcpLimits {
     pub queue_max: usize,
     /// Time for a handler, its wait in the queue included.
     pub handler_timeout: Duration,
+    /// Time until an answer that is handed in later.
+    pub late_timeout: Duration,
+    /// How long a stream or a WebSocket is silent before the peer hears that it is still there: by a comment,
+    /// or by a ping. A WebSocket whose peer answers to two pings in no way is ended with the third.
+    pub keep_alive: Duration,
+    /// Messages of WebSockets that handlers of each door take in at once.
+    pub messages_max: usize,
     /// Networks of proxies: no cap on the connections of each, and what they say of their clients is
     /// believed.
     pub trusted_proxies: Vec<IpNet>,
@@ -44,7 +48,6 @@ impl Default for TcpLimits {
     /// Returns limits for a small machine behind a TLS proxy.
     fn default() -> Self {
         Self {
-            connections_max: 1_024,
             connections_per_peer_max: 64,
             head_timeout: Duration::from_secs(5),
             body_timeout: Duration::from_secs(15),
@@ -57,6 +60,9 @@ impl Default for TcpLimits {
             handler_threads: 16,
             queue_max: 256,
             handler_timeout: Duration::from_secs(30),
+            late_timeout: Duration::from_secs(120),
+            keep_alive: Duration::from_secs(15),
+            messages_max: 4,
             trusted_proxies: Vec::new(),
         }
     }

@@ -19,18 +19,35 @@ use tokio::time::{Sleep, sleep};
 const LINGER: Duration = Duration::from_millis(500);
 const LINGER_BYTES: usize = 256 << 10;
 
-/// Whose turn it is on a connection: the peer's at first, ours while a request is answered.
+/// Whose turn it is on a connection: the peer's at first, ours while a request is answered, as long as that
+/// takes, and ours for good once the connection is a WebSocket.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns(Arc<AtomicUsize>);
 
+/// Our turn, to its end when dropped: until then nothing that the peer sends is a head, and so nothing is
+/// late.
+#[derive(Debug)]
+pub(super) struct OurTurn(Turns);
+
 impl Turns {
-    /// Ends one turn and begins the other's.
-    pub(super) fn pass(&self) {
+    /// Ends the peer's turn and begins ours.
+    pub(super) fn take(&self) -> OurTurn {
+        self.pass();
+        OurTurn(self.clone())
+    }
+
+    fn pass(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
     fn count(&self) -> usize {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for OurTurn {
+    fn drop(&mut self) {
+        self.0.pass();
     }
 }
 

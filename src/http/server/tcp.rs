@@ -11,32 +11,52 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::net::sockopt::set_tcp_user_timeout;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-use tokio::sync::watch;
+use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-use super::bodies::Bodies;
+use super::connection::Connection;
 use super::deadline::Deadline;
 use super::exchange::Exchange;
 use super::limits::TcpLimits;
 use super::newcomers::{Newcomer, Newcomers};
 use super::peers::Peers;
 use super::pool::Pool;
-use super::stall::{Stall, Turns};
+use super::socket::Sockets;
+use super::stall::Stall;
+use super::stop::{Stop, Stopping};
+use crate::http::body_budget::BodyBudget;
 use crate::http::message::{Service, Surface};
 use crate::runtime::semaphore;
 use crate::runtime::thread;
 
+/// How long the peer's system may acknowledge nothing of what was sent to it, in milliseconds: a peer that
+/// vanished without a word is noticed by this, when nothing is left to be read from it.
+const UNACKNOWLEDGED_MAX: u32 = 30_000;
 /// How long accepting rests after an error. Most of them (no more descriptors) last a while.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
+
+/// An open socket, and how much may come through it.
+#[derive(Debug)]
+pub struct Listener {
+    /// Who meets us here.
+    pub surface: Surface,
+    /// The socket.
+    pub socket: TcpListener,
+    /// Most connections at once, half of them for answers that outlast their handler. For a further one
+    /// the connection goes that has owed its first head for the longest time; when none owes it, the
+    /// further one is closed.
+    pub connections_max: u16,
+}
 
 /// A running server. Dropping it ends it without grace.
 #[derive(Debug)]
 #[must_use = "dropping the server ends it"]
 pub struct TcpServer {
-    stop: watch::Sender<Option<Duration>>,
+    stop: Stop,
     thread: JoinHandle<()>,
     handlers: Vec<semaphore::Semaphore>,
 }
@@ -46,31 +66,21 @@ pub struct TcpServer {
 /// # Errors
 /// When the system gives no thread, or a listener cannot be used.
 pub fn start(
-    listeners: Vec<(Surface, TcpListener)>,
-    service: Arc<dyn Service>,
+    listeners: Vec<Listener>,
+    service: &Arc<dyn Service>,
     limits: TcpLimits,
 ) -> io::Result<TcpServer> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-    let (stop, stopping) = watch::channel(None);
-    let peers =
-        Arc::new(Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone()));
+    let (stop, stopping) = Stopping::channel();
+    let peers = Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone());
+    let hall = Arc::new(Hall { peers: Arc::new(peers), stopping, limits: Arc::new(limits) });
     let (mut doors, mut handlers) = (Vec::new(), Vec::new());
-    for (surface, listener) in listeners {
-        let (pool, permits) = Pool::start(limits.handler_threads, limits.queue_max, &service)?;
-        handlers.push(permits);
-        let exchange = Exchange {
-            surface,
-            service: Arc::clone(&service),
-            pool,
-            peers: Arc::clone(&peers),
-            body_timeout: limits.body_timeout,
-            handler_timeout: limits.handler_timeout,
-            bodies: Arc::new(Bodies::new(limits.body_bytes_max, limits.body_bytes_per_client_max)),
-        };
+    for listener in listeners {
         let _entered = runtime.enter();
-        doors.push(Door::open(listener, exchange, limits.connections_max)?);
+        let (door, permits) = hall.open(listener, service)?;
+        handlers.push(permits);
+        doors.push(door);
     }
-    let hall = Arc::new(Hall { peers, stopping, limits });
     let thread = thread::spawn("http", move || runtime.block_on(run(hall, doors)))?;
     Ok(TcpServer { stop, thread, handlers })
 }
@@ -94,34 +104,56 @@ impl TcpServer {
 struct Door {
     listener: tokio::net::TcpListener,
     exchange: Arc<Exchange>,
+    connections_max: u16,
     /// A permit for each connection.
-    places: Arc<tokio::sync::Semaphore>,
+    places: Arc<Semaphore>,
     newcomers: Newcomers,
-}
-
-impl Door {
-    fn open(listener: TcpListener, exchange: Exchange, places: u16) -> io::Result<Self> {
-        listener.set_nonblocking(true)?;
-        let listener = tokio::net::TcpListener::from_std(listener)?;
-        let (exchange, places) =
-            (Arc::new(exchange), Arc::new(tokio::sync::Semaphore::new(places.into())));
-        Ok(Self { listener, exchange, places, newcomers: Newcomers::default() })
-    }
 }
 
 /// What all connections share.
 struct Hall {
     peers: Arc<Peers>,
-    stopping: watch::Receiver<Option<Duration>>,
-    limits: TcpLimits,
+    stopping: Stopping,
+    limits: Arc<TcpLimits>,
 }
 
 impl Hall {
-    /// Returns once the end is asked for, with the time running exchanges have.
-    async fn stopped(&self) -> Duration {
-        let mut stopping = self.stopping.clone();
-        // An error means that the server was dropped.
-        stopping.wait_for(Option::is_some).await.ok().and_then(|grace| *grace).unwrap_or_default()
+    /// Opens a door; its handlers have ended once the permits are free.
+    fn open(
+        &self,
+        listener: Listener,
+        service: &Arc<dyn Service>,
+    ) -> io::Result<(Door, semaphore::Semaphore)> {
+        let Listener { surface, socket, connections_max } = listener;
+        socket.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(socket)?;
+        let limits = Arc::clone(&self.limits);
+        let (pool, handlers) = Pool::start(limits.handler_threads, limits.queue_max)?;
+        let (pool, stopping) = (Arc::new(pool), self.stopping.clone());
+        let budget =
+            Arc::new(BodyBudget::new(limits.body_bytes_max, limits.body_bytes_per_client_max));
+        let sockets = Arc::new(Sockets {
+            surface,
+            pool: Arc::clone(&pool),
+            receiving: Semaphore::new(limits.messages_max),
+            budget: Arc::clone(&budget),
+            keep_alive: limits.keep_alive,
+            stopping: stopping.clone(),
+        });
+        let exchange = Arc::new(Exchange {
+            surface,
+            service: Arc::clone(service),
+            pool,
+            sockets,
+            peers: Arc::clone(&self.peers),
+            limits,
+            budget,
+            long_lived: Arc::new(Semaphore::new(usize::from(connections_max / 2))),
+            stopping,
+        });
+        let places = Arc::new(Semaphore::new(connections_max.into()));
+        let newcomers = Newcomers::default();
+        Ok((Door { listener, exchange, connections_max, places, newcomers }, handlers))
     }
 }
 
@@ -129,17 +161,17 @@ async fn run(hall: Arc<Hall>, doors: Vec<Door>) {
     let doors: Vec<_> = doors
         .into_iter()
         .map(|door| {
-            let places = Arc::clone(&door.places);
+            let places = (Arc::clone(&door.places), door.connections_max);
             tokio::spawn(accept(Arc::clone(&hall), door));
             places
         })
         .collect();
-    let grace = hall.stopped().await;
+    let grace = hall.stopping.wait().await;
     // Every connection holds one permit to its end. What is left when the grace is over ends with
     // the runtime.
     let all_left = async {
-        for places in &doors {
-            drop(places.acquire_many(hall.limits.connections_max.into()).await);
+        for (places, all) in &doors {
+            drop(places.acquire_many((*all).into()).await);
         }
     };
     drop(timeout(grace, all_left).await);
@@ -149,7 +181,7 @@ async fn accept(hall: Arc<Hall>, door: Door) {
     loop {
         let accepted = tokio::select! {
             accepted = door.listener.accept() => accepted,
-            _ = hall.stopped() => return,
+            _ = hall.stopping.wait() => return,
         };
         match accepted {
             Ok((stream, peer)) => {
@@ -176,7 +208,7 @@ fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
     if permit.is_none() && !door.newcomers.send_one_away() {
         return;
     }
-    if stream.set_nodelay(true).is_err() {
+    if prepare(&stream).is_err() {
         return; // The peer has already gone.
     }
     let (hall, exchange) = (Arc::clone(hall), Arc::clone(&door.exchange));
@@ -189,49 +221,53 @@ fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
                 // The one that makes room closes first.
                 None => places.acquire_owned().await,
             };
-            converse(&hall, &exchange, stream, peer, &newcomer).await;
-            drop(permit);
+            // Nobody closes the semaphore.
+            let Ok(permit) = permit else { return };
+            let connection = Connection::new(peer, place, permit);
+            converse(&hall, &exchange, stream, connection, &newcomer).await;
         };
         tokio::select! {
             () = conversation => {}
             () = notice.comes() => {}
         }
-        drop(place);
     });
+}
+
+/// Sends what is written at once, and ends a connection whose peer acknowledges nothing any more.
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    Ok(set_tcp_user_timeout(stream, UNACKNOWLEDGED_MAX)?)
 }
 
 async fn converse(
     hall: &Hall,
     exchange: &Exchange,
     stream: TcpStream,
-    peer: IpAddr,
+    connection: Connection,
     newcomer: &Newcomer,
 ) {
     let limits = &hall.limits;
-    let turns = Turns::default();
-    let stall = Stall::new(stream, turns.clone(), limits.head_timeout, limits.write_stall);
+    let connection = Arc::new(connection);
+    let turns = connection.turns.clone();
+    let stall = Stall::new(stream, turns, limits.head_timeout, limits.write_stall);
     let service = service_fn(|request| {
         newcomer.settle();
-        turns.pass();
-        let turns = &turns;
-        async move {
-            let answer = exchange.answer(peer, request).await;
-            turns.pass();
-            Ok::<_, Infallible>(answer)
-        }
+        let (connection, turn) = (&connection, connection.turns.take());
+        async move { Ok::<_, Infallible>(exchange.answer(connection, turn, request).await) }
     });
-    let connection = http1::Builder::new()
+    let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.idle)
         .max_headers(limits.headers_max)
         .max_buf_size(limits.head_bytes_max)
-        .serve_connection(TokioIo::new(stall), service);
-    let mut connection = std::pin::pin!(connection);
+        .serve_connection(TokioIo::new(stall), service)
+        .with_upgrades();
+    let mut served = std::pin::pin!(served);
     let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        _ = hall.stopped() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+        ended = served.as_mut() => ended,
+        _ = hall.stopping.wait() => {
+            served.as_mut().graceful_shutdown();
+            served.await
         }
     };
     // Whatever ended it was the peer's doing. A line each would let strangers fill the log.

@@ -29,6 +29,7 @@ fn start() -> (Site, Daemon) {
     site.set("SVC_LOG_LEVEL", "info");
     // Loopback is where the proxy is; here it is where the strangers are.
     site.set("SVC_TRUSTED_PROXIES", "192.0.2.0/24");
+    site.set("SVC_PUBLIC_CONNECTIONS_MAX", "1024");
     let daemon = site.start();
     (site, daemon)
 }

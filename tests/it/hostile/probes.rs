@@ -17,11 +17,11 @@ const WORST: Duration = Duration::from_secs(2);
 
 /// Times of answers.
 #[derive(Default)]
-pub(super) struct Probes(Vec<Duration>);
+pub(crate) struct Probes(Vec<Duration>);
 
 impl Probes {
     /// Asks a door whether the daemon lives; it must answer.
-    pub(super) fn ask(&mut self, door: &Door, after: &str) {
+    pub(crate) fn ask(&mut self, door: &Door, after: &str) {
         self.ask_for("/health/live", door, after);
     }
 
@@ -43,7 +43,7 @@ impl Probes {
     }
 
     /// Checks the bounds; returns a line for people.
-    pub(super) fn verdict(mut self) -> String {
+    pub(crate) fn verdict(mut self) -> String {
         self.0.sort();
         let at = |percent: usize| self.0[(self.0.len() - 1) * percent / 100];
         let (median, p99, most) = (at(50), at(99), at(100));
@@ -60,14 +60,14 @@ pub(super) fn doors(daemon: &Daemon) -> [Door; 3] {
 
 /// What the process holds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub(super) threads: usize,
-    pub(super) rss_kib: usize,
-    pub(super) descriptors: usize,
+pub(crate) struct Held {
+    pub(crate) threads: usize,
+    pub(crate) rss_kib: usize,
+    pub(crate) descriptors: usize,
 }
 
 impl Held {
-    pub(super) fn of(daemon: &Daemon) -> Self {
+    pub(crate) fn of(daemon: &Daemon) -> Self {
         let folder = format!("/proc/{}", daemon.pid().as_raw_nonzero());
         let status = fs::read_to_string(format!("{folder}/status")).unwrap();
         let number = |name: &str| {

@@ -4,9 +4,10 @@ use std::io::{Read, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
+use svc::http::fixture;
 use svc::http::message::Surface;
 use svc::http::server::limits::TcpLimits;
-use svc::http::server::tcp::{self, TcpServer};
+use svc::http::server::tcp::{self, Listener, TcpServer};
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;
 use svc::runtime::thread;
@@ -16,34 +17,46 @@ use super::{
 };
 
 /// Limits no test reaches by chance.
-fn tcp_limits() -> TcpLimits {
+pub(super) fn tcp_limits() -> TcpLimits {
     TcpLimits { handler_threads: 4, ..TcpLimits::default() }
 }
 
-fn start_tcp(limits: TcpLimits) -> (TcpServer, SocketAddr, Held) {
-    let (server, [address], held) = start_doors([Surface::Public], limits);
+pub(super) fn start_tcp(limits: TcpLimits) -> (TcpServer, SocketAddr, Held) {
+    start_small(1_024, limits)
+}
+
+/// Starts a server with room for so many connections.
+pub(super) fn start_small(
+    connections_max: u16,
+    limits: TcpLimits,
+) -> (TcpServer, SocketAddr, Held) {
+    let (server, [address], held) = start_doors([Surface::Public], connections_max, limits);
     (server, address, held)
 }
 
 fn start_doors<const N: usize>(
     surfaces: [Surface; N],
+    connections_max: u16,
     limits: TcpLimits,
 ) -> (TcpServer, [SocketAddr; N], Held) {
-    let listeners = surfaces.map(|_| TcpListener::bind("127.0.0.1:0").expect("a free port"));
-    let addresses = listeners.each_ref().map(|it| it.local_addr().expect("a bound address"));
+    let listeners = surfaces.map(|surface| {
+        let socket = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        Listener { surface, socket, connections_max }
+    });
+    let addresses = listeners.each_ref().map(|it| it.socket.local_addr().expect("an address"));
     let (service, held) = echo();
-    let server = tcp::start(surfaces.into_iter().zip(listeners).collect(), service, limits);
+    let server = tcp::start(listeners.into(), &fixture::over(service), limits);
     (server.expect("the server starts"), addresses, held)
 }
 
-fn connect(address: SocketAddr) -> TcpStream {
+pub(super) fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("the server accepts");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout that is not zero");
     stream
 }
 
 /// Reads one answer with a body that ends in `end`, and leaves the connection open.
-fn read_until(stream: &mut impl Read, end: &str) -> String {
+pub(super) fn read_until(stream: &mut impl Read, end: &str) -> String {
     let mut answer = Vec::new();
     while !answer.ends_with(end.as_bytes()) {
         let mut byte = [0];
@@ -126,8 +139,8 @@ fn cuts_idle_connections() {
 
 #[test]
 fn cuts_a_peer_that_does_not_read() {
-    let limits = TcpLimits { connections_max: 1, write_stall: SHORT, ..tcp_limits() };
-    let (server, address, _held) = start_tcp(limits);
+    let limits = TcpLimits { write_stall: SHORT, ..tcp_limits() };
+    let (server, address, _held) = start_small(1, limits);
     let mut stuck = connect(address);
     assert!(begins(&mut stuck, "/big"));
     // There is one place, and it is taken until the stuck peer is cut.
@@ -194,7 +207,7 @@ fn caps_connections_but_not_those_of_a_proxy() {
 
 #[test]
 fn a_full_door_opens_for_whoever_speaks_and_not_for_whoever_follows() {
-    let (server, address, _held) = start_tcp(TcpLimits { connections_max: 3, ..tcp_limits() });
+    let (server, address, _held) = start_small(3, tcp_limits());
     let mut spoken = connect(address);
     spoken.write_all(post("3", "one").as_bytes()).unwrap();
     read_until(&mut spoken, "one");
@@ -213,7 +226,7 @@ fn a_full_door_opens_for_whoever_speaks_and_not_for_whoever_follows() {
 
     server.stop(PATIENCE);
 
-    let (server, address, _held) = start_tcp(TcpLimits { connections_max: 2, ..tcp_limits() });
+    let (server, address, _held) = start_small(2, tcp_limits());
     let mut spoken = [0; 2].map(|_| connect(address));
     for stream in &mut spoken {
         stream.write_all(post("3", "one").as_bytes()).unwrap();
@@ -273,12 +286,12 @@ fn bodies_share_a_bound_and_count_what_has_arrived() {
 }
 
 /// Limits under which every request says whose it is.
-fn behind_a_proxy() -> TcpLimits {
+pub(super) fn behind_a_proxy() -> TcpLimits {
     let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     TcpLimits { trusted_proxies, ..tcp_limits() }
 }
 
-fn forwarded(method: &str, path: &str, client: &str, body: &str) -> String {
+pub(super) fn forwarded(method: &str, path: &str, client: &str, body: &str) -> String {
     format!(
         "{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: {client}\r\n\
          Content-Length: {}\r\n\r\n{body}",
@@ -334,7 +347,7 @@ fn large_answers_are_held_within_the_same_bounds_until_they_are_read() {
 fn a_door_whose_handlers_are_all_busy_takes_none_from_another() {
     let limits = TcpLimits { handler_threads: 1, queue_max: 1, ..tcp_limits() };
     let doors = [Surface::Operator, Surface::Public];
-    let (server, [operator, public], held) = start_doors(doors, limits);
+    let (server, [operator, public], held) = start_doors(doors, 1_024, limits);
     let [mut busy, mut waiting] = [0; 2].map(|_| connect(operator));
     busy.write_all(closing("/wait").as_bytes()).unwrap();
     held.entered.recv_timeout(PATIENCE).unwrap();

@@ -18,7 +18,7 @@ use svc::domain::pace::Pace;
 use svc::domain::reconcile::{Kind, Rules};
 use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
-use svc::http::message::{Body, Head, Response, Service as _, Surface};
+use svc::http::message::{Answer, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::keys::Keys;
 use svc::metrics::Metrics;
@@ -384,7 +384,10 @@ impl World {
         let head = Head { surface, method, path, query, headers: map, peer: self.peer };
         match self.router.admit(head) {
             Err(response) => *response,
-            Ok(admitted) => admitted.answer(body),
+            Ok(admitted) => match admitted.answer(body, None) {
+                Answer::Ready(response) => response,
+                Answer::Late(_) => panic!("no route answers later"),
+            },
         }
     }
 
@@ -413,8 +416,7 @@ pub(crate) fn outcome(answer: &Response) -> (u16, String) {
 
 /// The body of an answer.
 pub(crate) fn bytes(answer: &Response) -> &[u8] {
-    let Body::Whole(bytes) = &answer.body;
-    bytes
+    answer.body.bytes()
 }
 
 /// The body of an answer, read as JSON.

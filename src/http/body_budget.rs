@@ -1,6 +1,6 @@
-//! How many bytes of bodies a door holds: those that arrive, and those that wait for their peers to
-//! take them. There is a bound on all of them and one on each client's, so that none can take
-//! everything.
+//! How many bytes of bodies a listener holds: those that arrive, and those that wait for their peers to
+//! take them, events and messages included. There is a bound on all of them and one on each client's, so
+//! that none can take everything.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use crate::runtime::mutex::lock;
 
 /// The bounds, and what is held.
 #[derive(Debug)]
-pub(super) struct Bodies {
+pub(super) struct BodyBudget {
     max: usize,
     per_client_max: usize,
     held: Mutex<Held>,
@@ -22,24 +22,24 @@ struct Held {
     of: HashMap<IpAddr, usize>,
 }
 
-/// What one exchange holds; given back when dropped.
+/// Bytes that somebody holds; given back when dropped.
 #[derive(Debug)]
-pub(super) struct Share {
-    bodies: Arc<Bodies>,
+pub(super) struct Reservation {
+    budget: Arc<BodyBudget>,
     /// Nobody when the client is a trusted proxy, behind which are many.
     client: Option<IpAddr>,
     bytes: usize,
 }
 
-impl Bodies {
+impl BodyBudget {
     /// Returns a bound of `max` bytes, `per_client_max` of them for each client.
     pub(super) fn new(max: usize, per_client_max: usize) -> Self {
         Self { max, per_client_max, held: Mutex::default() }
     }
 
-    /// Returns the share of an exchange with a client, which holds nothing yet.
-    pub(super) fn share(self: &Arc<Self>, client: Option<IpAddr>) -> Share {
-        Share { bodies: Arc::clone(self), client, bytes: 0 }
+    /// Returns the reservation of a client, of no bytes yet.
+    pub(super) fn reserve(self: &Arc<Self>, client: Option<IpAddr>) -> Reservation {
+        Reservation { budget: Arc::clone(self), client, bytes: 0 }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -47,15 +47,15 @@ impl Bodies {
     }
 }
 
-impl Share {
-    /// Holds so many bytes more; false, and as many as before, when there is no room for them.
+impl Reservation {
+    /// Reserves so many bytes more; false, and as many as before, when there is no room for them.
     #[must_use]
     pub(super) fn grow(&mut self, bytes: usize) -> bool {
-        let mut held = self.bodies.held();
+        let mut held = self.budget.held();
         let fits = |held: usize, max: usize| held.checked_add(bytes).is_some_and(|sum| sum <= max);
         let of_client = |client: IpAddr| held.of.get(&client).copied().unwrap_or_default();
-        if !fits(held.all, self.bodies.max)
-            || !self.client.is_none_or(|it| fits(of_client(it), self.bodies.per_client_max))
+        if !fits(held.all, self.budget.max)
+            || !self.client.is_none_or(|it| fits(of_client(it), self.budget.per_client_max))
         {
             return false;
         }
@@ -66,19 +66,25 @@ impl Share {
         self.bytes += bytes;
         true
     }
-}
 
-impl Drop for Share {
-    fn drop(&mut self) {
-        let mut held = self.bodies.held();
-        held.all -= self.bytes;
+    /// Gives everything back.
+    pub(super) fn clear(&mut self) {
+        let mut held = self.budget.held();
+        let bytes = std::mem::take(&mut self.bytes);
+        held.all -= bytes;
         let Some(client) = self.client else { return };
         if let Some(of_client) = held.of.get_mut(&client) {
-            *of_client -= self.bytes;
+            *of_client -= bytes;
             if *of_client == 0 {
                 held.of.remove(&client);
             }
         }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -88,16 +94,16 @@ mod tests {
 
     #[test]
     fn a_client_has_its_part_and_leaves_the_others_theirs() {
-        let bodies = Arc::new(Bodies::new(10, 4));
+        let budget = Arc::new(BodyBudget::new(10, 4));
         let [one, other] = [1, 2].map(|last| Some(IpAddr::from([192, 0, 2, last])));
-        let (mut first, mut second) = (bodies.share(one), bodies.share(one));
+        let (mut first, mut second) = (budget.reserve(one), budget.reserve(one));
         assert!(first.grow(3) && !second.grow(2) && second.grow(1) && !second.grow(usize::MAX));
-        let (mut third, mut proxy) = (bodies.share(other), bodies.share(None));
+        let (mut third, mut proxy) = (budget.reserve(other), budget.reserve(None));
         assert!(third.grow(4) && proxy.grow(2) && !proxy.grow(1), "ten are all");
         drop((second, third));
         assert!(proxy.grow(5) && !first.grow(1));
         drop((first, proxy));
-        let held = bodies.held();
+        let held = budget.held();
         assert!(held.all == 0 && held.of.is_empty(), "{held:?}");
     }
 }

@@ -1,0 +1,175 @@
+//! Answers that outlast their handlers, for tests and benchmarks of the server. Behind the feature `fixture`,
+//! which nothing that is installed has.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+
+use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Session};
+use crate::http::message::{Admitted, Answer, Head, Refusal, Request, Response, Service, Surface};
+use crate::http::web_socket::Handshake;
+use crate::runtime::mutex::lock;
+use crate::runtime::notify::Notify;
+use crate::runtime::thread;
+
+const PREFIX: &str = "/fixture/";
+/// Longest message a socket takes in.
+const MESSAGE_BYTES_MAX: usize = 64 << 10;
+/// From one event of a stream that ticks to its next.
+const TICK: Duration = Duration::from_secs(1);
+/// Bytes of an event of a flood.
+const FLOOD_BYTES: usize = 1 << 20;
+/// The last event of a stream that the server ends.
+const LAST: &str = "event: stopped\ndata: \n\n";
+
+/// Serves these routes, and passes everything else on:
+///
+/// | route | answer |
+/// |---|---|
+/// | `GET /fixture/events` | one event, and then none |
+/// | `GET /fixture/ticks` | an event each second |
+/// | `GET /fixture/flood` | as many events as wait for their peer |
+/// | `GET /fixture/late` | one that `GET /fixture/release` hands in |
+/// | `GET /fixture/forget` | an end of all streams and late answers by their senders |
+/// | `GET /fixture/socket` | a WebSocket that sends back what it takes in, and panics at `panic` |
+/// | `GET /fixture/open` | how many of these last |
+struct Fixture {
+    inner: Arc<dyn Service>,
+    lasting: Arc<Lasting>,
+}
+
+/// What has not ended yet.
+#[derive(Default)]
+struct Lasting {
+    quiet: Mutex<Vec<Sender<String>>>,
+    ticking: Mutex<Vec<Sender<String>>>,
+    late: Mutex<Vec<LateSender<Response>>>,
+    sockets: Mutex<Vec<Sender<Message>>>,
+}
+
+/// Returns a service with these routes, and those of `inner`.
+///
+/// # Panics
+/// When the system gives no thread.
+#[must_use]
+pub fn over(inner: Arc<dyn Service>) -> Arc<dyn Service> {
+    let lasting = Arc::new(Lasting::default());
+    let ticking = Arc::clone(&lasting);
+    let tick = move || {
+        while Notify::new().pause(TICK) {
+            ticking.tick();
+        }
+    };
+    drop(thread::spawn("fixture", tick).expect("one more thread"));
+    Arc::new(Fixture { inner, lasting })
+}
+
+impl Service for Fixture {
+    fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
+        if head.path.strip_prefix(PREFIX).is_none() || head.surface == Surface::Control {
+            return self.inner.admit(head);
+        }
+        let lasting = Arc::clone(&self.lasting);
+        let refuse = Arc::clone(&self.inner);
+        Ok(Admitted::new(head, 0, move |request| {
+            lasting.answer(request).unwrap_or_else(|refusal| refuse.refuse(refusal).into())
+        }))
+    }
+
+    fn body_max(&self, surface: Surface, method: &Method) -> usize {
+        self.inner.body_max(surface, method)
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Response {
+        self.inner.refuse(refusal)
+    }
+}
+
+impl Lasting {
+    fn answer(&self, request: &Request) -> Result<Answer, Refusal> {
+        let long_lived = request.long_lived.as_ref().ok_or(Refusal::BadRequest)?;
+        if request.head.method != Method::GET {
+            return Err(Refusal::BadRequest);
+        }
+        match request.head.path.strip_prefix(PREFIX) {
+            Some("events") => Self::stream(long_lived, &self.quiet, |_| ()),
+            Some("ticks") => Self::stream(long_lived, &self.ticking, |_| ()),
+            Some("flood") => Self::stream(long_lived, &self.quiet, |sender| {
+                while sender.send(format!("data: {}\n\n", "x".repeat(FLOOD_BYTES))).is_ok() {}
+            }),
+            Some("late") => {
+                let (sender, late) = long_lived.late()?;
+                lock(&self.late).push(sender);
+                Ok(Answer::Late(late))
+            }
+            Some("socket") => {
+                let handshake = Handshake::read(&request.head, None)?;
+                let socket = long_lived.web_socket(MESSAGE_BYTES_MAX, |sender| {
+                    lock(&self.sockets).push(sender.clone());
+                    Echo(sender)
+                })?;
+                Ok(handshake.accept(socket).into())
+            }
+            Some("release") => {
+                let waiting = std::mem::take(&mut *lock(&self.late));
+                let released = waiting.into_iter().map(|it| it.send(text("released")));
+                Ok(text(&released.filter(|it| *it).count().to_string()).into())
+            }
+            Some("forget") => {
+                lock(&self.quiet).clear();
+                lock(&self.late).clear();
+                Ok(text("forgotten").into())
+            }
+            Some("open") => Ok(text(&self.count().to_string()).into()),
+            _ => Err(Refusal::BadRequest),
+        }
+    }
+
+    fn stream(
+        long_lived: &LongLived,
+        senders: &Mutex<Vec<Sender<String>>>,
+        then: impl FnOnce(&Sender<String>),
+    ) -> Result<Answer, Refusal> {
+        let (sender, events) = long_lived.events(LAST)?;
+        let sent = sender.send("data: hello\n\n".to_owned());
+        sent.map_err(|_| Refusal::Overloaded)?;
+        then(&sender);
+        lock(senders).push(sender);
+        Ok(Response::events(events).into())
+    }
+
+    /// Sends an event to each stream that ticks, and lets go of those that do not take it.
+    fn tick(&self) {
+        lock(&self.ticking).retain(|it| it.send("data: tick\n\n".to_owned()).is_ok());
+    }
+
+    fn count(&self) -> usize {
+        let streams = [&self.quiet, &self.ticking].map(|senders| {
+            let mut senders = lock(senders);
+            senders.retain(|it| !it.is_closed());
+            senders.len()
+        });
+        lock(&self.late).retain(|it| !it.is_closed());
+        lock(&self.sockets).retain(|it| !it.is_closed());
+        streams.iter().sum::<usize>() + lock(&self.late).len() + lock(&self.sockets).len()
+    }
+}
+
+fn text(body: &str) -> Response {
+    Response::new(StatusCode::OK, "text/plain", body)
+}
+
+/// Sends back what it takes in.
+struct Echo(Sender<Message>);
+
+impl Session for Echo {
+    #[expect(clippy::panic, reason = "the server survives a session that does")]
+    fn receive(&mut self, message: &str) -> Result<(), Close> {
+        if message == "panic" {
+            panic!("the session was asked to");
+        }
+        let sent = self.0.send(Message::Text(message.to_owned()));
+        sent.map_err(|_| Close::OVERLOADED)
+    }
+}

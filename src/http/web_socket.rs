@@ -1,0 +1,124 @@
+//! The opening handshake of a WebSocket (RFC 6455, section 4.2): what a request must say, and the answer.
+
+use std::fmt;
+
+use http::header::{
+    CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use http::{HeaderMap, StatusCode};
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+
+use crate::http::long_lived::WebSocket;
+use crate::http::message::{Body, Head, Refusal, Response};
+
+/// The characters of a key: 16 bytes in base64.
+const KEY_CHARACTERS: usize = 24;
+
+/// A request that may become a WebSocket: the headers of its answer.
+pub struct Handshake(HeaderMap);
+
+/// Shown without headers.
+impl fmt::Debug for Handshake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a WebSocket's handshake")
+    }
+}
+
+impl Handshake {
+    /// Reads a request, which must offer `protocol` if there is one. Extensions it offers are not taken:
+    /// a compressed message is far longer than what it costs to send.
+    ///
+    /// # Errors
+    /// How to refuse it.
+    pub fn read(head: &Head, protocol: Option<&'static str>) -> Result<Self, Refusal> {
+        let is_upgrade =
+            has_token(head, &UPGRADE, "websocket") && has_token(head, &CONNECTION, "upgrade");
+        if !is_upgrade || head.single(&SEC_WEBSOCKET_VERSION) != Some("13") {
+            return Err(Refusal::UpgradeRequired);
+        }
+        let key = head.single(&SEC_WEBSOCKET_KEY).ok_or(Refusal::BadRequest)?;
+        let is_key = key.len() == KEY_CHARACTERS && key.ends_with("==");
+        if !is_key || !protocol.is_none_or(|it| has_token(head, &SEC_WEBSOCKET_PROTOCOL, it)) {
+            return Err(Refusal::BadRequest);
+        }
+        let accept = HeaderValue::try_from(derive_accept_key(key.as_bytes()));
+        let mut headers = HeaderMap::from_iter([
+            (UPGRADE, HeaderValue::from_static("websocket")),
+            (CONNECTION, HeaderValue::from_static("upgrade")),
+            (SEC_WEBSOCKET_ACCEPT, accept.map_err(|_| Refusal::Internal)?),
+        ]);
+        if let Some(protocol) = protocol {
+            headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(protocol));
+        }
+        Ok(Self(headers))
+    }
+
+    /// Returns the answer, after which the connection is a WebSocket.
+    #[must_use]
+    pub fn accept(self, socket: WebSocket) -> Response {
+        let status = StatusCode::SWITCHING_PROTOCOLS;
+        Response { status, headers: self.0, body: Body::WebSocket(socket) }
+    }
+}
+
+/// Says whether a header that is a list, in any number of lines, has a token in any letter case.
+fn has_token(head: &Head, name: &HeaderName, token: &str) -> bool {
+    let lines = head.headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|word| word.trim().eq_ignore_ascii_case(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+
+    use super::*;
+    use crate::http::message::Surface;
+
+    const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+
+    fn read(lines: &[(&'static str, &str)]) -> Result<HeaderMap, Refusal> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, HeaderValue::from_str(value).unwrap());
+        }
+        let (method, path) = (Method::GET, "/".to_owned());
+        let head =
+            Head { surface: Surface::Public, method, path, query: None, headers, peer: None };
+        Handshake::read(&head, Some("svc.test.v1")).map(|it| it.0)
+    }
+
+    #[test]
+    fn takes_what_the_standard_says_and_refuses_the_rest() {
+        let good = [
+            ("upgrade", "WebSocket"),
+            ("connection", "keep-alive, Upgrade"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", KEY),
+            ("sec-websocket-protocol", "other, svc.test.v1"),
+            ("sec-websocket-extensions", "permessage-deflate"),
+        ];
+        let headers = read(&good).unwrap();
+        // The example of the standard.
+        assert_eq!(headers.get(SEC_WEBSOCKET_ACCEPT).unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+        assert_eq!(headers.get(SEC_WEBSOCKET_PROTOCOL).unwrap(), "svc.test.v1");
+        assert_eq!(headers.len(), 4, "no extension is taken: {headers:?}");
+        for (name, value, refusal) in [
+            ("upgrade", "h2c", Refusal::UpgradeRequired),
+            ("connection", "close", Refusal::UpgradeRequired),
+            ("sec-websocket-version", "8", Refusal::UpgradeRequired),
+            ("sec-websocket-key", "dGhlIHNhbXBsZQ==", Refusal::BadRequest),
+            ("sec-websocket-protocol", "svc.test.v2", Refusal::BadRequest),
+        ] {
+            let mut lines = good;
+            lines.iter_mut().filter(|line| line.0 == name).for_each(|line| line.1 = value);
+            assert_eq!(read(&lines), Err(refusal), "{name}: {value}");
+            let without: Vec<_> = good.into_iter().filter(|line| line.0 != name).collect();
+            assert_eq!(read(&without), Err(refusal), "no {name}");
+            if name == "sec-websocket-key" {
+                let twice: Vec<_> = good.into_iter().chain([(name, KEY)]).collect();
+                assert_eq!(read(&twice), Err(refusal), "{name} twice");
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! WebSockets: the handshake, messages, deadlines of their own, and every way they end.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+
+use svc::http::server::limits::TcpLimits;
+use svc::runtime::notify::Notify;
+use svc::runtime::thread;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
+use tokio_tungstenite::tungstenite::{Error, Message, WebSocket};
+
+use super::events::wait_for_open;
+use super::tcp::{connect, read_until, start_small, start_tcp, tcp_limits};
+use super::{PATIENCE, SHORT, assert_status, closing, talk};
+
+const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+/// The mask of every frame: none that is seen.
+const MASK: [u8; 4] = [0; 4];
+
+/// Opens a socket; returns its bare stream.
+pub(crate) fn open_stream(address: SocketAddr) -> TcpStream {
+    let mut stream = connect(address);
+    let request = format!("GET /fixture/socket HTTP/1.1\r\nHost: a\r\n{UPGRADE}\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let answer = read_until(&mut stream, "\r\n\r\n");
+    assert_status(&answer, "101");
+    let accept = "sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
+    assert!(answer.to_ascii_lowercase().contains(&accept.to_ascii_lowercase()), "{answer}");
+    stream
+}
+
+pub(crate) fn open(address: SocketAddr) -> WebSocket<TcpStream> {
+    WebSocket::from_raw_socket(open_stream(address), Role::Client, None)
+}
+
+fn assert_echoes(socket: &mut WebSocket<TcpStream>, text: &str) {
+    socket.send(Message::text(text)).unwrap();
+    let answer = std::iter::repeat_with(|| socket.read().unwrap()).find(Message::is_text);
+    assert_eq!(answer, Some(Message::text(text)));
+}
+
+/// A frame of a client with its first byte as given.
+pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(payload.len()).unwrap();
+    [&[first, 0x80 | length], &MASK[..], payload].concat()
+}
+
+/// Reads until the end; returns the code that the server closed with.
+pub(crate) fn close_code(mut socket: WebSocket<TcpStream>) -> Option<u16> {
+    loop {
+        match socket.read() {
+            Ok(Message::Close(frame)) => return frame.map(|it| it.code.into()),
+            Ok(_) => {}
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                panic!("the socket stays open")
+            }
+            Err(_) => return None,
+        }
+    }
+}
+
+#[test]
+fn a_socket_outlives_every_deadline_of_requests() {
+    let limits = TcpLimits {
+        head_timeout: SHORT,
+        idle: SHORT,
+        handler_timeout: SHORT,
+        handler_threads: 1,
+        ..tcp_limits()
+    };
+    let (server, address, _held) = start_tcp(limits);
+    let (mut first, mut second) = (open(address), open(address));
+    for text in ["one", "two \u{e9}", &"x".repeat(60_000)] {
+        assert_echoes(&mut first, text);
+    }
+    // A frame that takes longer than a head may.
+    let [begin, rest] = [&frame(0x81, b"slow")[..1], &frame(0x81, b"slow")[1..]];
+    first.get_mut().write_all(begin).unwrap();
+    assert!(Notify::new().pause(SHORT * 4));
+    assert_echoes(&mut second, "meanwhile");
+    first.get_mut().write_all(rest).unwrap();
+    assert_eq!(first.read().unwrap(), Message::text("slow"));
+    // One thread answers everybody, so a socket has none.
+    assert_status(&talk(connect(address), &closing("/")), "200");
+    let reason = CloseFrame { code: CloseCode::Normal, reason: "".into() };
+    first.close(Some(reason)).unwrap();
+    assert_eq!(close_code(first), Some(1000));
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn what_breaks_the_rules_ends_the_socket_and_says_why() {
+    let (server, address, _held) = start_tcp(tcp_limits());
+    let long = [&[0x81, 0xff][..], &65_537_u64.to_be_bytes(), &MASK, &[b'x'; 65_537]].concat();
+    for (sent, code) in [
+        (frame(0x82, b"binary"), 1003),
+        (frame(0x81, &[0xff, 0xfe]), 1007),
+        (frame(0xc1, b"compressed"), 1002),
+        (frame(0x83, b"no such kind"), 1002),
+        (frame(0x80, b"the rest of nothing"), 1002),
+        (vec![0x81, 1, b'x'], 1002),
+        (long, 1009),
+        (frame(0x81, b"panic"), 1011),
+    ] {
+        let mut socket = open(address);
+        drop(socket.get_mut().write_all(&sent));
+        assert_eq!(close_code(socket), Some(code), "{:?}", &sent[..sent.len().min(20)]);
+    }
+    wait_for_open(address, 0);
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn a_handshake_that_is_none_is_refused() {
+    let (server, address, _held) = start_tcp(tcp_limits());
+    let request = |line: &str, headers: &str| {
+        format!("{line}\r\nHost: a\r\nConnection: close\r\n{headers}\r\n")
+    };
+    let get = "GET /fixture/socket HTTP/1.1";
+    let without_key = UPGRADE.replace("Sec-WebSocket-Key", "X-Key");
+    for (request, status) in [
+        (request(get, ""), "426"),
+        (request(get, "Upgrade: websocket\r\n"), "426"),
+        (request(get, &UPGRADE.replace("13", "12")), "426"),
+        (request(get, &without_key), "400"),
+        (request("POST /fixture/socket HTTP/1.1", UPGRADE), "400"),
+        (request(get, &format!("{UPGRADE}Content-Length: 1\r\n")), "413"),
+        // HTTP/1.0 knows no upgrade.
+        (request("GET /fixture/socket HTTP/1.0", UPGRADE), "426"),
+    ] {
+        let answer = talk(connect(address), &request);
+        assert_status(&answer.replace("HTTP/1.0", "HTTP/1.1"), status);
+    }
+    wait_for_open(address, 0);
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn a_peer_that_answers_no_ping_is_gone_and_one_that_does_is_not() {
+    let limits = TcpLimits { keep_alive: SHORT, ..tcp_limits() };
+    let (server, address, _held) = start_tcp(limits);
+    let (silent, mut alive) = (open_stream(address), open(address));
+    let gone = open_stream(address);
+    wait_for_open(address, 3);
+    drop(gone);
+    let reading = thread::spawn("alive", move || {
+        let pings = std::iter::repeat_with(|| alive.read().unwrap());
+        assert_eq!(pings.filter(Message::is_ping).take(8).count(), 8);
+        alive
+    });
+    wait_for_open(address, 1);
+    // Two pings and the end.
+    let mut answer = Vec::new();
+    (&silent).read_to_end(&mut answer).unwrap();
+    assert_eq!(answer, [0x89, 0, 0x89, 0]);
+    let mut alive = reading.unwrap().join().unwrap();
+    assert_echoes(&mut alive, "still here");
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_cut() {
+    let limits = TcpLimits { write_stall: SHORT, ..tcp_limits() };
+    let (server, address, _held) = start_tcp(limits);
+    let mut stuck = open_stream(address);
+    stuck.set_write_timeout(Some(PATIENCE)).unwrap();
+    let message = [&[0x81, 0xfe][..], &60_000_u16.to_be_bytes(), &MASK, &[b'x'; 60_000]].concat();
+    // It ends with an error when the server has cut it, and never when it has not.
+    let clean = (0..1_000).all(|_| stuck.write_all(&message).is_ok());
+    assert!(!clean, "sixty megabytes wait for a peer that reads nothing");
+    wait_for_open(address, 0);
+    assert_status(&talk(connect(address), &closing("/")), "200");
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn a_stop_closes_sockets_and_does_not_wait_for_them() {
+    let (server, address, _held) = start_tcp(tcp_limits());
+    let socket = open(address);
+    let _deaf = open_stream(address);
+    wait_for_open(address, 2);
+    // A stop that had to wait for either would take its whole grace.
+    let stopping = thread::spawn("stopping", move || server.stop(PATIENCE * 100)).unwrap();
+    assert_eq!(close_code(socket), Some(1012));
+    stopping.join().unwrap();
+}
+
+#[test]
+fn sockets_count_as_connections_to_their_end() {
+    let (server, address, _held) = start_small(4, tcp_limits());
+    let sockets = [0; 2].map(|_| open(address));
+    let request = format!("GET /fixture/socket HTTP/1.1\r\nHost: a\r\n{UPGRADE}\r\n");
+    assert_status(&read_until(&mut send(address, &request), "refused"), "503");
+    // Two more are all; they have said what they want, so nobody makes room.
+    let mut others = [0; 2].map(|_| connect(address));
+    for other in &mut others {
+        other.write_all(super::post("3", "one").as_bytes()).unwrap();
+        assert!(read_until(other, "one").ends_with("one"));
+    }
+    assert_eq!(talk(connect(address), &closing("/")), "");
+    drop(others);
+    drop(sockets);
+    let clock = svc::runtime::clock::SystemClock::new();
+    while talk(connect(address), &closing("/")).is_empty() {
+        use svc::runtime::clock::Clock as _;
+        assert!(clock.monotonic() < PATIENCE && Notify::new().pause(SHORT / 10));
+    }
+    wait_for_open(address, 0);
+    server.stop(PATIENCE);
+}
+
+fn send(address: SocketAddr, request: &str) -> TcpStream {
+    let mut stream = connect(address);
+    stream.write_all(request.as_bytes()).unwrap();
+    stream
+}
