@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use rustix::process::{Resource, getrlimit, setrlimit};
 use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Wakes};
 use svc::forge::{payload, signature};
 use svc::http::fixture;
@@ -26,6 +27,9 @@ use crate::{verbs, work};
 /// Clients at once, and what they send together in a round.
 const LOADS: [(usize, usize); 3] = [(1, 1_000), (16, 5_000), (64, 8_000)];
 const ROUNDS: usize = 3;
+/// Streams that are open meanwhile, in so many pairs of rounds.
+const STREAMS: usize = 2_000;
+const STREAM_ROUNDS: usize = 7;
 
 pub(crate) fn run() {
     heading(
@@ -49,8 +53,43 @@ pub(crate) fn run() {
         }
         show(&format!("{clients} clients, intake alone"), &ours, &limits, waits);
     }
+    beside_streams(address, sent);
     server.stop(std::time::Duration::from_secs(1));
     with_workers(&limit, sent);
+}
+
+/// The same with streams of events open meanwhile, which are silent but for a comment each 15 s.
+fn beside_streams(address: SocketAddr, mut sent: usize) {
+    let (clients, operations) = LOADS[1];
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let (mut alone, mut beside, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..STREAM_ROUNDS {
+        alone.push(send(address, clients, sent, operations).per_second());
+        let streams: Vec<TcpStream> = (0..STREAMS).map(|_| open_stream(address)).collect();
+        let run = send(address, clients, sent + operations, operations);
+        drop(streams);
+        sent += 2 * operations;
+        beside.push(run.per_second());
+        waits.push((run.percentile(50), run.percentile(99)));
+    }
+    let name = format!("{clients} clients, {STREAMS} streams open");
+    let slower = format!("{:.2}x", ratio(&alone, &beside));
+    let shown = |values: Vec<f64>| format!("{:.0}", median(values));
+    line(&name, [shown(beside), shown(alone), slower, "<= 1.1x without".to_owned()]);
+    let (half, most): (Vec<f64>, Vec<f64>) = waits.into_iter().unzip();
+    let wait = format!("{:.1} / {:.1} ms", median(half), median(most));
+    line("  acknowledged, p50 / p99", [wait.as_str(), "-", "-", ""]);
+}
+
+fn open_stream(address: SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /fixture/events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut status = [0; 15];
+    stream.read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200 OK");
+    stream
 }
 
 /// The whole daemon: its workers run the jobs and send to a forge meanwhile, all on the same cores.

@@ -14,6 +14,7 @@ mod floods;
 mod framing;
 mod headers;
 mod isolation;
+mod long_lived;
 pub(crate) mod probes;
 mod properties;
 mod request_line;

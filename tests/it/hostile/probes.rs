@@ -35,6 +35,13 @@ impl Probes {
         assert_eq!(answer.status, 200, "after {after}, on {door:?}: {answer:?}");
     }
 
+    /// Takes the time of something else that a peer of good will does.
+    pub(crate) fn time(&mut self, act: impl FnOnce()) {
+        let clock = SystemClock::new();
+        act();
+        self.0.push(clock.monotonic());
+    }
+
     /// Asks every door.
     pub(super) fn ask_all(&mut self, daemon: &Daemon, after: &str) {
         for door in doors(daemon) {

@@ -14,7 +14,7 @@ use super::events::wait_for_open;
 use super::tcp::{connect, read_until, start_small, start_tcp, tcp_limits};
 use super::{PATIENCE, SHORT, assert_status, closing, talk};
 
-const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+pub(crate) const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 /// The mask of every frame: none that is seen.
 const MASK: [u8; 4] = [0; 4];

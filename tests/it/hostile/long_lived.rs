@@ -1,0 +1,104 @@
+//! Peers that open streams and sockets and mean no good with them, of every kind at once. Each is bounded,
+//! and webhooks are taken in meanwhile as ever.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use svc::runtime::notify::Notify;
+
+use super::probes::{Held, Probes, assert_sound};
+use super::wire::{Crowd, converse, reset};
+use crate::daemon::ask::Door;
+use crate::daemon::letters;
+use crate::daemon::site::Site;
+use crate::http_server::events::wait_for_open;
+use crate::http_server::web_sockets::{self, UPGRADE, frame};
+
+/// Of each kind of peer.
+const EACH: usize = 6;
+/// Longer than a peer that takes nothing is waited for.
+const SECONDS: usize = 15;
+
+fn ask(address: SocketAddr, path: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn streams_and_sockets_that_mean_harm_are_bounded_and_webhooks_do_not_notice() {
+    let mut site = Site::new();
+    site.set("SVC_LOG_LEVEL", "info");
+    // Half of these for whatever lasts, and no more than the peers below need.
+    site.set("SVC_PUBLIC_CONNECTIONS_MAX", &(2 * 5 * EACH).to_string());
+    let mut daemon = site.start();
+    let Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
+    let deaf: Vec<_> = (0..EACH).map(|_| ask(address, "/fixture/flood")).collect();
+    let mut slow: Vec<_> = (0..EACH).map(|_| ask(address, "/fixture/flood")).collect();
+    let mut late: Vec<_> = (0..EACH).map(|_| ask(address, "/fixture/late")).collect();
+    let mut dribbling: Vec<_> = (0..EACH).map(|_| web_sockets::open_stream(address)).collect();
+    wait_for_open(address, 4 * EACH);
+    for second in 0..SECONDS {
+        for stream in &mut slow {
+            drop(stream.read(&mut [0]));
+        }
+        // A frame of 125 bytes, a byte a second.
+        let message = frame(0x81, &[b'x'; 125]);
+        for stream in &mut dribbling {
+            stream.write_all(&message[second..=second]).unwrap();
+        }
+        // What follows a request is nobody's while it waits for its answer.
+        for stream in &mut late {
+            stream.write_all(b"G").unwrap();
+        }
+        let [half, gone] = [0; 2].map(|_| ask(address, "/fixture/ticks"));
+        half.shutdown(Shutdown::Write).unwrap();
+        reset(gone, &crowd).unwrap();
+        for tenth in 0..10 {
+            let number = second * 10 + tenth;
+            probes.time(|| letters::push(&daemon, &site.webhooks, number));
+            assert!(Notify::new().pause(Duration::from_millis(100)));
+        }
+        drop(half);
+    }
+    // The peers that took nothing, or as good as nothing, have been cut.
+    wait_for_open(address, 2 * EACH);
+    let during = Held::of(&daemon);
+    println!("streams and sockets that mean harm: {}; {before:?} to {during:?}", probes.verdict());
+    during.assert_bounded(before, 200);
+    drop((deaf, slow, late, dribbling));
+    assert_sound(&mut daemon, "streams and sockets that mean harm");
+}
+
+#[test]
+fn more_of_them_than_there_may_be_get_503_and_webhooks_have_the_rest() {
+    let mut site = Site::new();
+    site.set("SVC_LOG_LEVEL", "info");
+    site.set("SVC_PUBLIC_CONNECTIONS_MAX", "16");
+    let daemon = site.start();
+    let Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+    let streams: Vec<_> = (0..8).map(|_| ask(address, "/fixture/events")).collect();
+    wait_for_open(address, 8);
+    let upgrade = format!("GET /fixture/socket HTTP/1.1\r\nHost: localhost\r\n{UPGRADE}\r\n");
+    for request in [
+        "GET /fixture/events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /fixture/late HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        &upgrade,
+    ] {
+        let seen = converse(&daemon.public, request.as_bytes(), (false, false), 1).unwrap();
+        assert_eq!(seen.statuses, [503], "{request}");
+    }
+    for number in 0..20 {
+        letters::push(&daemon, &site.webhooks, number);
+    }
+    // Over the control socket there is nothing that lasts, and no other protocol.
+    for request in [&upgrade, "GET /fixture/events HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
+        let seen = converse(&daemon.control, request.as_bytes(), (false, false), 1).unwrap();
+        let expected = if request.contains("Upgrade") { 400 } else { 404 };
+        assert_eq!(seen.statuses, [expected], "{request}");
+    }
+    drop(streams);
+    wait_for_open(address, 0);
+}
