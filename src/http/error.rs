@@ -26,6 +26,8 @@ const METHOD_NOT_ALLOWED: Outcome =
     ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "The method is not allowed here");
 const TIMEOUT: Outcome =
     ("request_timeout", StatusCode::REQUEST_TIMEOUT, "The request did not arrive in time");
+const LENGTH_REQUIRED: Outcome =
+    ("length_required", StatusCode::LENGTH_REQUIRED, "The body needs a Content-Length");
 const NOT_REPLAYABLE: Outcome =
     ("not_replayable", StatusCode::CONFLICT, "The item must not be replayed");
 const PAYLOAD_TOO_LARGE: Outcome =
@@ -127,6 +129,11 @@ fn about_card(outcome: Outcome, detail: &str, report: CardReport) -> Response {
 pub(super) fn of_refusal(refusal: Refusal) -> Response {
     match refusal {
         Refusal::BadRequest => problem(INVALID_REQUEST, None, None),
+        Refusal::LengthRequired => {
+            let detail = "send Content-Length and no Transfer-Encoding; a proxy in front of this \
+                          address has to read the whole body before it passes it on";
+            problem(LENGTH_REQUIRED, Some(detail.to_owned()), None)
+        }
         Refusal::Timeout => problem(TIMEOUT, None, None),
         Refusal::PayloadTooLarge => problem(PAYLOAD_TOO_LARGE, None, None),
         Refusal::UpgradeRequired => problem(UPGRADE_REQUIRED, None, None)

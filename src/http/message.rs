@@ -248,6 +248,8 @@ impl fmt::Debug for Admitted {
 pub enum Refusal {
     /// The request cannot be read as one (400).
     BadRequest,
+    /// The body has a transfer encoding instead of a length (411).
+    LengthRequired,
     /// The body did not arrive in time (408).
     Timeout,
     /// The body is larger than its route allows (413).

@@ -107,8 +107,7 @@ impl Exchange {
         let (mut parts, body) = request.into_parts();
         let upgrade = parts.extensions.remove::<OnUpgrade>();
         let client = self.peers.client(peer, &parts.headers);
-        let head =
-            head(self.surface, client, parts).ok_or_else(|| self.refuse(Refusal::BadRequest))?;
+        let head = head(self.surface, client, parts).map_err(|refusal| self.refuse(refusal))?;
         // A direct peer is counted by its connections.
         let place = if client == peer {
             None
@@ -202,14 +201,20 @@ impl Exchange {
     }
 }
 
-/// Returns the head, or nothing unless it is in origin form with one host and no transfer encoding.
-/// hyper hides a `Content-Length` that stands beside a `Transfer-Encoding`, the shape of smuggled
-/// requests; so every transfer encoding is refused. Our callers all know their body's length.
-fn head(surface: Surface, client: IpAddr, parts: Parts) -> Option<Head> {
+/// Returns the head, which must be in origin form, with one host and no transfer encoding. hyper hides a
+/// `Content-Length` that stands beside a `Transfer-Encoding`, the shape of smuggled requests; so every
+/// transfer encoding is refused.
+fn head(surface: Surface, client: IpAddr, parts: Parts) -> Result<Head, Refusal> {
     let Parts { method, uri, headers, .. } = parts;
     let origin_form = uri.authority().is_none() && uri.path().starts_with('/');
     let one_host = headers.get_all(HOST).iter().count() == 1;
-    (origin_form && one_host && !headers.contains_key(TRANSFER_ENCODING)).then(|| Head {
+    if !origin_form || !one_host {
+        return Err(Refusal::BadRequest);
+    }
+    if headers.contains_key(TRANSFER_ENCODING) {
+        return Err(Refusal::LengthRequired);
+    }
+    Ok(Head {
         surface,
         method,
         path: uri.path().to_owned(),

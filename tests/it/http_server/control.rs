@@ -40,7 +40,7 @@ fn connect_unix(path: &Path) -> UnixStream {
 #[test]
 fn refuses_doubtful_requests_and_goes_on() {
     let control = start_control(ControlLimits::default());
-    let mut requests = refused();
+    let mut requests = refused("400");
     requests.push((post("5\r\nContent-Length: 5", "hello"), "400"));
     requests.push((post("5\r\nExpect: a-miracle", "hello"), "400"));
     requests.push((post("5\r\nUpgrade: websocket", "hello"), "400"));

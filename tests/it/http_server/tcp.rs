@@ -71,7 +71,7 @@ pub(super) fn read_until(stream: &mut impl Read, end: &str) -> String {
 #[test]
 fn refuses_doubtful_requests_and_goes_on() {
     let (server, address, _held) = start_tcp(tcp_limits());
-    for (request, status) in refused() {
+    for (request, status) in refused("411") {
         let answer = talk(connect(address), &request);
         assert_status(&answer, status);
         assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{request:?}: {answer:?}");
