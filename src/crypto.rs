@@ -4,4 +4,5 @@
 pub mod jose;
 pub(crate) mod jwt;
 pub mod secret;
+pub mod sha1;
 pub mod sha256;

@@ -29,7 +29,7 @@ const LOADS: [(usize, usize); 3] = [(1, 1_000), (16, 5_000), (64, 8_000)];
 const ROUNDS: usize = 3;
 /// Streams that are open meanwhile, in so many pairs of rounds.
 const STREAMS: usize = 2_000;
-const STREAM_ROUNDS: usize = 7;
+const STREAM_ROUNDS: usize = 10;
 
 pub(crate) fn run() {
     heading(
@@ -65,14 +65,21 @@ fn beside_streams(address: SocketAddr, mut sent: usize) {
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).unwrap();
     let (mut alone, mut beside, mut waits) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..STREAM_ROUNDS {
-        alone.push(send(address, clients, sent, operations).per_second());
-        let streams: Vec<TcpStream> = (0..STREAMS).map(|_| open_stream(address)).collect();
-        let run = send(address, clients, sent + operations, operations);
-        drop(streams);
-        sent += 2 * operations;
-        beside.push(run.per_second());
-        waits.push((run.percentile(50), run.percentile(99)));
+    for round in 0..STREAM_ROUNDS {
+        // One after the other in turns, because the file grows.
+        for with_streams in [round % 2 == 0, round % 2 == 1] {
+            let streams = if with_streams { STREAMS } else { 0 };
+            let streams: Vec<TcpStream> = (0..streams).map(|_| open_stream(address)).collect();
+            let run = send(address, clients, sent, operations);
+            drop(streams);
+            sent += operations;
+            if with_streams {
+                beside.push(run.per_second());
+                waits.push((run.percentile(50), run.percentile(99)));
+            } else {
+                alone.push(run.per_second());
+            }
+        }
     }
     let name = format!("{clients} clients, {STREAMS} streams open");
     let slower = format!("{:.2}x", ratio(&alone, &beside));
@@ -137,7 +144,10 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
     let address = socket.local_addr().unwrap();
     let router: Arc<dyn Service> = Arc::new(Router::new(Arc::new(app), Vec::new()));
     let listener = Listener { surface: Surface::Public, socket, connections_max: 4_096 };
-    let server = tcp::start(vec![listener], &fixture::over(router), TcpLimits::default());
+    // All clients are at one address, as behind a proxy.
+    let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let limits = TcpLimits { trusted_proxies, ..TcpLimits::default() };
+    let server = tcp::start(vec![listener], &fixture::over(router), limits);
     (server.unwrap(), address)
 }
 

@@ -1,6 +1,6 @@
 //! How many bytes of bodies a listener holds: those that arrive, and those that wait for their peers to
-//! take them, events and messages included. There is a bound on all of them and one on each client's, so
-//! that none can take everything.
+//! take them. There is a bound on all of them and one on each client's, so that none can take
+//! everything. What lasts, events and messages, has a budget of its own.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -51,40 +51,37 @@ impl Reservation {
     /// Reserves so many bytes more; false, and as many as before, when there is no room for them.
     #[must_use]
     pub(super) fn grow(&mut self, bytes: usize) -> bool {
-        let mut held = self.budget.held();
-        let fits = |held: usize, max: usize| held.checked_add(bytes).is_some_and(|sum| sum <= max);
-        let of_client = |client: IpAddr| held.of.get(&client).copied().unwrap_or_default();
-        if !fits(held.all, self.budget.max)
-            || !self.client.is_none_or(|it| fits(of_client(it), self.budget.per_client_max))
-        {
-            return false;
-        }
-        held.all += bytes;
-        if let Some(client) = self.client {
-            *held.of.entry(client).or_default() += bytes;
-        }
-        self.bytes += bytes;
-        true
+        self.bytes.checked_add(bytes).is_some_and(|bytes| self.resize(bytes))
     }
 
-    /// Gives everything back.
-    pub(super) fn clear(&mut self) {
+    /// Reserves so many bytes in all; false, and as many as before, when there is no room for them.
+    #[must_use]
+    pub(super) fn resize(&mut self, bytes: usize) -> bool {
         let mut held = self.budget.held();
-        let bytes = std::mem::take(&mut self.bytes);
-        held.all -= bytes;
-        let Some(client) = self.client else { return };
-        if let Some(of_client) = held.of.get_mut(&client) {
-            *of_client -= bytes;
-            if *of_client == 0 {
+        let all = held.all - self.bytes + bytes;
+        let of_client = self.client.map(|it| held.of.get(&it).copied().unwrap_or_default());
+        let of_client = of_client.map(|held| held - self.bytes + bytes);
+        let fits = all <= self.budget.max
+            && of_client.is_none_or(|held| held <= self.budget.per_client_max);
+        if bytes > self.bytes && !fits {
+            return false;
+        }
+        held.all = all;
+        if let (Some(client), Some(of_client)) = (self.client, of_client) {
+            if of_client == 0 {
                 held.of.remove(&client);
+            } else {
+                held.of.insert(client, of_client);
             }
         }
+        self.bytes = bytes;
+        true
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.clear();
+        let _fits = self.resize(0);
     }
 }
 
@@ -98,6 +95,7 @@ mod tests {
         let [one, other] = [1, 2].map(|last| Some(IpAddr::from([192, 0, 2, last])));
         let (mut first, mut second) = (budget.reserve(one), budget.reserve(one));
         assert!(first.grow(3) && !second.grow(2) && second.grow(1) && !second.grow(usize::MAX));
+        assert!(!second.resize(2) && second.resize(0) && second.resize(1));
         let (mut third, mut proxy) = (budget.reserve(other), budget.reserve(None));
         assert!(third.grow(4) && proxy.grow(2) && !proxy.grow(1), "ten are all");
         drop((second, third));

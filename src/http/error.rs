@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use http::header::{
-    ALLOW, HeaderValue, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
+    ALLOW, CONNECTION, HeaderValue, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
 };
 use http::{Method, StatusCode};
 
@@ -137,6 +137,7 @@ pub(super) fn of_refusal(refusal: Refusal) -> Response {
         Refusal::Timeout => problem(TIMEOUT, None, None),
         Refusal::PayloadTooLarge => problem(PAYLOAD_TOO_LARGE, None, None),
         Refusal::UpgradeRequired => problem(UPGRADE_REQUIRED, None, None)
+            .with(CONNECTION, HeaderValue::from_static("upgrade"))
             .with(UPGRADE, HeaderValue::from_static("websocket"))
             .with(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")),
         Refusal::Internal => problem(INTERNAL, None, None),

@@ -20,6 +20,8 @@ const MESSAGE_BYTES_MAX: usize = 64 << 10;
 const TICK: Duration = Duration::from_secs(1);
 /// Bytes of an event of a flood.
 const FLOOD_BYTES: usize = 1 << 20;
+/// How long a session takes that is told to wait.
+const WAIT: Duration = Duration::from_secs(2);
 /// The last event of a stream that the server ends.
 const LAST: &str = "event: stopped\ndata: \n\n";
 
@@ -32,7 +34,7 @@ const LAST: &str = "event: stopped\ndata: \n\n";
 /// | `GET /fixture/flood` | as many events as wait for their peer |
 /// | `GET /fixture/late` | one that `GET /fixture/release` hands in |
 /// | `GET /fixture/forget` | an end of all streams and late answers by their senders |
-/// | `GET /fixture/socket` | a WebSocket that sends back what it takes in, and panics at `panic` |
+/// | `GET /fixture/socket` | a WebSocket that sends back what it takes in, or does as it is told |
 /// | `GET /fixture/open` | how many of these last |
 struct Fixture {
     inner: Arc<dyn Service>,
@@ -104,7 +106,7 @@ impl Lasting {
                 Ok(Answer::Late(late))
             }
             Some("socket") => {
-                let handshake = Handshake::read(&request.head, None)?;
+                let handshake = Handshake::read(request, None)?;
                 let socket = long_lived.web_socket(MESSAGE_BYTES_MAX, |sender| {
                     lock(&self.sockets).push(sender.clone());
                     Echo(sender)
@@ -166,10 +168,20 @@ struct Echo(Sender<Message>);
 impl Session for Echo {
     #[expect(clippy::panic, reason = "the server survives a session that does")]
     fn receive(&mut self, message: &str) -> Result<(), Close> {
-        if message == "panic" {
-            panic!("the session was asked to");
+        match message {
+            "panic" => panic!("the session was asked to"),
+            "wait" => {
+                let _over = Notify::new().pause(WAIT);
+                Ok(())
+            }
+            "end" => {
+                let farewell = self.0.send(Message::Text("farewell".to_owned()));
+                Err(farewell.map_or(Close::OVERLOADED, |()| Close { code: 4_000, reason: "asked" }))
+            }
+            _ => {
+                let sent = self.0.send(Message::Text(message.to_owned()));
+                sent.map_err(|_| Close::OVERLOADED)
+            }
         }
-        let sent = self.0.send(Message::Text(message.to_owned()));
-        sent.map_err(|_| Close::OVERLOADED)
     }
 }

@@ -1,10 +1,10 @@
 //! Answers that outlast their handler: a stream of events, an answer that is handed in later, a WebSocket.
 //!
-//! While they last they hold no thread, only their connection and one of its listener's permits for such
-//! answers, so that they never crowd out the requests that are answered at once.
+//! While nothing happens they hold no thread, only their connection and one of its listener's permits for
+//! such answers, so that they never crowd out the requests that are answered at once.
 //!
 //! A handler makes them from [`LongLived`], which every request over TCP has and none over the control
-//! socket. Whatever is sent waits in a short queue; who sends never waits for the peer.
+//! socket. What is sent waits in a short queue; a sender never waits for the peer.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::http::body_budget::{BodyBudget, Reservation};
 
-/// Events or messages that wait for their peer, in number. Their bytes count in the body budget.
+/// Most events or messages that wait for one peer. Their bytes count in a budget of the listener.
 const QUEUE_MAX: usize = 16;
 
 /// What makes long-lived answers to one request.
@@ -24,16 +24,23 @@ pub struct LongLived {
     budget: Arc<BodyBudget>,
     client: Option<IpAddr>,
     permits: Arc<Semaphore>,
+    can_upgrade: bool,
 }
 
 impl LongLived {
-    /// Returns what makes answers to a client, on a listener with these bounds.
+    /// Returns the maker of long-lived answers to a client, on a listener with these bounds.
     pub(super) const fn new(
         budget: Arc<BodyBudget>,
         client: Option<IpAddr>,
         permits: Arc<Semaphore>,
+        can_upgrade: bool,
     ) -> Self {
-        Self { budget, client, permits }
+        Self { budget, client, permits, can_upgrade }
+    }
+
+    /// Says whether the connection can become one of another protocol, as HTTP/1.1 has it.
+    pub(super) const fn can_upgrade(&self) -> bool {
+        self.can_upgrade
     }
 
     /// Returns a stream of events, and its sending end. Each event is text as it stands on the wire, its
@@ -42,7 +49,7 @@ impl LongLived {
     /// # Errors
     /// When the listener has as many long-lived answers as it may have.
     pub fn events(&self, last: &str) -> Result<(Sender<String>, Events), NoRoom> {
-        let (sender, queue, permit) = self.queue()?;
+        let (sender, queue, permit) = self.queue(usize::MAX)?;
         Ok((sender, Events { queue, last: last.to_owned(), permit }))
     }
 
@@ -56,8 +63,8 @@ impl LongLived {
         Ok((LateSender(sender), Late { answer, permit }))
     }
 
-    /// Returns one end of a WebSocket, whose messages from the peer go to `session`, and its sending end.
-    /// Messages of more than `message_bytes_max` end it.
+    /// Returns our end of a WebSocket, whose messages from the peer go to the session made with its sending
+    /// end. No message in either direction has more than `message_bytes_max` bytes.
     ///
     /// # Errors
     /// When the listener has as many long-lived answers as it may have.
@@ -66,16 +73,19 @@ impl LongLived {
         message_bytes_max: usize,
         session: impl FnOnce(Sender<Message>) -> S,
     ) -> Result<WebSocket, NoRoom> {
-        let (sender, queue, permit) = self.queue()?;
+        let (sender, queue, permit) = self.queue(message_bytes_max)?;
         let session = Arc::new(Mutex::new(session(sender)));
         Ok(WebSocket { session, queue, message_bytes_max, permit })
     }
 
-    fn queue<T: Bytes>(&self) -> Result<(Sender<T>, Queue<T>, OwnedSemaphorePermit), NoRoom> {
+    fn queue<T: Size>(
+        &self,
+        item_bytes_max: usize,
+    ) -> Result<(Sender<T>, Queue<T>, OwnedSemaphorePermit), NoRoom> {
         let permit = self.permit()?;
         let (queue, receiver) = mpsc::channel(QUEUE_MAX);
-        let sender = Sender { queue, budget: Arc::clone(&self.budget), client: self.client };
-        Ok((sender, receiver, permit))
+        let (budget, client) = (Arc::clone(&self.budget), self.client);
+        Ok((Sender { queue, item_bytes_max, budget, client }, receiver, permit))
     }
 
     fn permit(&self) -> Result<OwnedSemaphorePermit, NoRoom> {
@@ -96,14 +106,14 @@ pub struct NoRoom;
 /// What waits for its peer, with the bytes it holds.
 pub(super) type Queue<T> = Receiver<(T, Reservation)>;
 
-/// How many bytes something is on the wire.
-pub trait Bytes {
-    /// Returns the bytes.
-    fn bytes(&self) -> usize;
+/// What is sent has a size.
+pub trait Size {
+    /// Returns the bytes of its text.
+    fn size(&self) -> usize;
 }
 
-impl Bytes for String {
-    fn bytes(&self) -> usize {
+impl Size for String {
+    fn size(&self) -> usize {
         self.len()
     }
 }
@@ -113,6 +123,7 @@ impl Bytes for String {
 #[derive(Debug)]
 pub struct Sender<T> {
     queue: mpsc::Sender<(T, Reservation)>,
+    item_bytes_max: usize,
     budget: Arc<BodyBudget>,
     client: Option<IpAddr>,
 }
@@ -120,7 +131,7 @@ pub struct Sender<T> {
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         let (queue, budget) = (self.queue.clone(), Arc::clone(&self.budget));
-        Self { queue, budget, client: self.client }
+        Self { queue, item_bytes_max: self.item_bytes_max, budget, client: self.client }
     }
 }
 
@@ -129,23 +140,29 @@ impl<T> Clone for Sender<T> {
 pub enum NotSent {
     /// The peer has gone, or the stream has ended.
     Closed,
-    /// The peer takes too little of what waits for it. Whoever cannot do without what was not sent drops
+    /// Too much waits already, for this peer or for all. Whoever cannot do without what was not sent drops
     /// the sender, which ends the stream.
     Full,
+    /// It is longer than a message may be.
+    TooLong,
 }
 
-impl<T: Bytes> Sender<T> {
-    /// Sends an event or a message; never waits.
+impl<T: Size> Sender<T> {
+    /// Sends an event or a message; never waits. What was sent reaches the peer before the end, unless the
+    /// peer takes nothing any more.
     ///
     /// # Errors
     /// When it was not sent and never will be.
     pub fn send(&self, item: T) -> Result<(), NotSent> {
+        if item.size() > self.item_bytes_max {
+            return Err(NotSent::TooLong);
+        }
         let place = self.queue.try_reserve().map_err(|error| match error {
             mpsc::error::TrySendError::Full(()) => NotSent::Full,
             mpsc::error::TrySendError::Closed(()) => NotSent::Closed,
         })?;
         let mut bytes = self.budget.reserve(self.client);
-        if !bytes.grow(item.bytes()) {
+        if !bytes.grow(item.size()) {
             return Err(NotSent::Full);
         }
         place.send((item, bytes));
@@ -196,12 +213,12 @@ impl<T> LateSender<T> {
 pub enum Message {
     /// A message.
     Text(String),
-    /// The end of the socket.
+    /// The end of the socket, after which nothing is sent.
     Close(Close),
 }
 
-impl Bytes for Message {
-    fn bytes(&self) -> usize {
+impl Size for Message {
+    fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
             Self::Close(_) => 0,
@@ -237,16 +254,14 @@ impl Close {
     pub const OVERLOADED: Self = Self { code: 1013, reason: "the service is overloaded" };
 }
 
-/// What takes in the messages of a WebSocket, one after another.
+/// What takes in the messages of a WebSocket, one after another. It is dropped, by a thread that may block,
+/// when the socket has ended, whoever ended it.
 pub trait Session: Send + 'static {
-    /// Takes a message in. May block; the next message waits for it.
+    /// Takes a message in. May block, for as long as a handler may; the next message waits for it.
     ///
     /// # Errors
     /// How to close the socket.
     fn receive(&mut self, message: &str) -> Result<(), Close>;
-
-    /// The socket has ended, whoever ended it. May block.
-    fn closed(&mut self) {}
 }
 
 /// One end of a WebSocket, and what it serves.

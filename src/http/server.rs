@@ -1,5 +1,5 @@
 //! The two servers. Each reads a whole, strictly framed request within a deadline, hands it to the
-//! service on a thread that may block, and sends the whole answer within a deadline.
+//! service on a thread that may block, and sends the answer as fast as its peer takes it.
 //!
 //! Strangers and networks meet hyper ([`tcp`]): thousands of connections in one thread, each step
 //! with a deadline. Operators on this machine meet `tiny_http` ([`control`]): it owes nothing to

@@ -6,11 +6,11 @@ use http::header::{
     CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
     SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
-use http::{HeaderMap, StatusCode};
-use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use http::{HeaderMap, Method, StatusCode};
 
-use crate::http::long_lived::WebSocket;
-use crate::http::message::{Body, Head, Refusal, Response};
+use crate::crypto::sha1::web_socket_accept;
+use crate::http::long_lived::{LongLived, WebSocket};
+use crate::http::message::{Body, Head, Refusal, Request, Response};
 
 /// The characters of a key: 16 bytes in base64.
 const KEY_CHARACTERS: usize = 24;
@@ -31,9 +31,12 @@ impl Handshake {
     ///
     /// # Errors
     /// How to refuse it.
-    pub fn read(head: &Head, protocol: Option<&'static str>) -> Result<Self, Refusal> {
-        let is_upgrade =
-            has_token(head, &UPGRADE, "websocket") && has_token(head, &CONNECTION, "upgrade");
+    pub fn read(request: &Request, protocol: Option<&'static str>) -> Result<Self, Refusal> {
+        let head = &request.head;
+        let is_upgrade = head.method == Method::GET
+            && request.long_lived.as_ref().is_some_and(LongLived::can_upgrade)
+            && has_token(head, &UPGRADE, "websocket")
+            && has_token(head, &CONNECTION, "upgrade");
         if !is_upgrade || head.single(&SEC_WEBSOCKET_VERSION) != Some("13") {
             return Err(Refusal::UpgradeRequired);
         }
@@ -42,7 +45,7 @@ impl Handshake {
         if !is_key || !protocol.is_none_or(|it| has_token(head, &SEC_WEBSOCKET_PROTOCOL, it)) {
             return Err(Refusal::BadRequest);
         }
-        let accept = HeaderValue::try_from(derive_accept_key(key.as_bytes()));
+        let accept = HeaderValue::try_from(web_socket_accept(key));
         let mut headers = HeaderMap::from_iter([
             (UPGRADE, HeaderValue::from_static("websocket")),
             (CONNECTION, HeaderValue::from_static("upgrade")),
@@ -70,22 +73,35 @@ fn has_token(head: &Head, name: &HeaderName, token: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http::Method;
+    use std::sync::Arc;
+
+    use tokio::sync::Semaphore;
 
     use super::*;
+    use crate::http::body_budget::BodyBudget;
     use crate::http::message::Surface;
 
     const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
     fn read(lines: &[(&'static str, &str)]) -> Result<HeaderMap, Refusal> {
+        read_as(Method::GET, true, lines)
+    }
+
+    fn read_as(
+        method: Method,
+        can_upgrade: bool,
+        lines: &[(&'static str, &str)],
+    ) -> Result<HeaderMap, Refusal> {
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
             headers.append(*name, HeaderValue::from_str(value).unwrap());
         }
-        let (method, path) = (Method::GET, "/".to_owned());
-        let head =
-            Head { surface: Surface::Public, method, path, query: None, headers, peer: None };
-        Handshake::read(&head, Some("svc.test.v1")).map(|it| it.0)
+        let (surface, path) = (Surface::Public, "/".to_owned());
+        let head = Head { surface, method, path, query: None, headers, peer: None };
+        let (budget, permits) = (Arc::new(BodyBudget::new(1, 1)), Arc::new(Semaphore::new(1)));
+        let long_lived = Some(LongLived::new(budget, None, permits, can_upgrade));
+        let request = Request { head, body: Vec::new(), long_lived };
+        Handshake::read(&request, Some("svc.test.v1")).map(|it| it.0)
     }
 
     #[test]
@@ -103,6 +119,9 @@ mod tests {
         assert_eq!(headers.get(SEC_WEBSOCKET_ACCEPT).unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
         assert_eq!(headers.get(SEC_WEBSOCKET_PROTOCOL).unwrap(), "svc.test.v1");
         assert_eq!(headers.len(), 4, "no extension is taken: {headers:?}");
+        let refused = Err(Refusal::UpgradeRequired);
+        assert_eq!(read_as(Method::HEAD, true, &good), refused);
+        assert_eq!(read_as(Method::GET, false, &good), refused, "HTTP/1.0");
         for (name, value, refusal) in [
             ("upgrade", "h2c", Refusal::UpgradeRequired),
             ("connection", "close", Refusal::UpgradeRequired),

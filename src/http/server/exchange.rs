@@ -9,6 +9,8 @@ use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -36,7 +38,7 @@ pub(super) struct Exchange {
     pub(super) sockets: Arc<Sockets>,
     pub(super) peers: Arc<Peers>,
     pub(super) limits: Arc<TcpLimits>,
-    pub(super) budget: Arc<BodyBudget>,
+    pub(super) bodies: Arc<BodyBudget>,
     /// A permit for each answer that outlasts its handler.
     pub(super) long_lived: Arc<Semaphore>,
     pub(super) stopping: Stopping,
@@ -49,7 +51,6 @@ struct Held {
     client: Option<IpAddr>,
     bytes: Reservation,
     place: Option<Place>,
-    upgrade: Option<OnUpgrade>,
 }
 
 impl Exchange {
@@ -59,42 +60,52 @@ impl Exchange {
         &self,
         connection: &Arc<Connection>,
         turn: OurTurn,
-        request: http::Request<Incoming>,
+        mut request: http::Request<Incoming>,
     ) -> http::Response<AnswerBody> {
-        match self.read(connection.peer, request).await {
-            Ok(held) => {
-                let Held { admitted, body, client, bytes, place, upgrade } = held;
-                let answer = self.handle(admitted, body, client).await;
-                drop(bytes);
-                let response = match answer {
-                    Answer::Ready(response) => response,
-                    Answer::Late(late) => self.wait(late).await,
-                };
-                let Response { status, headers, body } = response;
-                let body = match body {
-                    Body::Whole(body) => return self.send(status, headers, body, client),
-                    Body::Events(events) => AnswerBody::events(EventBody::new(
-                        events,
-                        self.limits.keep_alive,
-                        self.stopping.stopped(),
-                        (place, turn),
-                    )),
-                    Body::WebSocket(socket) => {
-                        let Some(upgrade) = upgrade else {
-                            return into_hyper(self.service.refuse(Refusal::UpgradeRequired));
-                        };
-                        let held = (Arc::clone(connection), place, turn);
-                        Arc::clone(&self.sockets).serve(upgrade, socket, client, held);
-                        AnswerBody::whole("")
-                    }
-                };
-                with_body(status, headers, body)
-            }
+        let upgrade = request.extensions_mut().remove::<OnUpgrade>();
+        let held = match self.read(connection.peer, request).await {
+            Ok(held) => held,
             Err(refusal) => {
+                end_upgrade(upgrade, connection);
                 let mut response = into_hyper(*refusal);
                 // The body was not read to its end, so nothing after it can be trusted.
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-                response
+                return response;
+            }
+        };
+        let (client, place) = (held.client, held.place);
+        let long_lived = LongLived::new(
+            Arc::clone(&self.sockets.budget),
+            client,
+            Arc::clone(&self.long_lived),
+            upgrade.is_some(),
+        );
+        let answer = self.handle(held.admitted, held.body, long_lived).await;
+        drop(held.bytes);
+        let response = match answer {
+            Answer::Ready(response) => response,
+            Answer::Late(late) => self.wait(late).await,
+        };
+        let Response { status, headers, body } = response;
+        match (body, upgrade) {
+            (Body::WebSocket(socket), Some(upgrade)) => {
+                let held = (Arc::clone(connection), place, turn);
+                Arc::clone(&self.sockets).serve(upgrade, socket, client, held);
+                with_body(status, headers, AnswerBody::whole(""))
+            }
+            (Body::WebSocket(socket), None) => {
+                self.sockets.discard(socket.session).await;
+                into_hyper(self.service.refuse(Refusal::UpgradeRequired))
+            }
+            (Body::Events(events), upgrade) => {
+                end_upgrade(upgrade, connection);
+                let (keep_alive, stopped) = (self.limits.keep_alive, self.stopping.stopped());
+                let events = EventBody::new(events, keep_alive, stopped, (place, turn));
+                with_body(status, headers, AnswerBody::events(events))
+            }
+            (Body::Whole(body), upgrade) => {
+                end_upgrade(upgrade, connection);
+                self.send(status, headers, body, client)
             }
         }
     }
@@ -104,8 +115,7 @@ impl Exchange {
         peer: IpAddr,
         request: http::Request<Incoming>,
     ) -> Result<Held, Box<Response>> {
-        let (mut parts, body) = request.into_parts();
-        let upgrade = parts.extensions.remove::<OnUpgrade>();
+        let (parts, body) = request.into_parts();
         let client = self.peers.client(peer, &parts.headers);
         let head = head(self.surface, client, parts).map_err(|refusal| self.refuse(refusal))?;
         // A direct peer is counted by its connections.
@@ -123,7 +133,7 @@ impl Exchange {
             return Err(self.refuse(Refusal::PayloadTooLarge));
         }
         match timeout(self.limits.body_timeout, self.collect(body, client)).await {
-            Ok(Ok((body, bytes))) => Ok(Held { admitted, body, client, bytes, place, upgrade }),
+            Ok(Ok((body, bytes))) => Ok(Held { admitted, body, client, bytes, place }),
             Ok(Err(refusal)) => Err(self.refuse(refusal)),
             Err(_elapsed) => Err(self.refuse(Refusal::Timeout)),
         }
@@ -136,7 +146,7 @@ impl Exchange {
         mut body: Incoming,
         client: Option<IpAddr>,
     ) -> Result<(Vec<u8>, Reservation), Refusal> {
-        let (mut whole, mut held) = (Vec::new(), self.budget.reserve(client));
+        let (mut whole, mut held) = (Vec::new(), self.bodies.reserve(client));
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_| Refusal::BadRequest)?.into_data() else { continue };
             if !held.grow(data.len()) {
@@ -147,9 +157,7 @@ impl Exchange {
         Ok((whole, held))
     }
 
-    async fn handle(&self, admitted: Admitted, body: Vec<u8>, client: Option<IpAddr>) -> Answer {
-        let (budget, permits) = (Arc::clone(&self.budget), Arc::clone(&self.long_lived));
-        let long_lived = LongLived::new(budget, client, permits);
+    async fn handle(&self, admitted: Admitted, body: Vec<u8>, long_lived: LongLived) -> Answer {
         let service = Arc::clone(&self.service);
         let work = move || super::answer(&*service, admitted, body, Some(long_lived));
         let Some(answer) = self.pool.submit(work) else {
@@ -189,7 +197,7 @@ impl Exchange {
         if body.len() <= SMALL {
             return with_body(status, headers, AnswerBody::whole(body));
         }
-        let mut held = self.budget.reserve(client);
+        let mut held = self.bodies.reserve(client);
         if !held.grow(body.len()) {
             return into_hyper(self.service.refuse(Refusal::Overloaded));
         }
@@ -199,6 +207,19 @@ impl Exchange {
     fn refuse(&self, refusal: Refusal) -> Box<Response> {
         Box::new(self.service.refuse(refusal))
     }
+}
+
+/// Ends a connection as it would have ended by itself. hyper does not do that once a request has asked for
+/// another protocol, whatever it was answered.
+fn end_upgrade(upgrade: Option<OnUpgrade>, connection: &Arc<Connection>) {
+    let Some(upgrade) = upgrade else { return };
+    let connection = Arc::clone(connection);
+    tokio::spawn(async move {
+        if let Ok(upgraded) = upgrade.await {
+            drop(TokioIo::new(upgraded).shutdown().await);
+        }
+        drop(connection);
+    });
 }
 
 /// Returns the head, which must be in origin form, with one host and no transfer encoding. hyper hides a

@@ -18,6 +18,11 @@ pub struct TcpLimits {
     pub body_bytes_max: usize,
     /// Most of them for one client that is no trusted proxy; no less than the largest body there is.
     pub body_bytes_per_client_max: usize,
+    /// Most bytes of events and messages that wait for their peers, and of messages that have not come to
+    /// their end, at each door. They have a budget of their own: bodies of strangers end no stream.
+    pub long_lived_bytes_max: usize,
+    /// Most of them for one client that is no trusted proxy.
+    pub long_lived_bytes_per_client_max: usize,
     /// Longest time without the peer taking a byte of its answer.
     pub write_stall: Duration,
     /// Longest time a connection is kept without a request under way.
@@ -35,7 +40,7 @@ pub struct TcpLimits {
     /// Time until an answer that is handed in later.
     pub late_timeout: Duration,
     /// How long a stream or a WebSocket is silent before the peer hears that it is still there: by a comment,
-    /// or by a ping. A WebSocket whose peer answers to two pings in no way is ended with the third.
+    /// or by a ping. A WebSocket is ended when a third ping is due and nothing has come since the last two.
     pub keep_alive: Duration,
     /// Messages of WebSockets that handlers of each door take in at once.
     pub messages_max: usize,
@@ -53,6 +58,8 @@ impl Default for TcpLimits {
             body_timeout: Duration::from_secs(15),
             body_bytes_max: 128 << 20,
             body_bytes_per_client_max: 64 << 20,
+            long_lived_bytes_max: 64 << 20,
+            long_lived_bytes_per_client_max: 32 << 20,
             write_stall: Duration::from_secs(10),
             idle: Duration::from_secs(30),
             head_bytes_max: 16 << 10,
@@ -60,7 +67,7 @@ impl Default for TcpLimits {
             handler_threads: 16,
             queue_max: 256,
             handler_timeout: Duration::from_secs(30),
-            late_timeout: Duration::from_secs(120),
+            late_timeout: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             messages_max: 4,
             trusted_proxies: Vec::new(),

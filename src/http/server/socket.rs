@@ -3,23 +3,26 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_util::{SinkExt, StreamExt as _};
+use futures_util::future::{Fuse, FusedFuture as _};
+use futures_util::{FutureExt as _, SinkExt, StreamExt as _};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::sync::Semaphore;
+use tokio::task::coop::consume_budget;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
-use tokio_tungstenite::tungstenite::{self, Bytes, Message as Frame};
+use tokio_tungstenite::tungstenite::{self, Bytes, Message as Frame, Utf8Bytes};
 
 use super::contained;
+use super::limits::TcpLimits;
 use super::pool::Pool;
 use super::stop::Stopping;
 use crate::http::body_budget::{BodyBudget, Reservation};
@@ -27,26 +30,29 @@ use crate::http::long_lived::{Close, Message, Queue, Session, WebSocket};
 use crate::http::message::Surface;
 use crate::runtime::mutex::lock;
 
-/// How long the end of a socket may take: our last frame, and the peer's.
+/// How long the end of a socket may take: what still waits for the peer, our last frame, and the peer's.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How many bytes are read at once.
 const READ_BYTES: usize = 4 << 10;
-/// Pings without anything from the peer after which it is taken for gone.
+/// How many pings in a row may go unanswered.
 const UNANSWERED_MAX: u32 = 2;
+/// Bytes of a control frame besides its payload, as a client sends it.
+const CONTROL_HEADER: usize = 6;
 
 /// The WebSockets of a door.
 pub(super) struct Sockets {
     pub(super) surface: Surface,
     pub(super) pool: Arc<Pool>,
     /// A permit for each message that is being taken in.
-    pub(super) receiving: Semaphore,
+    pub(super) receiving: Arc<Semaphore>,
+    /// Bounds what waits for peers, and messages that have not come to their end.
     pub(super) budget: Arc<BodyBudget>,
-    /// From one ping to the next.
-    pub(super) keep_alive: Duration,
+    pub(super) limits: Arc<TcpLimits>,
     pub(super) stopping: Stopping,
 }
 
 type Stream<T> = WebSocketStream<Metered<T>>;
+type Shared = Arc<Mutex<dyn Session>>;
 
 impl Sockets {
     /// Serves a socket in a task of its own, once hyper has sent the answer to the handshake. Until the end
@@ -63,7 +69,7 @@ impl Sockets {
             // It fails when the connection ends first.
             if let Ok(upgraded) = upgrade.await {
                 let held = self.budget.reserve(client);
-                let stream = Metered { stream: TokioIo::new(upgraded), held };
+                let stream = Metered::new(TokioIo::new(upgraded), held, message_bytes_max);
                 let config = WebSocketConfig::default()
                     .read_buffer_size(READ_BYTES)
                     .write_buffer_size(0)
@@ -71,19 +77,30 @@ impl Sockets {
                     .max_frame_size(Some(message_bytes_max));
                 let mut stream =
                     WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-                if let Err(close) = self.converse(&mut stream, &mut queue, &session).await {
+                let ended = tokio::select! {
+                    ended = self.converse(&mut stream, &mut queue, &session) => ended,
+                    _grace = self.stopping.wait() => Err(Close::RESTART),
+                };
+                if let Err(close) = ended {
                     // Whatever fails now, the socket ends.
-                    drop(timeout(CLOSE_TIMEOUT, end(&mut stream, close)).await);
+                    drop(timeout(CLOSE_TIMEOUT, end(&mut stream, &mut queue, close)).await);
                 }
             }
-            // Senders hear of the end before the session does.
-            drop(queue);
-            self.handle(&session, |session| session.closed()).await;
-            drop((permit, held));
+            drop((queue, permit, held));
+            self.discard(session).await;
         });
     }
 
-    /// Serves a socket until its peer has gone.
+    /// Has a handler drop a session.
+    pub(super) async fn discard(&self, session: Shared) {
+        let Ok(permit) = Arc::clone(&self.receiving).acquire_owned().await else { return };
+        let surface = self.surface.as_str();
+        let work = move || drop((contained(surface, || drop(session)), permit));
+        self.pool.submit_soon(work).await;
+    }
+
+    /// Serves a socket until its peer has gone. It can be dropped at any time: a frame that was written in
+    /// part is finished by whatever is written next.
     ///
     /// # Errors
     /// How to close it instead.
@@ -91,45 +108,51 @@ impl Sockets {
         &self,
         stream: &mut Stream<T>,
         queue: &mut Queue<Message>,
-        session: &Arc<Mutex<dyn Session>>,
+        session: &Shared,
     ) -> Result<(), Close> {
-        let mut stopped = self.stopping.stopped();
-        let mut pings = interval(self.keep_alive);
+        let mut pings = interval(self.limits.keep_alive);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         pings.reset();
         let mut unanswered = 0;
+        // The message that is being taken in, if there is one; the next is not read before.
+        let mut taken = pin!(Fuse::terminated());
         loop {
+            // A thousand small frames may be there at once.
+            consume_budget().await;
+            let is_free = taken.is_terminated();
             let sent = tokio::select! {
-                () = &mut stopped => return Err(Close::RESTART),
                 item = queue.recv() => match item {
                     Some((Message::Text(text), _held)) => stream.send(Frame::text(text)).await,
-                    Some((Message::Close(close), _)) => return Err(close),
+                    Some((Message::Close(close), _)) => {
+                        while queue.try_recv().is_ok() {}
+                        return Err(close);
+                    }
                     None => return Err(Close::NORMAL),
                 },
-                received = stream.next() => {
+                received = stream.next(), if is_free => {
                     unanswered = 0;
                     match received {
                         Some(Ok(Frame::Text(text))) => {
-                            let taken = self.handle(session, move |it| it.receive(&text)).await;
-                            taken.unwrap_or(Err(Close::INTERNAL))?;
-                            stream.get_mut().held.clear();
+                            taken.set(self.receive(session, text).fuse());
+                            Ok(())
                         }
-                        Some(Ok(Frame::Binary(_))) => return Err(Close::BINARY),
-                        // A ping is answered with the next read.
-                        Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => {
-                            stream.get_mut().held.clear();
-                        }
-                        Some(Ok(Frame::Close(_))) => return Err(Close::NORMAL),
+                        Some(Ok(frame)) => answer(stream, frame).await?,
                         Some(Err(error)) => return refuse(&error),
                         None => return Ok(()),
                     }
+                }
+                result = &mut taken, if !is_free => {
+                    result?;
+                    unanswered = 0;
+                    stream.get_mut().let_go(usize::MAX);
                     Ok(())
                 }
                 _ = pings.tick() => {
                     if unanswered == UNANSWERED_MAX {
                         return Ok(());
                     }
-                    unanswered += 1;
+                    // Its answer is not read before the message is taken in.
+                    unanswered += u32::from(is_free);
                     stream.send(Frame::Ping(Bytes::new())).await
                 }
             };
@@ -139,16 +162,40 @@ impl Sockets {
         }
     }
 
-    /// Has a handler do something with a session; returns nothing if it panicked.
-    async fn handle<T: Send + 'static>(
-        &self,
-        session: &Arc<Mutex<dyn Session>>,
-        work: impl FnOnce(&mut dyn Session) -> T + Send + 'static,
-    ) -> Option<T> {
-        let _permit = self.receiving.acquire().await.ok()?;
-        let (session, surface) = (Arc::clone(session), self.surface.as_str());
-        let work = move || contained(surface, || work(&mut *lock(&session)));
-        self.pool.submit_soon(work).await.flatten()
+    /// Has a handler take a message in.
+    async fn receive(&self, session: &Shared, text: Utf8Bytes) -> Result<(), Close> {
+        let taken = timeout(self.limits.handler_timeout, async {
+            // Held by the handler: one that hangs keeps its permit, whoever still waits for it.
+            let permit = Arc::clone(&self.receiving).acquire_owned().await.ok()?;
+            let (session, surface) = (Arc::clone(session), self.surface.as_str());
+            let work = move || {
+                let taken = contained(surface, || lock(&session).receive(&text));
+                drop((session, permit));
+                taken
+            };
+            self.pool.submit_soon(work).await.flatten()
+        });
+        taken.await.ok().flatten().unwrap_or(Err(Close::INTERNAL))
+    }
+}
+
+/// Answers a frame that is no text.
+async fn answer<T: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut Stream<T>,
+    frame: Frame,
+) -> Result<Result<(), tungstenite::Error>, Close> {
+    match frame {
+        Frame::Ping(payload) => {
+            stream.get_mut().let_go(CONTROL_HEADER + payload.len());
+            // The answer leaves before another ping is read: a peer that does not read it asks for no more.
+            Ok(SinkExt::<Frame>::flush(stream).await)
+        }
+        Frame::Pong(payload) => {
+            stream.get_mut().let_go(CONTROL_HEADER + payload.len());
+            Ok(Ok(()))
+        }
+        Frame::Close(_) => Err(Close::NORMAL),
+        Frame::Text(_) | Frame::Binary(_) | Frame::Frame(_) => Err(Close::BINARY),
     }
 }
 
@@ -159,27 +206,62 @@ fn refuse(error: &tungstenite::Error) -> Result<(), Close> {
         tungstenite::Error::Utf8(_) => Err(Close::NOT_TEXT),
         tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Ok(()),
         tungstenite::Error::Protocol(_) => Err(Close::PROTOCOL),
-        tungstenite::Error::Io(error) if error.kind() == io::ErrorKind::QuotaExceeded => {
-            Err(Close::OVERLOADED)
-        }
+        tungstenite::Error::Io(error) => match error.kind() {
+            io::ErrorKind::QuotaExceeded => Err(Close::OVERLOADED),
+            io::ErrorKind::FileTooLarge => Err(Close::TOO_LONG),
+            _ => Ok(()),
+        },
         _ => Ok(()),
     }
 }
 
-/// Closes a socket: says why, waits for the peer's word, and lets it read ours.
-async fn end<T: AsyncRead + AsyncWrite + Unpin>(stream: &mut Stream<T>, close: Close) {
+/// Closes a socket: sends what still waits, says why, waits for the peer's word, and lets it read ours.
+async fn end<T: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut Stream<T>,
+    queue: &mut Queue<Message>,
+    close: Close,
+) {
+    queue.close();
+    while let Ok((Message::Text(text), _held)) = queue.try_recv() {
+        if stream.send(Frame::text(text)).await.is_err() {
+            return;
+        }
+    }
     let frame = CloseFrame { code: close.code.into(), reason: close.reason.into() };
-    // It is an error when the peer closed first; then the answer to its frame is what is flushed.
+    // Fails when the peer closed first; then the next line sends the reply to its close frame.
     drop(stream.close(Some(frame)).await);
     drop(SinkExt::<Frame>::close(stream).await);
     while let Some(Ok(_)) = stream.next().await {}
     drop(stream.get_mut().shutdown().await);
 }
 
-/// A stream whose bytes are counted until a whole message was taken in.
+/// A stream whose bytes are counted until the message they belong to was taken in.
 struct Metered<T> {
     stream: T,
     held: Reservation,
+    /// Bytes that were read and not let go of.
+    unread: usize,
+    unread_max: usize,
+}
+
+impl<T> Metered<T> {
+    /// Returns a stream of messages of up to `message_bytes_max` bytes, which may come in parts.
+    fn new(stream: T, held: Reservation, message_bytes_max: usize) -> Self {
+        // A quarter more for the headers of the parts, and what is read ahead.
+        let unread_max = message_bytes_max + message_bytes_max / 4 + 2 * READ_BYTES;
+        Self { stream, held, unread: 0, unread_max }
+    }
+
+    /// Counts so many bytes no more.
+    fn let_go(&mut self, bytes: usize) {
+        self.unread = self.unread.saturating_sub(bytes);
+        let _fits = self.charge();
+    }
+
+    /// Reserves what is counted; the first few bytes are what every socket may have.
+    fn charge(&mut self) -> bool {
+        self.held.resize(self.unread.saturating_sub(READ_BYTES))
+    }
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Metered<T> {
@@ -190,8 +272,14 @@ impl<T: AsyncRead + Unpin> AsyncRead for Metered<T> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        let fits = self.held.grow(buffer.filled().len() - before);
-        Poll::Ready(if fits { Ok(()) } else { Err(io::ErrorKind::QuotaExceeded.into()) })
+        self.unread += buffer.filled().len() - before;
+        Poll::Ready(if self.unread > self.unread_max {
+            Err(io::ErrorKind::FileTooLarge.into())
+        } else if self.charge() {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::QuotaExceeded.into())
+        })
     }
 }
 

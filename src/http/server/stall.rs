@@ -24,7 +24,7 @@ const LINGER_BYTES: usize = 256 << 10;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns(Arc<AtomicUsize>);
 
-/// Our turn, to its end when dropped: until then nothing that the peer sends is a head, and so nothing is
+/// Our turn, which ends when this is dropped: until then nothing that the peer sends is a head, so nothing is
 /// late.
 #[derive(Debug)]
 pub(super) struct OurTurn(Turns);

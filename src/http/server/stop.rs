@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::watch::{Receiver, Sender, channel};
 
-/// Over once the stop has begun.
+/// Completes once the stop has begun.
 pub(super) type Stopped = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Begins the stop, by being sent the time that running exchanges have, or by being dropped.
@@ -29,7 +29,7 @@ impl Stopping {
         stopping.wait_for(Option::is_some).await.ok().and_then(|grace| *grace).unwrap_or_default()
     }
 
-    /// Returns what is over once the stop has begun.
+    /// Returns what completes once the stop has begun.
     pub(super) fn stopped(&self) -> Stopped {
         let stopping = self.clone();
         Box::pin(async move {

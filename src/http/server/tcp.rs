@@ -11,7 +11,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rustix::net::sockopt::set_tcp_user_timeout;
+use rustix::net::sockopt;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
@@ -33,9 +33,11 @@ use crate::http::message::{Service, Surface};
 use crate::runtime::semaphore;
 use crate::runtime::thread;
 
-/// How long the peer's system may acknowledge nothing of what was sent to it, in milliseconds: a peer that
-/// vanished without a word is noticed by this, when nothing is left to be read from it.
+/// Longest time that sent data may stay unacknowledged, in milliseconds. It ends connections whose peer
+/// vanished without closing them; where nothing is sent, the probes of `KEEP_ALIVE` are.
 const UNACKNOWLEDGED_MAX: u32 = 30_000;
+/// From one probe of a silent connection to the next.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long accepting rests after an error. Most of them (no more descriptors) last a while.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 
@@ -46,7 +48,7 @@ pub struct Listener {
     pub surface: Surface,
     /// The socket.
     pub socket: TcpListener,
-    /// Most connections at once, half of them for answers that outlast their handler. For a further one
+    /// Most connections at once, at most half of them for answers that outlast their handler. For a further one
     /// the connection goes that has owed its first head for the longest time; when none owes it, the
     /// further one is closed.
     pub connections_max: u16,
@@ -130,16 +132,18 @@ impl Hall {
         let limits = Arc::clone(&self.limits);
         let (pool, handlers) = Pool::start(limits.handler_threads, limits.queue_max)?;
         let (pool, stopping) = (Arc::new(pool), self.stopping.clone());
-        let budget =
-            Arc::new(BodyBudget::new(limits.body_bytes_max, limits.body_bytes_per_client_max));
         let sockets = Arc::new(Sockets {
             surface,
             pool: Arc::clone(&pool),
-            receiving: Semaphore::new(limits.messages_max),
-            budget: Arc::clone(&budget),
-            keep_alive: limits.keep_alive,
+            receiving: Arc::new(Semaphore::new(limits.messages_max)),
+            budget: Arc::new(BodyBudget::new(
+                limits.long_lived_bytes_max,
+                limits.long_lived_bytes_per_client_max,
+            )),
+            limits: Arc::clone(&limits),
             stopping: stopping.clone(),
         });
+        let bodies = BodyBudget::new(limits.body_bytes_max, limits.body_bytes_per_client_max);
         let exchange = Arc::new(Exchange {
             surface,
             service: Arc::clone(service),
@@ -147,7 +151,7 @@ impl Hall {
             sockets,
             peers: Arc::clone(&self.peers),
             limits,
-            budget,
+            bodies: Arc::new(bodies),
             long_lived: Arc::new(Semaphore::new(usize::from(connections_max / 2))),
             stopping,
         });
@@ -233,10 +237,13 @@ fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
     });
 }
 
-/// Sends what is written at once, and ends a connection whose peer acknowledges nothing any more.
+/// Has what is written sent at once, and a connection ended whose peer has vanished.
 fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    Ok(set_tcp_user_timeout(stream, UNACKNOWLEDGED_MAX)?)
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, KEEP_ALIVE)?;
+    sockopt::set_tcp_keepintvl(stream, KEEP_ALIVE)?;
+    Ok(sockopt::set_tcp_user_timeout(stream, UNACKNOWLEDGED_MAX)?)
 }
 
 async fn converse(

@@ -12,7 +12,8 @@ use super::wire::{Crowd, converse, reset};
 use crate::daemon::ask::Door;
 use crate::daemon::letters;
 use crate::daemon::site::Site;
-use crate::http_server::events::wait_for_open;
+use crate::daemon::wait_for;
+use crate::http_server::events::{open_count, wait_for_open};
 use crate::http_server::web_sockets::{self, UPGRADE, frame};
 
 /// Of each kind of peer.
@@ -64,7 +65,7 @@ fn streams_and_sockets_that_mean_harm_are_bounded_and_webhooks_do_not_notice() {
         drop(half);
     }
     // The peers that took nothing, or as good as nothing, have been cut.
-    wait_for_open(address, 2 * EACH);
+    wait_for("deaf and slow peers to be cut", || (open_count(address) == 2 * EACH).then_some(()));
     let during = Held::of(&daemon);
     println!("streams and sockets that mean harm: {}; {before:?} to {during:?}", probes.verdict());
     during.assert_bounded(before, 200);

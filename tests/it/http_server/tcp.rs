@@ -87,12 +87,16 @@ fn refuses_doubtful_requests_and_goes_on() {
 #[test]
 fn answers_a_refused_upload_that_keeps_coming() {
     let (server, address, _held) = start_tcp(tcp_limits());
-    let mut stream = connect(address);
-    stream.write_all(post("300000", "").as_bytes()).unwrap();
-    assert_status(&read_until(&mut stream, "refused"), "413");
-    // A closed socket would reset the connection at the first and refuse the second.
-    for _ in 0..2 {
-        stream.write_all(&[b'x'; 50_000]).unwrap();
+    let upgrade = "Content-Length: 300000\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n";
+    for lines in ["Content-Length: 300000\r\n", upgrade] {
+        let mut stream = connect(address);
+        let request = format!("POST / HTTP/1.1\r\nHost: a\r\n{lines}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        assert_status(&read_until(&mut stream, "refused"), "413");
+        // A closed socket would reset the connection at the first and refuse the second.
+        for _ in 0..2 {
+            stream.write_all(&[b'x'; 50_000]).unwrap();
+        }
     }
     server.stop(PATIENCE);
 }

@@ -103,6 +103,8 @@ fn what_breaks_the_rules_ends_the_socket_and_says_why() {
         (vec![0x81, 1, b'x'], 1002),
         (long, 1009),
         (frame(0x81, b"panic"), 1011),
+        // Parts that hold nothing, and cost all the more.
+        ([frame(0x01, b""), frame(0x00, b"").repeat(20_000)].concat(), 1009),
     ] {
         let mut socket = open(address);
         drop(socket.get_mut().write_all(&sent));
@@ -172,6 +174,72 @@ fn a_peer_that_does_not_read_is_cut() {
     assert!(!clean, "sixty megabytes wait for a peer that reads nothing");
     wait_for_open(address, 0);
     assert_status(&talk(connect(address), &closing("/")), "200");
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn a_peer_that_asks_for_answers_and_reads_none_is_not_read_either() {
+    let (server, address, _held) = start_tcp(tcp_limits());
+    let mut deaf = open_stream(address);
+    deaf.set_write_timeout(Some(SHORT * 2)).unwrap();
+    let pings = frame(0x89, &[b'x'; 125]).repeat(1_000);
+    // What sockets take in between is far less.
+    let all_sent = (0..500).all(|_| deaf.write_all(&pings).is_ok());
+    assert!(
+        !all_sent,
+        "the answers to sixty megabytes of pings wait for a peer that reads nothing"
+    );
+    drop(deaf);
+    wait_for_open(address, 0);
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn an_unfinished_message_counts_until_its_end_whatever_comes_between() {
+    let limits = TcpLimits { long_lived_bytes_max: 100_000, ..tcp_limits() };
+    let (server, address, _held) = start_tcp(limits);
+    let part = [&[0x01, 0xfe][..], &60_000_u16.to_be_bytes(), &MASK, &[b'x'; 60_000]].concat();
+    let (mut first, mut second) = (open(address), open(address));
+    first.get_mut().write_all(&part).unwrap();
+    first.get_mut().write_all(&frame(0x89, b"ping")).unwrap();
+    assert_eq!(first.read().unwrap(), Message::Pong("ping".into()));
+    second.get_mut().write_all(&part).unwrap();
+    assert_eq!(close_code(second), Some(1013));
+    wait_for_open(address, 1);
+    first.get_mut().write_all(&frame(0x89, b"still")).unwrap();
+    assert_eq!(first.read().unwrap(), Message::Pong("still".into()));
+    drop(first);
+    wait_for_open(address, 0);
+    assert_echoes(&mut open(address), &"x".repeat(40_000));
+    server.stop(PATIENCE);
+}
+
+#[test]
+fn a_message_that_takes_long_holds_up_nobody_else() {
+    let limits = TcpLimits { handler_timeout: SHORT, messages_max: 2, ..tcp_limits() };
+    let (server, address, _held) = start_tcp(limits);
+    let (mut slow, mut other) = (open(address), open(address));
+    slow.send(Message::text("wait")).unwrap();
+    assert_echoes(&mut other, "meanwhile");
+    assert_eq!(close_code(slow), Some(1011));
+    server.stop(PATIENCE);
+
+    let (server, address, _held) = start_tcp(tcp_limits());
+    let mut slow = open(address);
+    slow.send(Message::text("wait")).unwrap();
+    assert_echoes(&mut open(address), "meanwhile");
+    let stopping = thread::spawn("stopping", move || server.stop(PATIENCE)).unwrap();
+    assert_eq!(close_code(slow), Some(1012));
+    stopping.join().unwrap();
+}
+
+#[test]
+fn what_was_sent_before_the_end_reaches_the_peer() {
+    let (server, address, _held) = start_tcp(tcp_limits());
+    let mut socket = open(address);
+    socket.send(Message::text("end")).unwrap();
+    assert_eq!(socket.read().unwrap(), Message::text("farewell"));
+    assert_eq!(close_code(socket), Some(4_000));
     server.stop(PATIENCE);
 }
 
