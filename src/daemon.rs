@@ -304,7 +304,11 @@ fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Option<Result
 }
 
 fn router(app: &Arc<App>, operator_hosts: Vec<String>) -> Arc<dyn Service> {
-    let router: Arc<dyn Service> = Arc::new(Router::new(Arc::clone(app), operator_hosts));
+    #[cfg(not(feature = "fixture"))]
+    let gate = None;
+    #[cfg(feature = "fixture")]
+    let gate = Some(crate::http::fixture::gate(Arc::clone(&app.clock)));
+    let router: Arc<dyn Service> = Arc::new(Router::new(Arc::clone(app), operator_hosts, gate));
     #[cfg(feature = "fixture")]
     let router = crate::http::fixture::over(router);
     router

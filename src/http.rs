@@ -6,8 +6,10 @@
 
 #[cfg(feature = "fixture")]
 pub mod fixture;
+pub mod gate;
 pub mod long_lived;
 pub mod message;
+pub mod rate_limit;
 pub mod routes;
 pub mod server;
 pub mod web_socket;

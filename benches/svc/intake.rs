@@ -142,7 +142,7 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
     };
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
-    let router: Arc<dyn Service> = Arc::new(Router::new(Arc::new(app), Vec::new()));
+    let router: Arc<dyn Service> = Arc::new(Router::new(Arc::new(app), Vec::new(), None));
     let listener = Listener { surface: Surface::Public, socket, connections_max: 4_096 };
     // All clients are at one address, as behind a proxy.
     let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];

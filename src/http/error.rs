@@ -108,7 +108,7 @@ pub(super) fn of_app(error: &Error) -> Response {
 }
 
 /// Returns whole seconds, none too few and at least one: zero would ask for the request at once.
-fn seconds(duration: Duration) -> HeaderValue {
+pub(super) fn seconds(duration: Duration) -> HeaderValue {
     let up = u64::from(duration.subsec_nanos() > 0);
     HeaderValue::from((duration.as_secs() + up).max(1))
 }

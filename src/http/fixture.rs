@@ -1,19 +1,25 @@
 //! Answers that outlast their handlers, for tests and benchmarks of the server. Behind the feature `fixture`,
 //! which nothing that is installed has.
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 
+use crate::http::gate::{Caller, Gate, Refused, Rules, TokenRules, Tokens};
 use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Session};
 use crate::http::message::{Admitted, Answer, Head, Refusal, Request, Response, Service, Surface};
+use crate::http::rate_limit::Rate;
 use crate::http::web_socket::Handshake;
+use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 use crate::runtime::notify::Notify;
 use crate::runtime::thread;
 
 const PREFIX: &str = "/fixture/";
+/// It stands in the table of routes, behind [`gate`].
+const GATED: &str = "/fixture/gated";
 /// Longest message a socket takes in.
 const MESSAGE_BYTES_MAX: usize = 64 << 10;
 /// From one event of a stream that ticks to its next.
@@ -69,7 +75,8 @@ pub fn over(inner: Arc<dyn Service>) -> Arc<dyn Service> {
 
 impl Service for Fixture {
     fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
-        if head.path.strip_prefix(PREFIX).is_none() || head.surface == Surface::Control {
+        let is_ours = head.path.starts_with(PREFIX) && head.path != GATED;
+        if !is_ours || head.surface == Surface::Control {
             return self.inner.admit(head);
         }
         let lasting = Arc::clone(&self.lasting);
@@ -184,4 +191,68 @@ impl Session for Echo {
             }
         }
     }
+}
+
+/// Returns a gate that goes by `fixture.test` and lets pages of `https://page.test` call.
+///
+/// It takes two tokens: `good` has the scope that is needed, `poor` has not. Keys are unavailable for the token
+/// `later`.
+#[must_use]
+pub fn gate(clock: Arc<dyn Clock>) -> Gate {
+    let rules = Rules {
+        hosts: vec!["fixture.test".to_owned(), "fixture.test:8443".to_owned()],
+        origins: vec!["https://page.test".to_owned()],
+        is_https: true,
+        request_headers: HeaderValue::from_static("authorization, content-type"),
+        response_headers: HeaderValue::from_static("retry-after, www-authenticate"),
+        peer_rate: Rate { per_second: 1, burst: 40 },
+        subject_rate: Rate { per_second: 1, burst: 4 },
+        tokens: Some(TokenRules {
+            resource_metadata: "https://fixture.test/metadata".to_owned(),
+            scope: "read".to_owned(),
+            tokens: Arc::new(Owners::default()),
+        }),
+        describe: |refused| ("text/plain", format!("{refused:?}").into_bytes()),
+    };
+    Gate::new(rules, clock)
+}
+
+/// Answers a caller with its name, late if it says so.
+pub(super) fn gated(caller: Option<&Caller>, request: &Request) -> Answer {
+    let name = caller.map_or("nobody", |caller| &caller.subject);
+    let late = request.long_lived.as_ref().filter(|_| request.body == b"late");
+    match late.map(LongLived::late) {
+        Some(Ok((sender, late))) => {
+            sender.send(text(name));
+            Answer::Late(late)
+        }
+        _ => text(name).into(),
+    }
+}
+
+/// The owners of tokens; each token is remembered once it was checked.
+#[derive(Default)]
+struct Owners(Mutex<Vec<String>>);
+
+impl Tokens for Owners {
+    fn known(&self, token: &str) -> Option<Caller> {
+        let is_known = lock(&self.0).iter().any(|known| known == token);
+        is_known.then(|| owner("read"))
+    }
+
+    fn check(&self, token: &str, _peer: Option<IpAddr>) -> Result<Caller, Refused> {
+        match token {
+            "good" => {
+                lock(&self.0).push(token.to_owned());
+                Ok(owner("read"))
+            }
+            "poor" => Ok(owner("write")),
+            "later" => Err(Refused::KeysUnavailable { retry_after: Duration::from_secs(7) }),
+            _ => Err(Refused::InvalidToken),
+        }
+    }
+}
+
+fn owner(scope: &str) -> Caller {
+    Caller { subject: "https://issuer.test someone".to_owned(), scopes: vec![scope.to_owned()] }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode};
@@ -204,6 +205,16 @@ pub struct Admitted {
     head: Head,
     body_max: usize,
     handler: Box<dyn FnOnce(&Request) -> Answer + Send>,
+    way_out: Option<Arc<dyn WayOut>>,
+}
+
+/// What every answer to a request passes that has one, whoever makes it.
+pub trait WayOut: Send + Sync {
+    /// Answers what a server found wrong by itself, or what took too long.
+    fn refuse(&self, refusal: Refusal) -> Response;
+
+    /// Puts on an answer what all of them carry.
+    fn finish(&self, response: Response) -> Response;
 }
 
 impl Admitted {
@@ -214,7 +225,20 @@ impl Admitted {
         body_max: usize,
         handler: impl FnOnce(&Request) -> A + Send + 'static,
     ) -> Self {
-        Self { head, body_max, handler: Box::new(|request| handler(request).into()) }
+        let handler = Box::new(|request: &Request| handler(request).into());
+        Self { head, body_max, handler, way_out: None }
+    }
+
+    /// Has all answers to the request pass a way out.
+    #[must_use]
+    pub fn through(self, way_out: Arc<dyn WayOut>) -> Self {
+        Self { way_out: Some(way_out), ..self }
+    }
+
+    /// Returns the way out that all answers pass, if there is one.
+    #[must_use]
+    pub fn way_out(&self) -> Option<Arc<dyn WayOut>> {
+        self.way_out.clone()
     }
 
     /// Returns the door that the request came through.

@@ -4,200 +4,26 @@
 //! unauthenticated caller gets the same answer for every path, method and body; elsewhere, for every
 //! request an operator's route would answer.
 
+mod table;
+
 use std::sync::Arc;
 
 use http::header::{AUTHORIZATION, HOST};
 use http::{Method, StatusCode};
 
-use crate::api::{AuditEvent, DeadLetter, ReconciliationItem, ReleaseRun};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::card;
 use crate::config::is_loopback_host;
-use crate::domain::agent_card;
-use crate::http::cards::registry;
-use crate::http::message::{Admitted, Head, Refusal, Request, Response, Service, Surface};
-use crate::http::operator::lists;
+use crate::http::error;
+use crate::http::gate::{Gate, Visit};
+use crate::http::message::{
+    Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, WayOut,
+};
 use crate::http::path::{self, Path};
-use crate::http::{callback, cards, error, health, operator, slo, webhook};
+use table::{BodyLimit, Handler, ROUTES, Route};
 
 /// Everything below it needs the operator's token.
 const OPERATOR_PREFIX: &str = "/api/v1/operator";
-/// Largest body of an operator's request, in bytes: none has a meaning.
-const OPERATOR_BODY_MAX: usize = 4 * 1024;
-/// Largest body of a result, in bytes.
-const RESULT_BODY_MAX: usize = 64 * 1024;
-
-/// A handler, by who may call it.
-enum Handler {
-    /// Anyone.
-    Open(fn(&App, &Request) -> Response),
-    /// Workflow runs; the intention checks which.
-    Run(fn(&App, &Request, &Path<'_>) -> Response),
-    /// Anyone who reaches the surface, about what the path names.
-    Reader(fn(&App, &Request, &Path<'_>) -> Result<Response, Error>),
-    /// Operators; the principal is the proof.
-    Operator(fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>),
-}
-
-/// How large a body may be.
-enum BodyLimit {
-    /// A request with any is refused.
-    None,
-    /// So many bytes.
-    Max(usize),
-    /// As configured for webhooks.
-    Webhook,
-}
-
-struct Route {
-    surfaces: &'static [Surface],
-    method: Method,
-    path: &'static str,
-    body: BodyLimit,
-    handler: Handler,
-}
-
-const EVERYWHERE: &[Surface] = &[Surface::Control, Surface::Operator, Surface::Public];
-const OPERATORS: &[Surface] = &[Surface::Control, Surface::Operator];
-const PUBLIC: &[Surface] = &[Surface::Public];
-
-const ROUTES: &[Route] = &[
-    Route {
-        surfaces: EVERYWHERE,
-        method: Method::GET,
-        path: "/health/live",
-        body: BodyLimit::None,
-        handler: Handler::Open(health::live),
-    },
-    Route {
-        surfaces: EVERYWHERE,
-        method: Method::GET,
-        path: "/health/ready",
-        body: BodyLimit::None,
-        handler: Handler::Open(health::ready),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/metrics",
-        body: BodyLimit::None,
-        handler: Handler::Open(health::metrics),
-    },
-    Route {
-        surfaces: PUBLIC,
-        method: Method::POST,
-        path: "/webhooks/forge",
-        body: BodyLimit::Webhook,
-        handler: Handler::Open(webhook::receive),
-    },
-    // Not public: it costs time, and who writes cards works on this machine or on that network.
-    Route {
-        surfaces: OPERATORS,
-        method: Method::POST,
-        path: "/api/v1/agent-cards/validate",
-        body: BodyLimit::Max(card::BYTES_MAX),
-        handler: Handler::Reader(cards::validate),
-    },
-    Route {
-        surfaces: PUBLIC,
-        method: Method::POST,
-        path: "/api/v1/release-runs/{releaseRunId}/attempts/{attemptId}/result",
-        body: BodyLimit::Max(RESULT_BODY_MAX),
-        handler: Handler::Run(callback::receive),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/agent-cards",
-        body: BodyLimit::None,
-        handler: Handler::Reader(registry::list),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/agent-cards/{name}",
-        body: BodyLimit::None,
-        handler: Handler::Reader(registry::show),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::PUT,
-        path: "/api/v1/agent-cards/{name}",
-        body: BodyLimit::Max(agent_card::BYTES_MAX),
-        handler: Handler::Operator(registry::put),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::DELETE,
-        path: "/api/v1/agent-cards/{name}",
-        body: BodyLimit::None,
-        handler: Handler::Operator(registry::remove),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/operator/installations",
-        body: BodyLimit::None,
-        handler: Handler::Operator(operator::installations),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/operator/slo",
-        body: BodyLimit::None,
-        handler: Handler::Operator(slo::slo),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/operator/installations/{installationId}/dead-letters",
-        body: BodyLimit::None,
-        handler: Handler::Operator(lists::list::<DeadLetter>),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}",
-        body: BodyLimit::None,
-        handler: Handler::Operator(operator::dead_letter),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::POST,
-        path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}/replay",
-        body: BodyLimit::Max(OPERATOR_BODY_MAX),
-        handler: Handler::Operator(operator::replay),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/operator/installations/{installationId}/audit-events",
-        body: BodyLimit::None,
-        handler: Handler::Operator(lists::list::<AuditEvent>),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/operator/installations/{installationId}/releases",
-        body: BodyLimit::None,
-        handler: Handler::Operator(lists::list::<ReleaseRun>),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/operator/installations/{installationId}/releases/{releaseRunId}",
-        body: BodyLimit::None,
-        handler: Handler::Operator(operator::releases::show),
-    },
-    Route {
-        surfaces: OPERATORS,
-        method: Method::GET,
-        path: "/api/v1/operator/installations/{installationId}/reconciliation-items",
-        body: BodyLimit::None,
-        handler: Handler::Operator(lists::list::<ReconciliationItem>),
-    },
-];
 
 /// Says of every route which surfaces, method and path it has, for documents and tests.
 pub fn listing() -> impl Iterator<Item = (&'static [Surface], &'static Method, &'static str)> {
@@ -208,14 +34,15 @@ pub fn listing() -> impl Iterator<Item = (&'static [Surface], &'static Method, &
 pub struct Router {
     app: Arc<App>,
     operator_hosts: Vec<String>,
+    gate: Option<Arc<Gate>>,
 }
 
 impl Router {
     /// Returns a router over the intentions of `app`. The operator address answers to loopback names
-    /// and to `operator_hosts`, in lower case.
+    /// and to `operator_hosts`, in lower case. Without a gate, the routes behind it do not exist.
     #[must_use]
-    pub const fn new(app: Arc<App>, operator_hosts: Vec<String>) -> Self {
-        Self { app, operator_hosts }
+    pub fn new(app: Arc<App>, operator_hosts: Vec<String>, gate: Option<Gate>) -> Self {
+        Self { app, operator_hosts, gate: gate.map(Arc::new) }
     }
 
     /// Finds the route of a request, and who asks when that matters.
@@ -264,9 +91,56 @@ impl Router {
     }
 }
 
+impl Router {
+    /// Admits a request to a path whose routes are behind the gate.
+    fn admit_gated(&self, head: Head) -> Result<Admitted, Box<Response>> {
+        let gate = self.gate.as_ref().ok_or_else(|| Box::new(error::no_route()))?;
+        let methods: Vec<Method> = rows(&head).map(|route| route.method.clone()).collect();
+        let route = rows(&head).find(|route| route.method == head.method);
+        let body_max = route.map_or(Ok(0), |route| self.limit_of(route))?;
+        let visit = Arc::new(gate.admit(&head, &methods, body_max)?);
+        let way_out = Counted {
+            app: Arc::clone(&self.app),
+            surface: head.surface,
+            visit: Arc::clone(&visit),
+        };
+        let handler = route.map(|route| &route.handler);
+        let answer = move |request: &Request| match (handler, visit.caller()) {
+            (Some(Handler::Gated(handler)), Ok(caller)) => handler(caller.as_ref(), request),
+            (_, Err(refusal)) => Answer::from(*refusal),
+            // The gate lets in no other method.
+            (_, Ok(_)) => Answer::from(error::no_route()),
+        };
+        Ok(Admitted::new(head, body_max, answer).through(Arc::new(way_out)))
+    }
+}
+
+/// The way out of a gate, where answers are counted.
+struct Counted {
+    app: Arc<App>,
+    surface: Surface,
+    visit: Arc<Visit>,
+}
+
+impl WayOut for Counted {
+    fn refuse(&self, refusal: Refusal) -> Response {
+        WayOut::refuse(&*self.visit, refusal)
+    }
+
+    fn finish(&self, response: Response) -> Response {
+        count(&self.app, self.surface, response.status);
+        self.visit.finish(response)
+    }
+}
+
 impl Service for Router {
     fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
         let surface = head.surface;
+        // All routes of a path are behind the gate, or none.
+        if rows(&head).next().is_some_and(|route| matches!(route.handler, Handler::Gated(_))) {
+            let admitted = self.admit_gated(head);
+            return admitted.inspect_err(|refusal| count(&self.app, surface, refusal.status));
+        }
         let found = self.find(&head);
         let found = found.and_then(|(route, asker)| Ok((route, asker, self.limit_of(route)?)));
         let (route, asker, body_max) = found.inspect_err(|response| {
@@ -297,13 +171,18 @@ enum Asker {
     Operator(Principal),
 }
 
+/// Returns the rows of a request's path on its surface.
+fn rows(head: &Head) -> impl Iterator<Item = &'static Route> {
+    let theirs = |route: &&Route| {
+        route.surfaces.contains(&head.surface) && path::matches(route.path, &head.path)
+    };
+    ROUTES.iter().filter(theirs)
+}
+
 /// Looks a request up in the table; otherwise returns the methods its path has on its surface.
 fn look_up(head: &Head) -> Result<&'static Route, Vec<Method>> {
     let mut allowed = Vec::new();
-    for route in ROUTES.iter().filter(|route| route.surfaces.contains(&head.surface)) {
-        if !path::matches(route.path, &head.path) {
-            continue;
-        }
+    for route in rows(head) {
         if answers(route, &head.method) {
             return Ok(route);
         }
@@ -328,6 +207,8 @@ fn answer(app: &App, route: &Route, asker: &Asker, request: &Request) -> Respons
         }
         // An operator's route on the public surface would be a mistake in the table; refuse it.
         (Handler::Operator(_), Asker::Anyone) => error::of_app(&Error::Unauthenticated),
+        // It has a way of its own, through the gate.
+        (Handler::Gated(_), _) => error::no_route(),
     }
 }
 

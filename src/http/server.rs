@@ -25,26 +25,15 @@ mod stop;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::http::long_lived::LongLived;
 use crate::http::message::{Admitted, Answer, Body, Refusal, Response, Service};
 
-/// Answers an admitted request; a panic costs this one request.
-fn answer(
-    service: &dyn Service,
-    admitted: Admitted,
-    body: Vec<u8>,
-    long_lived: Option<LongLived>,
-) -> Answer {
-    let surface = admitted.surface().as_str();
-    let answer = contained(surface, || admitted.answer(body, long_lived));
-    answer.unwrap_or_else(|| service.refuse(Refusal::Internal).into())
-}
-
-/// Answers where all answers are whole: one that would outlast its handler is refused.
+/// Answers an admitted request where all answers are whole: one that would outlast its handler is refused,
+/// and a panic costs this one request.
 fn answer_whole(service: &dyn Service, admitted: Admitted, body: Vec<u8>) -> Response {
-    match answer(service, admitted, body, None) {
-        Answer::Ready(response) if matches!(response.body, Body::Whole(_)) => response,
-        Answer::Ready(_) | Answer::Late(_) => service.refuse(Refusal::Internal),
+    let surface = admitted.surface().as_str();
+    match contained(surface, || admitted.answer(body, None)) {
+        Some(Answer::Ready(response)) if matches!(response.body, Body::Whole(_)) => response,
+        _ => service.refuse(Refusal::Internal),
     }
 }
 

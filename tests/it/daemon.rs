@@ -20,6 +20,7 @@ mod clock;
 mod concurrent;
 mod contract;
 mod disk;
+mod gate;
 mod handed_over;
 mod intake;
 mod intake_bodies;

@@ -49,6 +49,8 @@ fn the_document_has_the_routes_of_the_table_and_no_others() {
         })
         .collect();
     let served: BTreeSet<_> = routes::listing()
+        // No build that is installed has the fixture.
+        .filter(|(_, _, path)| !path.starts_with("/fixture/"))
         .map(|(surfaces, method, path)| {
             let surfaces = surfaces.iter().map(|surface| surface.as_str()).collect();
             (path.to_owned(), method.to_string(), surfaces)

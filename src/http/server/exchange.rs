@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::answer_body::{AnswerBody, EventBody};
 use super::connection::Connection;
+use super::contained;
 use super::limits::TcpLimits;
 use super::peers::{Peers, Place, subscriber};
 use super::pool::Pool;
@@ -24,7 +25,9 @@ use super::stall::OurTurn;
 use super::stop::Stopping;
 use crate::http::body_budget::{BodyBudget, Reservation};
 use crate::http::long_lived::{Late, LongLived};
-use crate::http::message::{Admitted, Answer, Body, Head, Refusal, Response, Service, Surface};
+use crate::http::message::{
+    Admitted, Answer, Body, Head, Refusal, Response, Service, Surface, WayOut,
+};
 
 /// An answer up to this size is sent whatever else is held; sockets take as much.
 const SMALL: usize = 64 << 10;
@@ -47,6 +50,7 @@ pub(super) struct Exchange {
 /// A whole request, and what it holds until it is answered: its bytes, and its client's place.
 struct Held {
     admitted: Admitted,
+    way_out: Option<Arc<dyn WayOut>>,
     body: Vec<u8>,
     client: Option<IpAddr>,
     bytes: Reservation,
@@ -83,8 +87,14 @@ impl Exchange {
         let answer = self.handle(held.admitted, held.body, long_lived).await;
         drop(held.bytes);
         let response = match answer {
-            Answer::Ready(response) => response,
-            Answer::Late(late) => self.wait(late).await,
+            Ok(Answer::Ready(response)) => Ok(response),
+            Ok(Answer::Late(late)) => self.wait(late).await,
+            Err(refusal) => Err(refusal),
+        };
+        let response = response.unwrap_or_else(|it| self.refuse(it, held.way_out.as_deref()));
+        let response = match &held.way_out {
+            Some(way_out) => way_out.finish(response),
+            None => response,
         };
         let Response { status, headers, body } = response;
         match (body, upgrade) {
@@ -95,7 +105,7 @@ impl Exchange {
             }
             (Body::WebSocket(socket), None) => {
                 self.sockets.discard(socket.session).await;
-                into_hyper(self.service.refuse(Refusal::UpgradeRequired))
+                into_hyper(self.refuse(Refusal::UpgradeRequired, held.way_out.as_deref()))
             }
             (Body::Events(events), upgrade) => {
                 end_upgrade(upgrade, connection);
@@ -105,7 +115,9 @@ impl Exchange {
             }
             (Body::Whole(body), upgrade) => {
                 end_upgrade(upgrade, connection);
-                self.send(status, headers, body, client)
+                self.send(status, headers, body, client).unwrap_or_else(|refusal| {
+                    into_hyper(self.refuse(refusal, held.way_out.as_deref()))
+                })
             }
         }
     }
@@ -117,26 +129,36 @@ impl Exchange {
     ) -> Result<Held, Box<Response>> {
         let (parts, body) = request.into_parts();
         let client = self.peers.client(peer, &parts.headers);
-        let head = head(self.surface, client, parts).map_err(|refusal| self.refuse(refusal))?;
+        let refuse = |refusal| Box::new(self.service.refuse(refusal));
+        let head = head(self.surface, client, parts).map_err(refuse)?;
         // A direct peer is counted by its connections.
         let place = if client == peer {
             None
         } else {
-            let place = self.peers.take(client);
-            Some(place.ok_or_else(|| self.refuse(Refusal::Overloaded))?)
+            Some(self.peers.take(client).ok_or(Refusal::Overloaded).map_err(refuse)?)
         };
         let client = self.peers.charged(client);
         let admitted = self.service.admit(head)?;
+        let way_out = admitted.way_out();
+        let body = self.read_body(body, admitted.body_max(), client).await;
+        let refuse = |refusal| Box::new(self.refuse(refusal, way_out.as_deref()));
+        let (body, bytes) = body.map_err(refuse)?;
+        Ok(Held { admitted, way_out, body, client, bytes, place })
+    }
+
+    async fn read_body(
+        &self,
+        body: Incoming,
+        body_max: usize,
+        client: Option<IpAddr>,
+    ) -> Result<(Vec<u8>, Reservation), Refusal> {
         // Without a transfer encoding the length is declared, and hyper reads no more than that.
         let length = usize::try_from(body.size_hint().lower());
-        if !length.is_ok_and(|length| length <= admitted.body_max()) {
-            return Err(self.refuse(Refusal::PayloadTooLarge));
+        if !length.is_ok_and(|length| length <= body_max) {
+            return Err(Refusal::PayloadTooLarge);
         }
-        match timeout(self.limits.body_timeout, self.collect(body, client)).await {
-            Ok(Ok((body, bytes))) => Ok(Held { admitted, body, client, bytes, place }),
-            Ok(Err(refusal)) => Err(self.refuse(refusal)),
-            Err(_elapsed) => Err(self.refuse(Refusal::Timeout)),
-        }
+        let whole = timeout(self.limits.body_timeout, self.collect(body, client)).await;
+        whole.map_err(|_elapsed| Refusal::Timeout)?
     }
 
     /// Reads a body as it comes. What counts is what has arrived, not what was declared, so that a peer
@@ -157,29 +179,30 @@ impl Exchange {
         Ok((whole, held))
     }
 
-    async fn handle(&self, admitted: Admitted, body: Vec<u8>, long_lived: LongLived) -> Answer {
-        let service = Arc::clone(&self.service);
-        let work = move || super::answer(&*service, admitted, body, Some(long_lived));
-        let Some(answer) = self.pool.submit(work) else {
-            return self.service.refuse(Refusal::Overloaded).into();
-        };
+    async fn handle(
+        &self,
+        admitted: Admitted,
+        body: Vec<u8>,
+        long_lived: LongLived,
+    ) -> Result<Answer, Refusal> {
+        let surface = self.surface.as_str();
+        let work = move || contained(surface, || admitted.answer(body, Some(long_lived)));
+        let answer = self.pool.submit(work).ok_or(Refusal::Overloaded)?;
         match timeout(self.limits.handler_timeout, answer).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => self.service.refuse(Refusal::Internal).into(),
-            Err(_elapsed) => self.service.refuse(Refusal::Overloaded).into(),
+            Ok(answer) => answer.ok().flatten().ok_or(Refusal::Internal),
+            Err(_elapsed) => Err(Refusal::Overloaded),
         }
     }
 
     /// Waits until an answer is handed in. No thread waits with it.
-    async fn wait(&self, late: Late<Response>) -> Response {
+    async fn wait(&self, late: Late<Response>) -> Result<Response, Refusal> {
         let Late { answer, permit } = late;
         let response = tokio::select! {
             answer = timeout(self.limits.late_timeout, answer) => match answer {
-                Ok(Ok(response)) => response,
-                Ok(Err(_dropped)) => self.service.refuse(Refusal::Internal),
-                Err(_elapsed) => self.service.refuse(Refusal::Overloaded),
+                Ok(answer) => answer.map_err(|_dropped| Refusal::Internal),
+                Err(_elapsed) => Err(Refusal::Overloaded),
             },
-            _grace = self.stopping.wait() => self.service.refuse(Refusal::Overloaded),
+            _grace = self.stopping.wait() => Err(Refusal::Overloaded),
         };
         drop(permit);
         response
@@ -193,19 +216,22 @@ impl Exchange {
         headers: HeaderMap,
         body: Vec<u8>,
         client: Option<IpAddr>,
-    ) -> http::Response<AnswerBody> {
+    ) -> Result<http::Response<AnswerBody>, Refusal> {
         if body.len() <= SMALL {
-            return with_body(status, headers, AnswerBody::whole(body));
+            return Ok(with_body(status, headers, AnswerBody::whole(body)));
         }
         let mut held = self.bodies.reserve(client);
         if !held.grow(body.len()) {
-            return into_hyper(self.service.refuse(Refusal::Overloaded));
+            return Err(Refusal::Overloaded);
         }
-        with_body(status, headers, AnswerBody::held(body, held))
+        Ok(with_body(status, headers, AnswerBody::held(body, held)))
     }
 
-    fn refuse(&self, refusal: Refusal) -> Box<Response> {
-        Box::new(self.service.refuse(refusal))
+    fn refuse(&self, refusal: Refusal, way_out: Option<&dyn WayOut>) -> Response {
+        match way_out {
+            Some(way_out) => way_out.refuse(refusal),
+            None => self.service.refuse(refusal),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use svc::domain::pace::Pace;
 use svc::domain::reconcile::{Kind, Rules};
 use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
+use svc::http::fixture;
 use svc::http::message::{Answer, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::keys::Keys;
@@ -179,7 +180,8 @@ impl World {
             slo: Watch::default(),
             draining: AtomicBool::new(false),
         });
-        let router = Router::new(Arc::clone(&app), Vec::new());
+        let router =
+            Router::new(Arc::clone(&app), Vec::new(), Some(fixture::gate(Arc::clone(&app.clock))));
         Self { folder, clock, forge, store, app, peer: None, key_ids, router, deliveries: 0 }
     }
 

@@ -1,0 +1,281 @@
+//! The gate in front of routes that strangers call with tokens, some of them from pages in browsers.
+//!
+//! What it can tell from the head it decides before the body is read, in this order: the host, the page, the
+//! preflight, the peer's rate, the method, the length, and whether there is a token. A token that was checked
+//! before has its owner at once; any other is checked by the handler's thread, because keys may have to be
+//! fetched. Every answer of such a route, a refusal too, passes the gate on its way out.
+
+mod rules;
+
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, ORIGIN,
+    REFERRER_POLICY, RETRY_AFTER, STRICT_TRANSPORT_SECURITY, VARY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{Method, StatusCode};
+
+use crate::http::error;
+use crate::http::message::{Head, Refusal, Response, WayOut};
+use crate::http::rate_limit::RateLimiter;
+use crate::runtime::clock::Clock;
+use crate::runtime::mutex::lock;
+
+pub use rules::{Caller, Refused, Rules, TokenRules, Tokens};
+
+/// Most peers, and most subjects, whose rate is counted apart.
+const BUCKETS_MAX: usize = 10_000;
+/// Longest token, in bytes.
+const TOKEN_BYTES_MAX: usize = 8 << 10;
+/// What every answer carries: it is data, and nothing of it is to be kept, guessed at, shown in a frame or
+/// told to others.
+const HEADERS: [(HeaderName, &str); 4] = [
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (CACHE_CONTROL, "no-store, no-transform"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+];
+/// For how long browsers come back by https alone: a year.
+const STRICT_TRANSPORT: &str = "max-age=31536000";
+
+/// The gate.
+pub struct Gate {
+    rules: Rules,
+    clock: Arc<dyn Clock>,
+    peers: Mutex<RateLimiter<Option<IpAddr>>>,
+    subjects: Mutex<RateLimiter<String>>,
+}
+
+/// A request that was let in as far as its head goes, until its answer is out.
+pub struct Visit {
+    gate: Arc<Gate>,
+    peer: Option<IpAddr>,
+    /// The page it comes from.
+    origin: Option<HeaderValue>,
+    token: Token,
+}
+
+enum Token {
+    /// None is asked for.
+    Needless,
+    Known(Caller),
+    Unchecked(String),
+}
+
+impl Gate {
+    /// Returns a gate. `clock` is what rates are counted by.
+    #[must_use]
+    pub fn new(rules: Rules, clock: Arc<dyn Clock>) -> Self {
+        let peers = Mutex::new(RateLimiter::new(rules.peer_rate, BUCKETS_MAX));
+        let subjects = Mutex::new(RateLimiter::new(rules.subject_rate, BUCKETS_MAX));
+        Self { rules, clock, peers, subjects }
+    }
+
+    /// Decides from its head whether a request is let in to a route that has these methods, the one that
+    /// is asked for with a body of up to `body_max` bytes. Never blocks.
+    ///
+    /// # Errors
+    /// The answer instead.
+    pub fn admit(
+        self: &Arc<Self>,
+        head: &Head,
+        methods: &[Method],
+        body_max: usize,
+    ) -> Result<Visit, Box<Response>> {
+        let origin = head.headers.get(ORIGIN).cloned();
+        let visitor =
+            |origin, token| Visit { gate: Arc::clone(self), peer: head.peer, origin, token };
+        if !self.goes_by(head) {
+            return Err(Box::new(visitor(None, Token::Needless).refuse(Refused::Host)));
+        }
+        if !self.lets_pages_of_its_origin_call(head) {
+            return Err(Box::new(visitor(None, Token::Needless).refuse(Refused::Origin)));
+        }
+        let visit = visitor(origin, Token::Needless);
+        if head.method == Method::OPTIONS {
+            return Err(Box::new(visit.preflight(head, methods)));
+        }
+        let decided = self.decide(head, methods, body_max);
+        let token = decided.map_err(|refused| {
+            let refusal = visit.refuse(refused);
+            let is_method = refused == Refused::Method;
+            Box::new(if is_method { refusal.with(ALLOW, list(methods)) } else { refusal })
+        })?;
+        Ok(Visit { token, ..visit })
+    }
+
+    fn decide(&self, head: &Head, methods: &[Method], body_max: usize) -> Result<Token, Refused> {
+        take(&self.peers, head.peer, &*self.clock)?;
+        if !methods.contains(&head.method) {
+            return Err(Refused::Method);
+        }
+        let length = head.single(&CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
+        match length {
+            None if body_max > 0 => return Err(Refused::LengthRequired),
+            Some(length) if length > body_max => return Err(Refused::TooLarge),
+            _ => {}
+        }
+        let Some(TokenRules { tokens, .. }) = &self.rules.tokens else {
+            return Ok(Token::Needless);
+        };
+        let token = head.single(&AUTHORIZATION).and_then(bearer).ok_or(Refused::NoToken)?;
+        Ok(match tokens.known(token) {
+            Some(caller) => {
+                self.welcome(&caller)?;
+                Token::Known(caller)
+            }
+            None => Token::Unchecked(token.to_owned()),
+        })
+    }
+
+    /// Says whether it goes by the request's host. A name may end in the dot of the root.
+    fn goes_by(&self, head: &Head) -> bool {
+        let Some(host) = head.single(&HOST).map(str::to_ascii_lowercase) else { return false };
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+            _ => (host.as_str(), None),
+        };
+        let name = name.strip_suffix('.').unwrap_or(name);
+        let host = port.map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
+        self.rules.hosts.contains(&host)
+    }
+
+    fn lets_pages_of_its_origin_call(&self, head: &Head) -> bool {
+        !head.headers.contains_key(ORIGIN)
+            || head
+                .single(&ORIGIN)
+                .is_some_and(|it| self.rules.origins.contains(&it.to_ascii_lowercase()))
+    }
+
+    /// Lets a caller in who has what every request needs and does not ask too often.
+    fn welcome(&self, caller: &Caller) -> Result<(), Refused> {
+        let scope = self.rules.tokens.as_ref().map(|rules| &rules.scope);
+        if !scope.is_none_or(|scope| caller.scopes.contains(scope)) {
+            return Err(Refused::InsufficientScope);
+        }
+        take(&self.subjects, caller.subject.clone(), &*self.clock)
+    }
+}
+
+impl Visit {
+    /// Returns who calls; nothing where everybody may. May wait for keys.
+    ///
+    /// # Errors
+    /// The answer instead.
+    pub fn caller(&self) -> Result<Option<Caller>, Box<Response>> {
+        match (&self.token, &self.gate.rules.tokens) {
+            (Token::Unchecked(token), Some(TokenRules { tokens, .. })) => {
+                let caller = tokens.check(token, self.peer);
+                let caller = caller.and_then(|it| self.gate.welcome(&it).map(|()| it));
+                caller.map(Some).map_err(|refused| Box::new(self.refuse(refused)))
+            }
+            (Token::Known(caller), _) => Ok(Some(caller.clone())),
+            (Token::Needless | Token::Unchecked(_), _) => Ok(None),
+        }
+    }
+
+    /// Answers a request that does not get through.
+    fn refuse(&self, refused: Refused) -> Response {
+        let (media_type, body) = (self.gate.rules.describe)(&refused);
+        let response = Response::new(refused.status(), media_type, body);
+        let response = match refused {
+            Refused::TooMany { retry_after } | Refused::KeysUnavailable { retry_after } => {
+                response.with(RETRY_AFTER, error::seconds(retry_after))
+            }
+            _ => response,
+        };
+        let response = match self.challenge(refused) {
+            Some(challenge) => response.with(WWW_AUTHENTICATE, challenge),
+            None => response,
+        };
+        self.finish(response)
+    }
+
+    /// Answers what a browser asks before it lets a page call, and anybody who asks for the methods.
+    fn preflight(&self, head: &Head, methods: &[Method]) -> Response {
+        let response = Response::empty(StatusCode::NO_CONTENT).with(ALLOW, list(methods));
+        if self.origin.is_none() || !head.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+            return self.finish(response);
+        }
+        let headers = self.gate.rules.request_headers.clone();
+        self.finish(
+            response
+                .with(ACCESS_CONTROL_ALLOW_METHODS, list(methods))
+                .with(ACCESS_CONTROL_ALLOW_HEADERS, headers),
+        )
+    }
+
+    /// Returns how a client comes by a token that gets through (RFC 6750, RFC 9728).
+    fn challenge(&self, refused: Refused) -> Option<HeaderValue> {
+        let error = match refused {
+            Refused::NoToken => "",
+            Refused::InvalidToken => ", error=\"invalid_token\"",
+            Refused::InsufficientScope => ", error=\"insufficient_scope\"",
+            _ => return None,
+        };
+        let TokenRules { resource_metadata, scope, .. } = self.gate.rules.tokens.as_ref()?;
+        let challenge =
+            format!("Bearer resource_metadata=\"{resource_metadata}\", scope=\"{scope}\"{error}");
+        HeaderValue::try_from(challenge).ok()
+    }
+}
+
+impl WayOut for Visit {
+    fn refuse(&self, refusal: Refusal) -> Response {
+        Self::refuse(self, Refused::Server(refusal))
+    }
+
+    fn finish(&self, mut response: Response) -> Response {
+        for (name, value) in HEADERS {
+            response.headers.insert(name, HeaderValue::from_static(value));
+        }
+        if self.gate.rules.is_https {
+            let value = HeaderValue::from_static(STRICT_TRANSPORT);
+            response.headers.insert(STRICT_TRANSPORT_SECURITY, value);
+        }
+        // A cache that did not know of it could show one page's answer to another.
+        response.headers.insert(VARY, HeaderValue::from_static("origin"));
+        if let Some(origin) = &self.origin {
+            response.headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            let readable = self.gate.rules.response_headers.clone();
+            response.headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, readable);
+        }
+        response
+    }
+}
+
+/// Takes one request from a bucket.
+fn take<K: Eq + Hash>(
+    buckets: &Mutex<RateLimiter<K>>,
+    key: K,
+    clock: &dyn Clock,
+) -> Result<(), Refused> {
+    let taken = lock(buckets).take(key, clock.monotonic());
+    taken.map_err(|retry_after| Refused::TooMany { retry_after })
+}
+
+/// Returns the token of an `Authorization` header, if it may be one (RFC 6750, section 2.1).
+fn bearer(authorization: &str) -> Option<&str> {
+    let (scheme, token) = authorization.split_once(' ')?;
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    let may_be_one = scheme.eq_ignore_ascii_case("bearer")
+        && !token.is_empty()
+        && token.len() <= TOKEN_BYTES_MAX
+        && token.bytes().all(is_token);
+    may_be_one.then_some(token)
+}
+
+/// Returns methods as a header lists them, with the one that asks for them.
+fn list(methods: &[Method]) -> HeaderValue {
+    let names = methods.iter().chain([&Method::OPTIONS]).map(Method::as_str);
+    let names: Vec<&str> = names.collect();
+    HeaderValue::try_from(names.join(", ")).expect("methods are tokens")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! What a gate is told: whom to let through, who says whose a token is, and why a request is refused.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderValue, StatusCode};
+
+use crate::http::error;
+use crate::http::message::Refusal;
+use crate::http::rate_limit::Rate;
+
+/// What a gate lets through.
+#[derive(Clone)]
+pub struct Rules {
+    /// Hosts it goes by, each as a `Host` header has it, in lower case: with the port, if it is not the usual one.
+    pub hosts: Vec<String>,
+    /// Origins of the pages that may call, in lower case. `null` is that of pages without one.
+    pub origins: Vec<String>,
+    /// It is reached by https, and browsers are told to stay with it.
+    pub is_https: bool,
+    /// Headers that pages may send, separated by commas.
+    pub request_headers: HeaderValue,
+    /// Headers that pages may read.
+    pub response_headers: HeaderValue,
+    /// Requests of one peer.
+    pub peer_rate: Rate,
+    /// Requests of one owner of tokens.
+    pub subject_rate: Rate,
+    /// Who may call; anybody without it.
+    pub tokens: Option<TokenRules>,
+    /// Makes the body of a refusal, and its media type.
+    pub describe: fn(&Refused) -> (&'static str, Vec<u8>),
+}
+
+/// Which tokens are asked for.
+#[derive(Clone)]
+pub struct TokenRules {
+    /// Where a client learns who gives tokens (RFC 9728).
+    pub resource_metadata: String,
+    /// The scope that every request needs.
+    pub scope: String,
+    /// Checks them.
+    pub tokens: Arc<dyn Tokens>,
+}
+
+/// Checks tokens.
+pub trait Tokens: Send + Sync {
+    /// Returns the owner of a token that was checked before and still holds. Never blocks.
+    fn known(&self, token: &str) -> Option<Caller>;
+
+    /// Checks a token; may wait for keys.
+    ///
+    /// # Errors
+    /// Why it does not let its owner through.
+    fn check(&self, token: &str, peer: Option<IpAddr>) -> Result<Caller, Refused>;
+}
+
+/// Who calls: the owner of a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Its issuer and its subject there: one name for one owner.
+    pub subject: String,
+    /// What the token allows.
+    pub scopes: Vec<String>,
+}
+
+/// Why a request does not get through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The gate does not go by this host.
+    Host,
+    /// Pages of this origin may not call.
+    Origin,
+    /// The peer, or the owner of the token, asks too often.
+    TooMany {
+        /// How long to wait.
+        retry_after: Duration,
+    },
+    /// The route has no such method.
+    Method,
+    /// A method that has a body came without its length.
+    LengthRequired,
+    /// The body is too long.
+    TooLarge,
+    /// There is no token, or more than one.
+    NoToken,
+    /// The token proves nothing.
+    InvalidToken,
+    /// The token does not allow this.
+    InsufficientScope,
+    /// Nobody can say at present what the token proves.
+    KeysUnavailable {
+        /// How long to wait.
+        retry_after: Duration,
+    },
+    /// What a server found wrong by itself.
+    Server(Refusal),
+}
+
+impl Refused {
+    /// Returns the status of the answer.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Host => StatusCode::MISDIRECTED_REQUEST,
+            Self::Origin | Self::InsufficientScope => StatusCode::FORBIDDEN,
+            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::LengthRequired => StatusCode::LENGTH_REQUIRED,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NoToken | Self::InvalidToken => StatusCode::UNAUTHORIZED,
+            Self::KeysUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Server(refusal) => error::of_refusal(*refusal).status,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Every decision, by the fixture's gate.
+
+use std::time::Duration;
+
+use http::HeaderMap;
+
+use super::*;
+use crate::http::fixture;
+use crate::http::message::Surface;
+use crate::runtime::clock::SystemClock;
+
+const GOOD: (&str, &str) = ("authorization", "Bearer good");
+const HOST_LINE: (&str, &str) = ("host", "fixture.test");
+const LENGTH: (&str, &str) = ("content-length", "2");
+const PAGE: Line<'_> = ("origin", "https://page.test");
+
+type Line<'a> = (&'a str, &'a str);
+
+fn gate() -> Arc<Gate> {
+    Arc::new(fixture::gate(Arc::new(SystemClock::new())))
+}
+
+fn head(method: &str, lines: &[Line<'_>]) -> Head {
+    let mut headers = HeaderMap::new();
+    for (name, value) in lines {
+        headers
+            .append(HeaderName::try_from(*name).unwrap(), HeaderValue::try_from(*value).unwrap());
+    }
+    let (method, path) = (method.parse().unwrap(), "/".to_owned());
+    Head { surface: Surface::Public, method, path, query: None, headers, peer: None }
+}
+
+/// Asks for a route that has POST alone, with bodies of up to four bytes; returns the status, and the
+/// refusal in words.
+fn ask(gate: &Arc<Gate>, method: &str, lines: &[Line<'_>]) -> (u16, String) {
+    let admitted = gate.admit(&head(method, lines), &[Method::POST], 4);
+    let entered = admitted.and_then(|visit| visit.caller().map(|caller| caller.unwrap().subject));
+    match entered {
+        Ok(subject) => (200, subject),
+        Err(refusal) => {
+            (refusal.status.as_u16(), String::from_utf8_lossy(refusal.body.bytes()).into_owned())
+        }
+    }
+}
+
+#[test]
+fn the_first_thing_that_is_wrong_decides() {
+    let cases: &[(u16, &str, &[Line<'_>])] = &[
+        (200, "POST", &[HOST_LINE, LENGTH, GOOD]),
+        (200, "POST", &[HOST_LINE, LENGTH, GOOD, PAGE]),
+        (200, "POST", &[("host", "Fixture.TEST."), LENGTH, GOOD]),
+        (200, "POST", &[("host", "fixture.test.:8443"), LENGTH, GOOD]),
+        (200, "POST", &[HOST_LINE, LENGTH, ("authorization", "bearer good")]),
+        (200, "POST", &[HOST_LINE, LENGTH, GOOD, ("origin", "HTTPS://page.test")]),
+        // Whatever else is wrong: the host, then the page.
+        (421, "BREW", &[("host", "evil.test"), ("origin", "https://evil.test")]),
+        (421, "POST", &[LENGTH, GOOD]),
+        (421, "POST", &[HOST_LINE, HOST_LINE, LENGTH, GOOD]),
+        (421, "POST", &[("host", "fixture.test:80"), LENGTH, GOOD]),
+        (421, "POST", &[("host", "fixture.test.evil.test"), LENGTH, GOOD]),
+        (421, "POST", &[("host", "[::1]"), LENGTH, GOOD]),
+        (403, "BREW", &[HOST_LINE, ("origin", "https://evil.test")]),
+        (403, "OPTIONS", &[HOST_LINE, ("origin", "https://page.test.evil.test")]),
+        (403, "POST", &[HOST_LINE, ("origin", "null"), LENGTH, GOOD]),
+        (403, "POST", &[HOST_LINE, ("origin", "https://page.test:8443"), LENGTH, GOOD]),
+        (403, "POST", &[HOST_LINE, ("origin", "http://page.test"), LENGTH, GOOD]),
+        (403, "POST", &[HOST_LINE, PAGE, PAGE, LENGTH, GOOD]),
+        (403, "POST", &[HOST_LINE, ("origin", ""), LENGTH, GOOD]),
+        (204, "OPTIONS", &[HOST_LINE]),
+        (204, "OPTIONS", &[HOST_LINE, PAGE, ("access-control-request-method", "POST")]),
+        (405, "GET", &[HOST_LINE, ("content-length", "5")]),
+        (405, "HEAD", &[HOST_LINE]),
+        (411, "POST", &[HOST_LINE]),
+        (411, "POST", &[HOST_LINE, ("content-length", "x"), GOOD]),
+        (413, "POST", &[HOST_LINE, ("content-length", "5")]),
+        (401, "POST", &[HOST_LINE, LENGTH]),
+        (401, "POST", &[HOST_LINE, LENGTH, GOOD, GOOD]),
+        (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Basic good")]),
+        (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer ")]),
+        (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer  good")]),
+        (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer good,good")]),
+        (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer bad")]),
+        (403, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer poor")]),
+        (503, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer later")]),
+    ];
+    for (status, method, lines) in cases {
+        let (found, why) = ask(&gate(), method, lines);
+        assert_eq!(found, *status, "{method} {lines:?}: {why}");
+    }
+    let long = format!("Bearer {}", "x".repeat(TOKEN_BYTES_MAX + 1));
+    assert_eq!(ask(&gate(), "POST", &[HOST_LINE, LENGTH, ("authorization", &long)]).0, 401);
+}
+
+#[test]
+fn a_token_is_checked_once_and_its_owner_has_a_rate() {
+    let gate = gate();
+    for _ in 0..4 {
+        assert_eq!(ask(&gate, "POST", &[HOST_LINE, LENGTH, GOOD]).0, 200);
+    }
+    let known = gate.admit(&head("POST", &[HOST_LINE, LENGTH, GOOD]), &[Method::POST], 4);
+    let refusal = known.err().expect("known by now, so the head is enough");
+    assert_eq!(refusal.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refusal.headers.get(RETRY_AFTER).unwrap(), "1");
+}
+
+#[test]
+fn a_peer_has_a_rate_whatever_it_asks() {
+    let gate = gate();
+    let answers: Vec<u16> = (0..41).map(|_| ask(&gate, "BREW", &[HOST_LINE]).0).collect();
+    assert_eq!(answers[..40], [405; 40]);
+    assert_eq!(answers[40], 429);
+    // Another host is another matter, and costs nobody anything.
+    assert_eq!(ask(&gate, "POST", &[("host", "evil.test")]).0, 421);
+}
+
+#[test]
+fn every_answer_carries_what_browsers_and_clients_need() {
+    let gate = gate();
+    let text = |response: &Response, name: &HeaderName| {
+        response.headers.get(name).map(|value| value.to_str().unwrap().to_owned())
+    };
+    for lines in [
+        &[("host", "evil.test"), PAGE][..],
+        &[HOST_LINE, ("origin", "https://evil.test")],
+        &[HOST_LINE, PAGE],
+        &[HOST_LINE, PAGE, LENGTH, ("authorization", "Bearer bad")],
+    ] {
+        let admitted = gate.admit(&head("POST", lines), &[Method::POST], 4);
+        let refusal = admitted.and_then(|visit| visit.caller().map(drop)).expect_err("refused");
+        for (name, value) in HEADERS {
+            assert_eq!(text(&refusal, &name).as_deref(), Some(value), "{lines:?}");
+        }
+        assert_eq!(text(&refusal, &STRICT_TRANSPORT_SECURITY).as_deref(), Some(STRICT_TRANSPORT));
+        assert_eq!(text(&refusal, &VARY).as_deref(), Some("origin"));
+        let page = text(&refusal, &ACCESS_CONTROL_ALLOW_ORIGIN);
+        let is_let_in = lines[0] == HOST_LINE && lines[1] == PAGE;
+        assert_eq!(page.as_deref(), is_let_in.then_some("https://page.test"), "{lines:?}");
+        assert_eq!(text(&refusal, &ACCESS_CONTROL_EXPOSE_HEADERS).is_some(), is_let_in);
+    }
+    let preflight = [HOST_LINE, PAGE, ("access-control-request-method", "POST")];
+    let answer = gate.admit(&head("OPTIONS", &preflight), &[Method::POST], 4);
+    let answer = answer.err().expect("answered by the gate");
+    assert_eq!(text(&answer, &ACCESS_CONTROL_ALLOW_METHODS).unwrap(), "POST, OPTIONS");
+    assert_eq!(
+        text(&answer, &ACCESS_CONTROL_ALLOW_HEADERS).unwrap(),
+        "authorization, content-type"
+    );
+    let challenge = |token: Option<&str>| {
+        let mut lines = vec![HOST_LINE, LENGTH];
+        lines.extend(token.map(|token| ("authorization", token)));
+        let admitted = gate.admit(&head("POST", &lines), &[Method::POST], 4);
+        let refusal = admitted.and_then(|visit| visit.caller().map(drop)).expect_err("refused");
+        text(&refusal, &WWW_AUTHENTICATE)
+    };
+    let metadata = "Bearer resource_metadata=\"https://fixture.test/metadata\", scope=\"read\"";
+    assert_eq!(challenge(None).unwrap(), metadata, "no error where there was no token");
+    let invalid = challenge(Some("Bearer bad")).unwrap();
+    assert_eq!(invalid, format!("{metadata}, error=\"invalid_token\""));
+    let poor = challenge(Some("Bearer poor")).unwrap();
+    assert_eq!(poor, format!("{metadata}, error=\"insufficient_scope\""));
+    assert_eq!(challenge(Some("Bearer later")), None);
+    let wait = Duration::from_secs(7);
+    assert_eq!(error::seconds(wait), "7");
+}

@@ -1,0 +1,205 @@
+//! The table itself: surface, method, path, who may call it, how large a body may be, handler.
+
+use http::Method;
+
+use crate::api::{AuditEvent, DeadLetter, ReconciliationItem, ReleaseRun};
+use crate::app::{App, Error};
+use crate::auth::operator::Principal;
+use crate::card;
+use crate::domain::agent_card;
+use crate::http::cards::registry;
+#[cfg(feature = "fixture")]
+use crate::http::fixture;
+use crate::http::gate::Caller;
+use crate::http::message::{Answer, Request, Response, Surface};
+use crate::http::operator::lists;
+use crate::http::path::Path;
+use crate::http::{callback, cards, health, operator, slo, webhook};
+
+/// Largest body of an operator's request, in bytes: none has a meaning.
+const OPERATOR_BODY_MAX: usize = 4 * 1024;
+/// Largest body of a result, in bytes.
+const RESULT_BODY_MAX: usize = 64 * 1024;
+
+/// A handler, by who may call it.
+pub(super) enum Handler {
+    /// Anyone.
+    Open(fn(&App, &Request) -> Response),
+    /// Workflow runs; the intention checks which.
+    Run(fn(&App, &Request, &Path<'_>) -> Response),
+    /// Anyone who reaches the surface, about what the path names.
+    Reader(fn(&App, &Request, &Path<'_>) -> Result<Response, Error>),
+    /// Operators; the principal is the proof.
+    Operator(fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>),
+    /// Whom the gate lets through; nobody in particular where it asks for no token.
+    #[cfg_attr(not(feature = "fixture"), expect(dead_code, reason = "only the fixture has one"))]
+    Gated(fn(Option<&Caller>, &Request) -> Answer),
+}
+
+/// How large a body may be.
+pub(super) enum BodyLimit {
+    /// A request with any is refused.
+    None,
+    /// So many bytes.
+    Max(usize),
+    /// As configured for webhooks.
+    Webhook,
+}
+
+/// A row.
+pub(super) struct Route {
+    pub(super) surfaces: &'static [Surface],
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    pub(super) body: BodyLimit,
+    pub(super) handler: Handler,
+}
+
+const EVERYWHERE: &[Surface] = &[Surface::Control, Surface::Operator, Surface::Public];
+const OPERATORS: &[Surface] = &[Surface::Control, Surface::Operator];
+const PUBLIC: &[Surface] = &[Surface::Public];
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        surfaces: EVERYWHERE,
+        method: Method::GET,
+        path: "/health/live",
+        body: BodyLimit::None,
+        handler: Handler::Open(health::live),
+    },
+    Route {
+        surfaces: EVERYWHERE,
+        method: Method::GET,
+        path: "/health/ready",
+        body: BodyLimit::None,
+        handler: Handler::Open(health::ready),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/metrics",
+        body: BodyLimit::None,
+        handler: Handler::Open(health::metrics),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::POST,
+        path: "/webhooks/forge",
+        body: BodyLimit::Webhook,
+        handler: Handler::Open(webhook::receive),
+    },
+    // Not public: it costs time, and who writes cards works on this machine or on that network.
+    Route {
+        surfaces: OPERATORS,
+        method: Method::POST,
+        path: "/api/v1/agent-cards/validate",
+        body: BodyLimit::Max(card::BYTES_MAX),
+        handler: Handler::Reader(cards::validate),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::POST,
+        path: "/api/v1/release-runs/{releaseRunId}/attempts/{attemptId}/result",
+        body: BodyLimit::Max(RESULT_BODY_MAX),
+        handler: Handler::Run(callback::receive),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/agent-cards",
+        body: BodyLimit::None,
+        handler: Handler::Reader(registry::list),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/agent-cards/{name}",
+        body: BodyLimit::None,
+        handler: Handler::Reader(registry::show),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::PUT,
+        path: "/api/v1/agent-cards/{name}",
+        body: BodyLimit::Max(agent_card::BYTES_MAX),
+        handler: Handler::Operator(registry::put),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::DELETE,
+        path: "/api/v1/agent-cards/{name}",
+        body: BodyLimit::None,
+        handler: Handler::Operator(registry::remove),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations",
+        body: BodyLimit::None,
+        handler: Handler::Operator(operator::installations),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/slo",
+        body: BodyLimit::None,
+        handler: Handler::Operator(slo::slo),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/dead-letters",
+        body: BodyLimit::None,
+        handler: Handler::Operator(lists::list::<DeadLetter>),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}",
+        body: BodyLimit::None,
+        handler: Handler::Operator(operator::dead_letter),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::POST,
+        path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}/replay",
+        body: BodyLimit::Max(OPERATOR_BODY_MAX),
+        handler: Handler::Operator(operator::replay),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/audit-events",
+        body: BodyLimit::None,
+        handler: Handler::Operator(lists::list::<AuditEvent>),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/releases",
+        body: BodyLimit::None,
+        handler: Handler::Operator(lists::list::<ReleaseRun>),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/releases/{releaseRunId}",
+        body: BodyLimit::None,
+        handler: Handler::Operator(operator::releases::show),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/reconciliation-items",
+        body: BodyLimit::None,
+        handler: Handler::Operator(lists::list::<ReconciliationItem>),
+    },
+    #[cfg(feature = "fixture")]
+    Route {
+        surfaces: PUBLIC,
+        method: Method::POST,
+        path: "/fixture/gated",
+        body: BodyLimit::Max(OPERATOR_BODY_MAX),
+        handler: Handler::Gated(fixture::gated),
+    },
+];
