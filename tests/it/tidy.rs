@@ -22,8 +22,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("keys", &[]),
     ("app", &["api", "auth", "card", "forge", "keys", "store"]),
     ("workers", &["forge", "store"]),
+    // Protocols above HTTP know no server: `daemon` hands them to `http` as values.
+    ("mcp", &["api", "app", "auth"]),
+    ("relay", &["api", "app", "auth"]),
     ("http", &["api", "app", "auth", "card"]),
-    ("daemon", &["app", "auth", "forge", "http", "keys", "store", "workers"]),
+    ("daemon", &["app", "auth", "forge", "http", "keys", "mcp", "relay", "store", "workers"]),
     ("cli", &["api", "card", "demo", "seal"]),
     ("demo", &["api", "simulator"]),
     ("simulator", &[]),
