@@ -44,7 +44,9 @@ fn every_handler_finds_the_variables_of_its_path() {
         ("content-type", "application/json"),
         ("idempotency-key", "k"),
     ];
-    for (surfaces, method, pattern) in routes::listing() {
+    // The gate of the fixture has tests of its own.
+    let routes = routes::listing().filter(|(_, _, path)| !path.starts_with("/fixture/"));
+    for (surfaces, method, pattern) in routes {
         let fill = |path: String, (name, value): (&str, &str)| path.replace(name, value);
         let target = values.into_iter().fold(pattern.to_owned(), fill);
         assert!(!target.contains('{'), "{target}");
