@@ -127,21 +127,39 @@ fn about_card(outcome: Outcome, detail: &str, report: CardReport) -> Response {
 
 /// Answers what a server found wrong by itself.
 pub(super) fn of_refusal(refusal: Refusal) -> Response {
+    let (outcome, detail) = refused(refusal);
+    let answer = problem(outcome, detail.map(str::to_owned), None);
     match refusal {
-        Refusal::BadRequest => problem(INVALID_REQUEST, None, None),
-        Refusal::LengthRequired => {
-            let detail = "send Content-Length and no Transfer-Encoding; a proxy in front of this \
-                          address has to read the whole body before it passes it on";
-            problem(LENGTH_REQUIRED, Some(detail.to_owned()), None)
-        }
-        Refusal::Timeout => problem(TIMEOUT, None, None),
-        Refusal::PayloadTooLarge => problem(PAYLOAD_TOO_LARGE, None, None),
-        Refusal::UpgradeRequired => problem(UPGRADE_REQUIRED, None, None)
+        Refusal::UpgradeRequired => answer
             .with(CONNECTION, HeaderValue::from_static("upgrade"))
             .with(UPGRADE, HeaderValue::from_static("websocket"))
             .with(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")),
-        Refusal::Internal => problem(INTERNAL, None, None),
-        Refusal::Overloaded => problem(UNAVAILABLE, None, None).with(RETRY_AFTER, RETRY_SECONDS),
+        Refusal::Overloaded => answer.with(RETRY_AFTER, RETRY_SECONDS),
+        _ => answer,
+    }
+}
+
+/// Says in a sentence what a server found wrong by itself.
+pub(super) fn sentence(refusal: Refusal) -> &'static str {
+    let ((_, _, title), detail) = refused(refusal);
+    detail.unwrap_or(title)
+}
+
+const fn refused(refusal: Refusal) -> (Outcome, Option<&'static str>) {
+    match refusal {
+        Refusal::BadRequest => (INVALID_REQUEST, None),
+        Refusal::LengthRequired => (
+            LENGTH_REQUIRED,
+            Some(
+                "send Content-Length and no Transfer-Encoding; a proxy in front of this address has to \
+                 read the whole body before it passes it on",
+            ),
+        ),
+        Refusal::Timeout => (TIMEOUT, None),
+        Refusal::PayloadTooLarge => (PAYLOAD_TOO_LARGE, None),
+        Refusal::UpgradeRequired => (UPGRADE_REQUIRED, None),
+        Refusal::Internal => (INTERNAL, None),
+        Refusal::Overloaded => (UNAVAILABLE, None),
     }
 }
 

@@ -212,7 +212,7 @@ pub fn gate(clock: Arc<dyn Clock>) -> Gate {
             scope: "read".to_owned(),
             tokens: Arc::new(Owners::default()),
         }),
-        describe: |refused| ("text/plain", format!("{refused:?}").into_bytes()),
+        describe: |refused| ("text/plain", refused.to_string().into_bytes()),
     };
     Gate::new(rules, clock)
 }

@@ -116,8 +116,10 @@ impl Gate {
         }
         let length = head.single(&CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
         match length {
-            None if body_max > 0 => return Err(Refused::LengthRequired),
-            Some(length) if length > body_max => return Err(Refused::TooLarge),
+            None if body_max > 0 => return Err(Refused::Server(Refusal::LengthRequired)),
+            Some(length) if length > body_max => {
+                return Err(Refused::Server(Refusal::PayloadTooLarge));
+            }
             _ => {}
         }
         let Some(TokenRules { tokens, .. }) = &self.rules.tokens else {

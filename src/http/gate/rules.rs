@@ -65,36 +65,43 @@ pub struct Caller {
     pub scopes: Vec<String>,
 }
 
-/// Why a request does not get through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a request does not get through, in a sentence for whoever sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The gate does not go by this host.
+    #[error("this address does not answer to that host name")]
     Host,
     /// Pages of this origin may not call.
+    #[error("pages of that origin may not call this address")]
     Origin,
     /// The peer, or the owner of the token, asks too often.
+    #[error("too many requests; come back after the seconds that Retry-After says")]
     TooMany {
         /// How long to wait.
         retry_after: Duration,
     },
     /// The route has no such method.
+    #[error("the method is not allowed here; see Allow")]
     Method,
-    /// A method that has a body came without its length.
-    LengthRequired,
-    /// The body is too long.
-    TooLarge,
     /// There is no token, or more than one.
+    #[error("send one bearer token in the Authorization header")]
     NoToken,
     /// The token proves nothing.
+    #[error("the token is not valid here; get another one")]
     InvalidToken,
     /// The token does not allow this.
+    #[error("the token lacks a scope that is needed; see WWW-Authenticate")]
     InsufficientScope,
     /// Nobody can say at present what the token proves.
+    #[error(
+        "the keys that tokens are checked with cannot be had; come back after the seconds that Retry-After says"
+    )]
     KeysUnavailable {
         /// How long to wait.
         retry_after: Duration,
     },
-    /// What a server found wrong by itself.
+    /// What any route refuses.
+    #[error("{}", error::sentence(*.0))]
     Server(Refusal),
 }
 
@@ -107,8 +114,6 @@ impl Refused {
             Self::Origin | Self::InsufficientScope => StatusCode::FORBIDDEN,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Self::LengthRequired => StatusCode::LENGTH_REQUIRED,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoToken | Self::InvalidToken => StatusCode::UNAUTHORIZED,
             Self::KeysUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Server(refusal) => error::of_refusal(*refusal).status,

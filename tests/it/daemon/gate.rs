@@ -7,6 +7,8 @@ use super::ask::{Answer, Ask, Door};
 use super::site::Site;
 
 const PAGE: &str = "https://page.test";
+const KEYS: &str = "the keys that tokens are checked with cannot be had; come back after the seconds that \
+                    Retry-After says";
 
 fn call() -> Ask {
     Ask::post("/fixture/gated").header("Host", "fixture.test").header("Origin", PAGE)
@@ -34,13 +36,9 @@ fn every_answer_has_passed_the_gate() {
     for (ask, status, body) in [
         (good(), 200, "https://issuer.test someone"),
         (good().body("late"), 200, "https://issuer.test someone"),
-        (call(), 401, "NoToken"),
-        (call().body("x".repeat(5_000)), 413, "TooLarge"),
-        (
-            call().header("Authorization", "Bearer later"),
-            503,
-            "KeysUnavailable { retry_after: 7s }",
-        ),
+        (call(), 401, "send one bearer token in the Authorization header"),
+        (call().body("x".repeat(5_000)), 413, "The body is too large"),
+        (call().header("Authorization", "Bearer later"), 503, KEYS),
     ] {
         let answer = daemon.public.ask(&ask);
         assert_eq!((answer.status, answer.text().as_str()), (status, body), "{ask:?}");
@@ -70,7 +68,11 @@ fn every_answer_has_passed_the_gate() {
     slow.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     slow.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.ends_with("Server(Timeout)"), "{answer}");
+    assert!(
+        answer.starts_with("HTTP/1.1 408 ")
+            && answer.ends_with("The request did not arrive in time"),
+        "{answer}"
+    );
     assert!(answer.contains("strict-transport-security: "), "{answer}");
     // Other routes have no gate, and other surfaces not this route.
     assert_eq!(daemon.public.ask(&Ask::get("/health/live")).header("vary"), "");
@@ -89,7 +91,7 @@ fn a_peer_or_an_owner_that_asks_too_often_is_told_when_to_come_back_and_webhooks
     assert!(of_owner.contains(&429), "{of_owner:?}");
     let refused = (0..100).map(|_| daemon.public.ask(&call())).find(|it| it.status == 429);
     let refused = refused.expect("a hundred at once are too many");
-    assert!(refused.text().starts_with("TooMany"), "{refused:?}");
+    assert!(refused.text().starts_with("too many requests; "), "{refused:?}");
     assert_eq!(refused.header("retry-after"), "1");
     assert_dressed(&refused);
     for number in 0..100 {
