@@ -26,6 +26,8 @@ pub mod auth;
 
 pub mod keys;
 
+pub mod mcp;
+
 pub mod app;
 
 pub mod workers;

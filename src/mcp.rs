@@ -1,0 +1,3 @@
+//! The Model Context Protocol, in two eras: messages in, messages out. It knows no socket.
+
+pub mod revision;
