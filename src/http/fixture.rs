@@ -202,6 +202,7 @@ pub fn gate(clock: Arc<dyn Clock>) -> Gate {
     let rules = Rules {
         hosts: vec!["fixture.test".to_owned(), "fixture.test:8443".to_owned()],
         origins: vec!["https://page.test".to_owned()],
+        refuses_forwarded: false,
         is_https: true,
         request_headers: HeaderValue::from_static("authorization, content-type"),
         response_headers: HeaderValue::from_static("retry-after, www-authenticate"),

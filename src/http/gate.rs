@@ -1,7 +1,7 @@
 //! The gate in front of routes that strangers call with tokens, some of them from pages in browsers.
 //!
-//! What it can tell from the head it decides before the body is read, in this order: the host, the page, the
-//! preflight, the peer's rate, the method, the length, and whether there is a token. A token that was checked
+//! What it can tell from the head it decides before the body is read, in this order: the host, proxies, the page,
+//! the preflight, the peer's rate, the method, the length, and whether there is a token. A token that was checked
 //! before has its owner at once; any other is checked by the handler's thread, because keys may have to be
 //! fetched. Every answer of such a route, a refusal too, passes the gate on its way out.
 
@@ -39,6 +39,14 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (CACHE_CONTROL, "no-store, no-transform"),
     (REFERRER_POLICY, "no-referrer"),
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+];
+/// Headers that proxies add.
+const FORWARDED: [HeaderName; 5] = [
+    HeaderName::from_static("forwarded"),
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("x-real-ip"),
 ];
 /// For how long browsers come back by https alone: a year.
 const STRICT_TRANSPORT: &str = "max-age=31536000";
@@ -92,6 +100,10 @@ impl Gate {
             |origin, token| Visit { gate: Arc::clone(self), peer: head.peer, origin, token };
         if !self.goes_by(head) {
             return Err(Box::new(visitor(None, Token::Needless).refuse(Refused::Host)));
+        }
+        let is_forwarded = FORWARDED.iter().any(|name| head.headers.contains_key(name));
+        if self.rules.refuses_forwarded && is_forwarded {
+            return Err(Box::new(visitor(None, Token::Needless).refuse(Refused::Forwarded)));
         }
         if !self.lets_pages_of_its_origin_call(head) {
             return Err(Box::new(visitor(None, Token::Needless).refuse(Refused::Origin)));

@@ -17,6 +17,8 @@ pub struct Rules {
     pub hosts: Vec<String>,
     /// Origins of the pages that may call, in lower case. `null` is that of pages without one.
     pub origins: Vec<String>,
+    /// Requests that a proxy passed on are refused: it serves this machine, and a proxy would let in others.
+    pub refuses_forwarded: bool,
     /// It is reached by https, and browsers are told to stay with it.
     pub is_https: bool,
     /// Headers that pages may send, separated by commas.
@@ -71,6 +73,12 @@ pub enum Refused {
     /// The gate does not go by this host.
     #[error("this address does not answer to that host name")]
     Host,
+    /// A proxy passed the request on.
+    #[error(
+        "this address serves its own machine only, and a proxy passed the request on; to serve others, the \
+         operator has to set up tokens"
+    )]
+    Forwarded,
     /// Pages of this origin may not call.
     #[error("pages of that origin may not call this address")]
     Origin,
@@ -111,7 +119,7 @@ impl Refused {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::Host => StatusCode::MISDIRECTED_REQUEST,
-            Self::Origin | Self::InsufficientScope => StatusCode::FORBIDDEN,
+            Self::Forwarded | Self::Origin | Self::InsufficientScope => StatusCode::FORBIDDEN,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::NoToken | Self::InvalidToken => StatusCode::UNAUTHORIZED,

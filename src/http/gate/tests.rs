@@ -92,6 +92,27 @@ fn the_first_thing_that_is_wrong_decides() {
 }
 
 #[test]
+fn a_gate_for_its_own_machine_refuses_what_a_proxy_passed_on() {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let rules = Rules { refuses_forwarded: true, ..fixture::gate(Arc::clone(&clock)).rules };
+    let own = Arc::new(Gate::new(rules, clock));
+    for name in
+        ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"]
+    {
+        for value in ["127.0.0.1", ""] {
+            let lines = [HOST_LINE, LENGTH, GOOD, (name, value)];
+            let (status, why) = ask(&own, "POST", &lines);
+            assert_eq!((status, why.contains("a proxy passed the request on")), (403, true));
+            assert_eq!(ask(&own, "OPTIONS", &lines).0, 403, "a preflight has the same answer");
+            assert_eq!(ask(&gate(), "POST", &lines).0, 200);
+        }
+    }
+    let other_host = [("host", "evil.test"), ("forwarded", "for=1.2.3.4")];
+    assert_eq!(ask(&own, "POST", &other_host).0, 421, "the host is looked at first");
+    assert_eq!(ask(&own, "POST", &[HOST_LINE, LENGTH, GOOD, ("via", "1.1 x")]).0, 200);
+}
+
+#[test]
 fn a_token_is_checked_once_and_its_owner_has_a_rate() {
     let gate = gate();
     for _ in 0..4 {
