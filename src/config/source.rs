@@ -133,6 +133,11 @@ impl Source {
         self.variables.get("CREDENTIALS_DIRECTORY").map(|folder| PathBuf::from(folder).join(name))
     }
 
+    /// Returns the names of all variables.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(String::as_str)
+    }
+
     /// Notes every variable with a prefix of ours that nobody reads: a slip that would go unnoticed.
     pub(super) fn refuse_unknown(&mut self) {
         let known = |name: &str| {

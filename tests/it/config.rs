@@ -5,7 +5,9 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use secrecy::ExposeSecret as _;
-use svc::config::{Config, Source};
+use svc::config::settings::SETTINGS;
+use svc::config::{Config, ProtocolConfig, Source};
+use svc::mcp::revision::Legacy;
 
 const TOKEN: &str = "SVC_OPERATOR_API_TOKEN";
 
@@ -58,4 +60,47 @@ fn the_line_end_of_a_token_file_is_no_character_of_the_token() {
         let loaded = load(&[("SVC_OPERATOR_API_TOKEN_FILE", path.to_str().unwrap())]);
         assert_eq!(loaded == Ok(visible(count)), accepted, "{count}: {loaded:?}");
     }
+}
+
+#[test]
+fn numbers_are_taken_to_their_bounds_and_no_further() {
+    let numbers = SETTINGS.iter().filter_map(|it| Some((it.name, it.bounds?)));
+    let of_reconciliation = |name: &str| name.starts_with("SVC_RECONCILIATION_");
+    // Base and maximum of a delay are also compared with each other.
+    let is_alone = |name: &str| !name.starts_with("SVC_RETRY_") && !of_reconciliation(name);
+    for (name, (least, most)) in numbers.filter(|(name, _)| is_alone(name)) {
+        for (number, is_taken) in
+            [(least, true), (most, true), (least - 1, false), (most + 1, false)]
+        {
+            let loaded = load(&[(name, &number.to_string()), (TOKEN, &visible(32))]);
+            let wanted = if is_taken { Ok(visible(32)) } else { Err(vec![name.to_owned()]) };
+            assert_eq!(loaded, wanted, "{name}={number}");
+        }
+    }
+}
+
+#[test]
+fn the_protocol_s_settings_have_one_name_each_and_are_in_both_configurations() {
+    let source = |variables: &[(&str, &str)]| {
+        Source::of(variables.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+    };
+    for (variables, modern, offered) in [
+        (&[][..], false, Legacy::DEFAULT),
+        (&[("MCP_V2_EXPERIMENTAL", "true")], true, Legacy::DEFAULT),
+        (&[("MCP_PROTOCOL_VERSION", "2025-03-26")], false, Legacy::V2025_03_26),
+        (&[("SERVICE_V2_EXPERIMENTAL", "true")], false, Legacy::DEFAULT),
+        (&[("MCP_V2_EXPERIMENTAL_FILE", "/no/such/file")], false, Legacy::DEFAULT),
+    ] {
+        let wanted = ProtocolConfig { modern, offered };
+        assert_eq!(Config::load(source(variables)).unwrap().protocol, wanted, "{variables:?}");
+        assert_eq!(ProtocolConfig::load(source(variables)).unwrap().0, wanted, "{variables:?}");
+    }
+    let slip = [("MCP_V2_EXPERIMENTEL", "true")];
+    let warnings = Config::load(source(&slip)).unwrap().warnings;
+    let warning = warnings.iter().find(|warning| warning.name == slip[0].0).unwrap();
+    assert!(warning.what.contains("MCP_V2_EXPERIMENTAL"), "{warning}");
+    let problems = Config::load(source(&[("MCP_PROTOCOL_VERSION", "2024-10-07")])).unwrap_err();
+    assert_eq!(problems[0].name, "MCP_PROTOCOL_VERSION");
+    // The two are read alone: what is wrong elsewhere is not their matter.
+    assert!(ProtocolConfig::load(source(&[("SVC_TYPO", "1"), ("SVC_MCP", "x")])).is_ok());
 }

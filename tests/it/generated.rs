@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use clap_complete::Shell;
 use clap_complete::aot::Generator as _;
 use svc::cli;
+use svc::config::settings::SETTINGS;
 use svc::config::{Config, Source};
 
 /// A date of its own, so that the pages do not change by themselves.
@@ -44,10 +45,12 @@ fn completions_are_fresh() {
 #[test]
 fn the_sample_environment_file_is_fresh_and_valid() {
     let sample = daemon::sample();
-    let lines = sample.lines().filter_map(|line| line.strip_prefix("#SVC_"));
+    let lines = sample.lines().filter_map(|line| line.strip_prefix('#'));
     let pairs = lines.filter_map(|line| line.split_once('='));
-    let plain = pairs.filter(|(_, value)| !value.starts_with("/etc/"));
-    let set = plain.map(|(name, value)| (format!("SVC_{name}"), value.to_owned()));
+    let settings = pairs.filter(|(name, _)| SETTINGS.iter().any(|it| it.name == *name));
+    let set: Vec<_> = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let plain = SETTINGS.iter().filter(|setting| !setting.secret);
+    assert_eq!(set.len(), plain.count(), "every setting but the secrets, which are files");
     let loaded = Config::load(Source::of(set));
     assert!(loaded.is_ok(), "{:?}", loaded.unwrap_err());
     compare(&Files::from([("packaging/svcd.env".into(), sample.into_bytes())]));

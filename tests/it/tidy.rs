@@ -30,8 +30,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["api", "card", "demo", "seal"]),
     ("demo", &["api", "simulator"]),
     ("simulator", &[]),
-    // Whether an address, a key and a certificate can be used is known only by who uses them.
-    ("config", &["forge"]),
+    // Whether an address, a key, a certificate or a revision can be used is known only by who uses it.
+    ("config", &["forge", "mcp"]),
     ("bin", &["cli", "daemon", "logging"]),
 ];
 

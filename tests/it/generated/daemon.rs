@@ -12,7 +12,7 @@ const WIDTH: usize = 90;
 const ENVIRONMENT: &str = "Every setting is an environment variable. Under systemd they stand in \
     /etc/svc/svcd.env. All of them are checked at the start, and everything that is wrong is said \
     at once. A variable that begins with SVC_ and is none of these is an error. SERVICE_ is \
-    accepted in the place of SVC_.";
+    accepted in the place of SVC_. Of the variables that begin with MCP_, two are read.";
 
 const SECRETS: &str = "A setting marked secret may also be given as a file, whose path is the \
     value of the same name with _FILE appended, or as a systemd credential of the same name \
