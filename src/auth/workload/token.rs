@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 
 use super::{ALGORITHMS, Claims, Verified};
-use crate::crypto::jose::key_set::{KEY_ID_BYTES_MAX, KeySet};
-use crate::crypto::jose::{Algorithm, Compact, decode};
+use crate::auth::jwt::{Parts, asks_for_more, key_id, read_object};
+use crate::crypto::jose::Algorithm;
+use crate::crypto::jose::key_set::KeySet;
 use crate::domain::result::Fault;
-use crate::json::{self, Object};
 
 /// Largest token, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
@@ -14,10 +14,6 @@ const TOKEN_BYTES_MAX: usize = 16 * 1024;
 const CLAIM_BYTES_MAX: usize = 1024;
 /// Longest number, in bytes: the forge writes its numbers as text.
 const NUMBER_BYTES_MAX: usize = 32;
-/// How deep header and claims may be nested; real ones have three levels.
-const DEPTH_MAX: usize = 8;
-/// What a header may not have: each asks to trust or to do something else.
-const REFUSED: [&str; 8] = ["crit", "b64", "jku", "jwk", "x5u", "x5c", "zip", "enc"];
 
 /// A token that has the right shape. Nothing of it is trusted.
 pub struct Token<'a> {
@@ -41,15 +37,10 @@ impl<'a> Token<'a> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(Fault::TooLarge);
         }
-        let parts = Compact::split(token).ok_or(Fault::Malformed)?;
-        let decoded = |part| decode(part).ok_or(Fault::Malformed);
-        let signature = decoded(parts.signature)?;
-        if signature.is_empty() {
-            return Err(Fault::Malformed);
-        }
-        let key_id = read_header(&decoded(parts.header)?)?;
-        let claims = read_claims(&decoded(parts.payload)?).ok_or(Fault::Malformed)?;
-        Ok(Self { signed: parts.signed, signature, key_id, claims })
+        let parts = Parts::of(token).ok_or(Fault::Malformed)?;
+        let key_id = read_header(&parts.header)?;
+        let claims = read_claims(&parts.claims).ok_or(Fault::Malformed)?;
+        Ok(Self { signed: parts.signed, signature: parts.signature, key_id, claims })
     }
 
     /// Returns who claims to have signed it.
@@ -75,25 +66,18 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Reads one part of a token.
-fn read_object(json: &[u8]) -> Option<Object<'_>> {
-    if json::depth(json) > DEPTH_MAX { None } else { Object::read(json).ok() }
-}
-
 /// Returns the id of the key.
 fn read_header(json: &[u8]) -> Result<String, Fault> {
     let header = read_object(json).ok_or(Fault::Malformed)?;
     let algorithm = header.member::<String>("alg").as_deref().and_then(Algorithm::from_word);
     let is_wanted = algorithm.is_some_and(|algorithm| ALGORITHMS.contains(&algorithm));
-    if !is_wanted || REFUSED.iter().any(|name| header.has(name)) {
+    if !is_wanted || asks_for_more(&header) {
         return Err(Fault::Algorithm);
     }
     if header.has("typ") && !header.is("typ", "JWT") {
         return Err(Fault::Malformed);
     }
-    let key_id = header.text("kid", KEY_ID_BYTES_MAX).ok_or(Fault::Malformed)?;
-    let plain = key_id.bytes().all(|byte| byte.is_ascii_graphic());
-    if plain { Ok(key_id) } else { Err(Fault::Malformed) }
+    key_id(&header).ok_or(Fault::Malformed)
 }
 
 /// Reads what is compared; nothing when a part is missing or is not of its type.
