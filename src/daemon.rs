@@ -298,7 +298,7 @@ fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Option<Result
     let client = IssuerClient::new(config.root_certificate.as_deref()).map_err(Error::Forge)?;
     let fetch: Fetch = Box::new(move |issuer| client.key_document(issuer));
     Ok(Some(ResultRules {
-        keys: Keys::new(issuers.clone(), workload::ALGORITHMS, fetch, Arc::clone(clock)),
+        keys: Keys::new(issuers.clone(), workload::ALGORITHMS.to_vec(), fetch, Arc::clone(clock)),
         secrets: shared_secret::Secrets::new(secrets.clone()),
     }))
 }

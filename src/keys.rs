@@ -1,4 +1,4 @@
-//! The keys of issuers of identity tokens: fetched when they are asked for, kept for a while, and used a
+//! The keys of issuers of tokens: fetched when they are asked for, kept for a while, and used a
 //! while longer when the issuer does not answer. Who checks a signature with them is `auth`.
 //!
 //! Only configured issuers are ever asked. Every request fetches the whole key set, so a request that
@@ -35,7 +35,8 @@ const UNDER_WAY: Duration = Duration::from_secs(1);
 const UNKNOWN_KEYS: Limits =
     Limits { peer_interval: Duration::from_mins(1), burst: 3, interval: Duration::from_secs(10) };
 
-/// Gets the document an issuer publishes its keys in; nothing when it cannot be had.
+/// Gets the document in which an issuer, by its name in tokens, publishes its keys; nothing when it cannot be
+/// had. Where that is, only the closure knows.
 pub type Fetch = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
 /// Why there is no key.
@@ -55,7 +56,7 @@ pub enum NoKey {
 /// The keys of all issuers.
 pub struct Keys {
     issuers: Vec<(String, Mutex<Cached>)>,
-    algorithms: &'static [Algorithm],
+    algorithms: Vec<Algorithm>,
     fetch: Fetch,
     clock: Arc<dyn Clock>,
 }
@@ -93,7 +94,7 @@ impl Keys {
     #[must_use]
     pub fn new(
         issuers: Vec<String>,
-        algorithms: &'static [Algorithm],
+        algorithms: Vec<Algorithm>,
         fetch: Fetch,
         clock: Arc<dyn Clock>,
     ) -> Self {
@@ -117,7 +118,7 @@ impl Keys {
             Plan::Ask => Asking(cached),
         };
         let fetched =
-            (self.fetch)(issuer).and_then(|document| KeySet::read(&document, self.algorithms));
+            (self.fetch)(issuer).and_then(|document| KeySet::read(&document, &self.algorithms));
         let (answered, now) = (fetched.is_some(), self.clock.monotonic());
         let mut cached = lock(cached);
         match fetched {
@@ -131,6 +132,14 @@ impl Keys {
             true => NoKey::UnknownKey,
             false => NoKey::Unavailable { retry_after: cached.wait(peer, now) },
         })
+    }
+
+    /// Returns the keys of an issuer that are believed now, as far as they are there. Asks nobody, and so never
+    /// waits.
+    #[must_use]
+    pub fn current(&self, issuer: &str) -> Option<Arc<KeySet>> {
+        let (_, cached) = self.issuers.iter().find(|(known, _)| known == issuer)?;
+        lock(cached).usable(self.clock.monotonic()).cloned()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The issuer of workflow runs' identity tokens: where it publishes its keys, and one request for them.
-//! The address is made of the configured issuer alone; no answer leads anywhere else.
+//! Issuers of tokens: where one of workflow runs' identity tokens publishes its keys, and one request for keys.
+//! The address is made of the configuration alone; no answer leads anywhere else.
 
 use std::time::Duration;
 
@@ -47,10 +47,16 @@ impl IssuerClient {
         Ok(Self(ureq::Agent::new_with_config(config)))
     }
 
-    /// Returns the document an issuer publishes; nothing when it is not answered whole with 200.
+    /// Returns the document an issuer of workflow runs publishes; nothing when it is not answered whole with 200.
     #[must_use]
     pub fn key_document(&self, issuer: &str) -> Option<Vec<u8>> {
-        let address = format!("{issuer}{KEYS}");
+        self.document_at(&format!("{issuer}{KEYS}"))
+    }
+
+    /// Returns the document at an address: https, or http on a loopback name; nothing when it is not answered
+    /// whole with 200.
+    #[must_use]
+    pub fn document_at(&self, address: &str) -> Option<Vec<u8>> {
         let mut answer = self.0.get(address).header("accept", "application/json").call().ok()?;
         if answer.status() != http::StatusCode::OK {
             return None;

@@ -44,7 +44,7 @@ fn bench() -> Bench {
     });
     let keys = Keys::new(
         vec![ISSUER.to_owned()],
-        &[Algorithm::Rs256],
+        vec![Algorithm::Rs256],
         fetch,
         Arc::<Seconds>::clone(&clock),
     );
@@ -95,6 +95,35 @@ fn keys_are_asked_for_once_and_again_when_they_are_old() {
     assert_eq!(bench.at(600).get("one"), Err(NoKey::UnknownKey), "it was withdrawn");
     assert_eq!(bench.get("two"), Ok(()));
     assert_eq!(bench.asked(), 2);
+}
+
+#[test]
+fn current_keys_are_those_that_would_be_used_and_are_not_asked_for() {
+    let bench = bench();
+    let current = || bench.keys.current(ISSUER);
+    assert!(current().is_none() && bench.keys.current("https://other.example").is_none());
+    assert_eq!(bench.asked(), 0);
+    let used = bench.keys.of(ISSUER, "one", None).unwrap();
+    assert!(Arc::ptr_eq(&used, &current().unwrap()), "the very same, until others are fetched");
+    bench.serve(document("two"));
+    assert_eq!(bench.at(600).get("two"), Ok(()));
+    assert!(current().unwrap().get("one").is_none());
+    bench.serve(None);
+    assert!(bench.at(600 + 86_399).keys.current(ISSUER).is_some());
+    assert!(bench.at(600 + 86_400).keys.current(ISSUER).is_none(), "too old to be believed");
+}
+
+#[test]
+fn two_keys_of_one_id_are_no_keys_and_earlier_ones_stay() {
+    let bench = bench();
+    let twice = || Some(Issuer::key_document(&["one", "one"]).to_string().into_bytes());
+    bench.serve(twice());
+    assert_eq!(bench.get("one"), unavailable(5));
+    bench.serve(document("one"));
+    assert_eq!(bench.at(5).get("one"), Ok(()));
+    bench.serve(twice());
+    assert_eq!(bench.at(700).get("one"), Ok(()), "the keys from before");
+    assert_eq!(bench.get("two"), unavailable(60));
 }
 
 #[test]
@@ -182,7 +211,7 @@ fn nobody_waits_for_somebody_else_s_request() {
         started.lock().unwrap().send(()).unwrap();
         document(held.lock().unwrap().recv().unwrap())
     });
-    let keys = Arc::new(Keys::new(vec![ISSUER.to_owned()], &[Algorithm::Rs256], fetch, clock));
+    let keys = Arc::new(Keys::new(vec![ISSUER.to_owned()], vec![Algorithm::Rs256], fetch, clock));
     let get = |key_id| keys.of(ISSUER, key_id, None).map(drop);
     for (key_id, meanwhile) in [("one", unavailable(1)), ("two", Ok(()))] {
         let other = Arc::clone(&keys);
@@ -206,7 +235,7 @@ fn a_request_that_panics_is_over() {
     });
     let keys = Keys::new(
         vec![ISSUER.to_owned()],
-        &[Algorithm::Rs256],
+        vec![Algorithm::Rs256],
         fetch,
         Arc::<Seconds>::clone(&clock),
     );

@@ -166,7 +166,7 @@ impl World {
             results: Some(ResultRules {
                 keys: Keys::new(
                     vec![ISSUER.to_owned()],
-                    ALGORITHMS,
+                    ALGORITHMS.to_vec(),
                     Box::new(move |_| Some(document().into_bytes())),
                     Arc::<ManualClock>::clone(&clock),
                 ),
