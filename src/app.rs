@@ -3,6 +3,7 @@
 //! Surfaces translate to and from these functions and add nothing, so they cannot drift. Whoever
 //! operates must hold a [`Principal`], which only the check gives out.
 
+mod access;
 mod callback;
 mod cards;
 mod dead_letters;
@@ -28,6 +29,7 @@ use crate::runtime::semaphore::Semaphore;
 use crate::runtime::watch::Watch;
 use crate::store::Store;
 
+pub use access::{AccessTokens, TokenError};
 pub use callback::{Callback, ResultTaken};
 pub use cards::Put;
 pub use error::Error;

@@ -194,6 +194,10 @@ counters! {
     effects: (EffectKind, EffectOutcome) = "svc_effects_total", "Side effects at the forge, by kind and outcome.";
     /// By `outcome`.
     results: One = "svc_results_total", "Signed results of releases, by outcome.";
+    /// By `gate`: which check of the gate refused the request.
+    mcp_refusals: One = "svc_mcp_refusals_total", "Requests that were refused before the protocol, by gate.";
+    /// By `fault`.
+    access_tokens_refused: One = "svc_access_tokens_refused_total", "Access tokens that were refused, by fault.";
     /// By `outcome`.
     replays: One = "svc_replays_total", "Replay requests by outcome.";
     /// By `class`.
