@@ -8,6 +8,7 @@
 pub mod arguments;
 mod crew;
 mod descriptors;
+mod forge;
 mod self_check;
 mod sockets;
 
@@ -20,24 +21,21 @@ use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes};
+use crate::app::{App, CARD_CHECKS_MAX, Refused, Wakes};
 use crate::auth::operator::Operators;
-use crate::auth::{shared_secret, workload};
-use crate::config::{Config, ForgeConfig, ResultConfig};
+use crate::config::Config;
 use crate::daemon::crew::{Crew, WorkerThread};
+use crate::daemon::forge::{client, intake, results};
 use crate::daemon::self_check::SelfCheck;
 use crate::daemon::sockets::{HandedOver, Listening};
 use crate::forge::Forge;
 use crate::forge::client::Client;
-use crate::forge::issuer::IssuerClient;
-use crate::forge::settings::{ClientError, Settings};
-use crate::forge::{payload, signature};
+use crate::forge::settings::ClientError;
 use crate::http::message::Service;
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlServer};
 use crate::http::server::limits::{ControlLimits, TcpLimits};
 use crate::http::server::tcp::{self, Listener, TcpServer};
-use crate::keys::{Fetch, Keys};
 use crate::metrics::Metrics;
 use crate::runtime::clock::{Clock, SystemClock};
 use crate::runtime::notify::Notify;
@@ -164,10 +162,7 @@ struct Running {
 
 impl Running {
     fn start(config: Config, handed_over: Vec<HandedOver>) -> Result<Self, Error> {
-        let reconcilers = config.reconciliation.map_or(0, |it| it.concurrency + 1);
-        let threads = THREADS_MAX + usize::try_from(reconcilers).unwrap_or(usize::MAX);
-        thread::check_supply(threads)
-            .map_err(|error| Error::Start("as many threads as it may need", error))?;
+        check_threads(&config)?;
         let delay_max = longest_delay(&config);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let metrics = Arc::new(Metrics::default());
@@ -259,48 +254,17 @@ impl Running {
     }
 }
 
+fn check_threads(config: &Config) -> Result<(), Error> {
+    let reconcilers = config.reconciliation.map_or(0, |it| it.concurrency + 1);
+    let threads = THREADS_MAX + usize::try_from(reconcilers).unwrap_or(usize::MAX);
+    thread::check_supply(threads)
+        .map_err(|error| Error::Start("as many threads as it may need", error))
+}
+
 /// Returns the longest delay anything is ever put off by.
 fn longest_delay(config: &Config) -> Duration {
     let next_check = config.reconciliation.map_or(Duration::ZERO, |it| it.rules.next_check);
     config.work.retry.delay_max.max(next_check)
-}
-
-fn client(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Arc<Client>, Error> {
-    let settings = Settings {
-        base_url: config.api_url.clone(),
-        app_id: config.app_id,
-        private_key: config.private_key.clone(),
-        api_version: config.api_version,
-        timeout: Settings::TIMEOUT,
-        timeout_connect: Settings::TIMEOUT_CONNECT,
-        root_certificate: config.root_certificate.clone(),
-    };
-    let client = Client::new(settings, Arc::clone(clock));
-    Ok(Arc::new(client.map_err(Error::Forge)?))
-}
-
-fn intake(config: &ForgeConfig) -> IntakeRules {
-    let secrets = signature::Secrets::new(config.webhook_secrets.clone())
-        .expect("the configuration refuses empty secrets");
-    IntakeRules {
-        secrets,
-        payload: payload::Rules { release_tag_pattern: config.release_tag_pattern.clone() },
-        body_bytes_max: config.webhook_body_bytes,
-    }
-}
-
-/// Returns whom results are believed from; nothing when that is nobody.
-fn results(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Option<ResultRules>, Error> {
-    let ResultConfig { issuers, secrets } = &config.results;
-    if issuers.is_empty() && secrets.is_empty() {
-        return Ok(None);
-    }
-    let client = IssuerClient::new(config.root_certificate.as_deref()).map_err(Error::Forge)?;
-    let fetch: Fetch = Box::new(move |issuer| client.key_document(issuer));
-    Ok(Some(ResultRules {
-        keys: Keys::new(issuers.clone(), workload::ALGORITHMS.to_vec(), fetch, Arc::clone(clock)),
-        secrets: shared_secret::Secrets::new(secrets.clone()),
-    }))
 }
 
 fn router(app: &Arc<App>, operator_hosts: Vec<String>) -> Arc<dyn Service> {
