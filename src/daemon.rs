@@ -9,6 +9,7 @@ pub mod arguments;
 mod crew;
 mod descriptors;
 mod forge;
+pub mod mcp;
 mod self_check;
 mod sockets;
 
@@ -31,6 +32,7 @@ use crate::daemon::sockets::{HandedOver, Listening};
 use crate::forge::Forge;
 use crate::forge::client::Client;
 use crate::forge::settings::ClientError;
+use crate::http::gate::Gate;
 use crate::http::message::Service;
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlServer};
@@ -196,7 +198,8 @@ impl Running {
             slo: Watch::default(),
             draining: AtomicBool::new(false),
         });
-        let router = router(&app, config.operator_hosts);
+        let gate = mcp::open(config.mcp.as_ref(), config.protocol, &tcp_addresses, &app)?;
+        let router = router(&app, config.operator_hosts, gate);
         let socket = config.control_socket;
         let control = control::start(&socket, Arc::clone(&router), ControlLimits::default())
             .map_err(Error::Control)?;
@@ -267,11 +270,10 @@ fn longest_delay(config: &Config) -> Duration {
     config.work.retry.delay_max.max(next_check)
 }
 
-fn router(app: &Arc<App>, operator_hosts: Vec<String>) -> Arc<dyn Service> {
-    #[cfg(not(feature = "fixture"))]
-    let gate = None;
+fn router(app: &Arc<App>, operator_hosts: Vec<String>, gate: Option<Gate>) -> Arc<dyn Service> {
+    // Without one of `/mcp`, the fixture's routes have a gate of their own.
     #[cfg(feature = "fixture")]
-    let gate = Some(crate::http::fixture::gate(Arc::clone(&app.clock)));
+    let gate = gate.or_else(|| Some(crate::http::fixture::gate(Arc::clone(&app.clock))));
     let router: Arc<dyn Service> = Arc::new(Router::new(Arc::clone(app), operator_hosts, gate));
     #[cfg(feature = "fixture")]
     let router = crate::http::fixture::over(router);

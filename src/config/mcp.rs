@@ -19,7 +19,7 @@ const TYPE_BYTES_MAX: usize = 64;
 /// `/mcp`, checked as a whole.
 #[derive(Clone, Debug)]
 pub struct McpConfig {
-    /// The address that clients use. Always there when tokens are asked for.
+    /// The address that clients use.
     pub public_url: Option<PublicUrl>,
     /// Every `Host` header that is answered to, in lower case. A port of 0 is that which the system gives to
     /// the public address.
@@ -47,6 +47,8 @@ pub struct McpConfig {
 /// Whose tokens are taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpAuthorization {
+    /// The address whose `/mcp` is the resource.
+    pub public_url: PublicUrl,
     /// The issuer, as tokens name it.
     pub issuer: String,
     /// Where it publishes its keys.
@@ -253,8 +255,10 @@ fn authorization(
     algorithms: Vec<Algorithm>,
     token_type: String,
 ) -> Option<McpAuthorization> {
-    let resource = written.public_url.as_ref()?.resource();
+    let public_url = written.public_url.clone()?;
+    let resource = public_url.resource();
     Some(McpAuthorization {
+        public_url,
         issuer: written.issuer.clone()?,
         jwks_url: written.jwks_url.clone()?,
         audience: written.audience.clone().unwrap_or(resource),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::{HeaderValue, Method, StatusCode};
 
+use crate::auth::access_token::Scope;
 use crate::http::gate::{Caller, Gate, Refused, Rules, TokenRules, Tokens};
 use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Session};
 use crate::http::message::{Admitted, Answer, Head, Refusal, Request, Response, Service, Surface};
@@ -209,13 +210,15 @@ pub fn gate(clock: Arc<dyn Clock>) -> Gate {
         peer_rate: Rate { per_second: 1, burst: 40 },
         subject_rate: Rate { per_second: 1, burst: 4 },
         tokens: Some(TokenRules {
+            resource: "https://fixture.test/gated".to_owned(),
+            issuer: "https://issuer.test".to_owned(),
             resource_metadata: "https://fixture.test/metadata".to_owned(),
-            scope: "read".to_owned(),
+            scope: Scope::Read,
             tokens: Arc::new(Owners::default()),
         }),
         describe: |refused| ("text/plain", refused.to_string().into_bytes()),
     };
-    Gate::new(rules, clock)
+    Gate::new(rules, clock, Arc::default())
 }
 
 /// Answers a caller with its name, late if it says so.
@@ -236,24 +239,28 @@ pub(super) fn gated(caller: Option<&Caller>, request: &Request) -> Answer {
 struct Owners(Mutex<Vec<String>>);
 
 impl Tokens for Owners {
-    fn known(&self, token: &str) -> Option<Caller> {
+    fn known(&self, token: &str) -> Option<Arc<Caller>> {
         let is_known = lock(&self.0).iter().any(|known| known == token);
-        is_known.then(|| owner("read"))
+        is_known.then(|| owner(Scope::Read))
     }
 
-    fn check(&self, token: &str, _peer: Option<IpAddr>) -> Result<Caller, Refused> {
+    fn check(&self, token: &str, _peer: Option<IpAddr>) -> Result<Arc<Caller>, Refused> {
         match token {
             "good" => {
                 lock(&self.0).push(token.to_owned());
-                Ok(owner("read"))
+                Ok(owner(Scope::Read))
             }
-            "poor" => Ok(owner("write")),
+            "poor" => Ok(owner(Scope::Invoke)),
             "later" => Err(Refused::KeysUnavailable { retry_after: Duration::from_secs(7) }),
             _ => Err(Refused::InvalidToken),
         }
     }
 }
 
-fn owner(scope: &str) -> Caller {
-    Caller { subject: "https://issuer.test someone".to_owned(), scopes: vec![scope.to_owned()] }
+fn owner(scope: Scope) -> Arc<Caller> {
+    Arc::new(Caller {
+        subject: "https://issuer.test someone".to_owned(),
+        client: "a-client".to_owned(),
+        scopes: vec![scope],
+    })
 }

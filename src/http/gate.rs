@@ -20,18 +20,19 @@ use http::header::{
 };
 use http::{Method, StatusCode};
 
+use crate::auth::access_token::TOKEN_BYTES_MAX;
 use crate::http::error;
 use crate::http::message::{Head, Refusal, Response, WayOut};
 use crate::http::rate_limit::RateLimiter;
+use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 
-pub use rules::{Caller, Refused, Rules, TokenRules, Tokens};
+pub use crate::auth::access_token::Caller;
+pub use rules::{Refused, Rules, TokenRules, Tokens};
 
 /// Most peers, and most subjects, whose rate is counted apart.
 const BUCKETS_MAX: usize = 10_000;
-/// Longest token, in bytes.
-const TOKEN_BYTES_MAX: usize = 8 << 10;
 /// What every answer carries: it is data, and nothing of it is to be kept, guessed at, shown in a frame or
 /// told to others.
 const HEADERS: [(HeaderName, &str); 4] = [
@@ -55,6 +56,7 @@ const STRICT_TRANSPORT: &str = "max-age=31536000";
 pub struct Gate {
     rules: Rules,
     clock: Arc<dyn Clock>,
+    metrics: Arc<Metrics>,
     peers: Mutex<RateLimiter<Option<IpAddr>>>,
     subjects: Mutex<RateLimiter<String>>,
 }
@@ -71,17 +73,23 @@ pub struct Visit {
 enum Token {
     /// None is asked for.
     Needless,
-    Known(Caller),
+    Known(Arc<Caller>),
     Unchecked(String),
 }
 
 impl Gate {
-    /// Returns a gate. `clock` is what rates are counted by.
+    /// Returns a gate. `clock` is what rates are counted by; refusals are counted in `metrics`.
     #[must_use]
-    pub fn new(rules: Rules, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(rules: Rules, clock: Arc<dyn Clock>, metrics: Arc<Metrics>) -> Self {
         let peers = Mutex::new(RateLimiter::new(rules.peer_rate, BUCKETS_MAX));
         let subjects = Mutex::new(RateLimiter::new(rules.subject_rate, BUCKETS_MAX));
-        Self { rules, clock, peers, subjects }
+        Self { rules, clock, metrics, peers, subjects }
+    }
+
+    /// Returns which tokens are asked for; `None` where none is.
+    #[must_use]
+    pub const fn tokens(&self) -> Option<&TokenRules> {
+        self.rules.tokens.as_ref()
     }
 
     /// Decides from its head whether a request is let in to a route that has these methods, the one that
@@ -168,8 +176,8 @@ impl Gate {
 
     /// Lets a caller in who has what every request needs and does not ask too often.
     fn welcome(&self, caller: &Caller) -> Result<(), Refused> {
-        let scope = self.rules.tokens.as_ref().map(|rules| &rules.scope);
-        if !scope.is_none_or(|scope| caller.scopes.contains(scope)) {
+        let scope = self.rules.tokens.as_ref().map(|rules| rules.scope);
+        if !scope.is_none_or(|scope| caller.scopes.contains(&scope)) {
             return Err(Refused::InsufficientScope);
         }
         take(&self.subjects, caller.subject.clone(), &*self.clock)
@@ -181,20 +189,21 @@ impl Visit {
     ///
     /// # Errors
     /// The answer instead.
-    pub fn caller(&self) -> Result<Option<Caller>, Box<Response>> {
+    pub fn caller(&self) -> Result<Option<Arc<Caller>>, Box<Response>> {
         match (&self.token, &self.gate.rules.tokens) {
             (Token::Unchecked(token), Some(TokenRules { tokens, .. })) => {
                 let caller = tokens.check(token, self.peer);
                 let caller = caller.and_then(|it| self.gate.welcome(&it).map(|()| it));
                 caller.map(Some).map_err(|refused| Box::new(self.refuse(refused)))
             }
-            (Token::Known(caller), _) => Ok(Some(caller.clone())),
+            (Token::Known(caller), _) => Ok(Some(Arc::clone(caller))),
             (Token::Needless | Token::Unchecked(_), _) => Ok(None),
         }
     }
 
     /// Answers a request that does not get through.
     fn refuse(&self, refused: Refused) -> Response {
+        self.gate.metrics.mcp_refusals.count([("gate", refused.gate())]);
         let (media_type, body) = (self.gate.rules.describe)(&refused);
         let response = Response::new(refused.status(), media_type, body);
         let response = match refused {

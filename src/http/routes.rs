@@ -106,7 +106,7 @@ impl Router {
         };
         let handler = route.map(|route| &route.handler);
         let answer = move |request: &Request| match (handler, visit.caller()) {
-            (Some(Handler::Gated(handler)), Ok(caller)) => handler(caller.as_ref(), request),
+            (Some(Handler::Gated(handler)), Ok(caller)) => handler(caller.as_deref(), request),
             (_, Err(refusal)) => Answer::from(*refusal),
             // The gate lets in no other method.
             (_, Ok(_)) => Answer::from(error::no_route()),

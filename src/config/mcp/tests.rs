@@ -115,6 +115,7 @@ fn a_remote_one_answers_to_its_own_host_and_to_pages_that_are_named() {
     assert_eq!(config.hosts, ["svc.example", "mcp.svc.example:8443"]);
     assert_eq!(config.origins, ["https://app.example", "null"]);
     let wanted = McpAuthorization {
+        public_url: PublicUrl::read(URL.1).unwrap(),
         issuer: ISSUER.1.to_owned(),
         jwks_url: KEYS.1.to_owned(),
         audience: "https://svc.example/mcp".to_owned(),
@@ -134,6 +135,7 @@ fn a_remote_one_answers_to_its_own_host_and_to_pages_that_are_named() {
     ]);
     assert_eq!(other.hosts, ["localhost:8080"]);
     let changed = McpAuthorization {
+        public_url: PublicUrl::read(LOCAL_URL.1).unwrap(),
         audience: "urn:svc".to_owned(),
         algorithms: vec![Algorithm::EdDsa],
         token_type: "jwt".to_owned(),

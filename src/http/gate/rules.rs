@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderValue, StatusCode};
 
+use crate::auth::access_token::{Caller, Scope};
 use crate::http::error;
 use crate::http::message::Refusal;
 use crate::http::rate_limit::Rate;
@@ -38,10 +39,14 @@ pub struct Rules {
 /// Which tokens are asked for.
 #[derive(Clone)]
 pub struct TokenRules {
-    /// Where a client learns who gives tokens (RFC 9728).
+    /// The URL of what the tokens are for, as clients are given it.
+    pub resource: String,
+    /// Who gives them.
+    pub issuer: String,
+    /// The URL where a client learns both (RFC 9728).
     pub resource_metadata: String,
     /// The scope that every request needs.
-    pub scope: String,
+    pub scope: Scope,
     /// Checks them.
     pub tokens: Arc<dyn Tokens>,
 }
@@ -49,22 +54,13 @@ pub struct TokenRules {
 /// Checks tokens.
 pub trait Tokens: Send + Sync {
     /// Returns the owner of a token that was checked before and still holds. Never blocks.
-    fn known(&self, token: &str) -> Option<Caller>;
+    fn known(&self, token: &str) -> Option<Arc<Caller>>;
 
     /// Checks a token; may wait for keys.
     ///
     /// # Errors
     /// Why it does not let its owner through.
-    fn check(&self, token: &str, peer: Option<IpAddr>) -> Result<Caller, Refused>;
-}
-
-/// Who calls: the owner of a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// Its issuer and its subject there: one name for one owner.
-    pub subject: String,
-    /// What the token allows.
-    pub scopes: Vec<String>,
+    fn check(&self, token: &str, peer: Option<IpAddr>) -> Result<Arc<Caller>, Refused>;
 }
 
 /// Why a request does not get through, in a sentence for whoever sent it.
@@ -114,6 +110,33 @@ pub enum Refused {
 }
 
 impl Refused {
+    /// Returns which check of the gate refused, as a word of a closed set.
+    #[must_use]
+    pub const fn gate(&self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Forwarded => "forwarded",
+            Self::Origin => "origin",
+            Self::TooMany { .. } => "rate",
+            Self::Method => "method",
+            Self::NoToken => "no_token",
+            Self::InvalidToken => "invalid_token",
+            Self::InsufficientScope => "scope",
+            Self::KeysUnavailable { .. } => "keys_unavailable",
+            Self::Server(Refusal::LengthRequired | Refusal::PayloadTooLarge) => "size",
+            Self::Server(_) => "server",
+        }
+    }
+
+    /// Returns the media type and the body of an error of JSON-RPC. It names no request, because none was read.
+    #[must_use]
+    pub fn to_json_rpc(&self) -> (&'static str, Vec<u8>) {
+        const INVALID_REQUEST: i32 = -32600;
+        let error = serde_json::json!({ "code": INVALID_REQUEST, "message": self.to_string() });
+        let body = serde_json::json!({ "jsonrpc": "2.0", "error": error });
+        ("application/json", body.to_string().into_bytes())
+    }
+
     /// Returns the status of the answer.
     #[must_use]
     pub fn status(&self) -> StatusCode {

@@ -34,7 +34,8 @@ fn head(method: &str, lines: &[Line<'_>]) -> Head {
 /// refusal in words.
 fn ask(gate: &Arc<Gate>, method: &str, lines: &[Line<'_>]) -> (u16, String) {
     let admitted = gate.admit(&head(method, lines), &[Method::POST], 4);
-    let entered = admitted.and_then(|visit| visit.caller().map(|caller| caller.unwrap().subject));
+    let entered =
+        admitted.and_then(|visit| visit.caller().map(|caller| caller.unwrap().subject.clone()));
     match entered {
         Ok(subject) => (200, subject),
         Err(refusal) => {
@@ -95,7 +96,7 @@ fn the_first_thing_that_is_wrong_decides() {
 fn a_gate_for_its_own_machine_refuses_what_a_proxy_passed_on() {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let rules = Rules { refuses_forwarded: true, ..fixture::gate(Arc::clone(&clock)).rules };
-    let own = Arc::new(Gate::new(rules, clock));
+    let own = Arc::new(Gate::new(rules, clock, Arc::default()));
     for name in
         ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"]
     {
@@ -122,6 +123,39 @@ fn a_token_is_checked_once_and_its_owner_has_a_rate() {
     let refusal = known.err().expect("known by now, so the head is enough");
     assert_eq!(refusal.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(refusal.headers.get(RETRY_AFTER).unwrap(), "1");
+}
+
+#[test]
+fn each_refusal_is_counted_by_a_word_and_is_an_error_without_an_id() {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let rules = Rules {
+        refuses_forwarded: true,
+        describe: Refused::to_json_rpc,
+        ..fixture::gate(Arc::clone(&clock)).rules
+    };
+    let metrics = Arc::<Metrics>::default();
+    let gate = Arc::new(Gate::new(rules, clock, Arc::clone(&metrics)));
+    let token = |token| [HOST_LINE, LENGTH, ("authorization", token)];
+    for (word, method, lines) in [
+        ("host", "POST", &[("host", "evil.test")][..]),
+        ("forwarded", "POST", &[HOST_LINE, ("forwarded", "for=1.2.3.4")]),
+        ("origin", "POST", &[HOST_LINE, ("origin", "null")]),
+        ("method", "GET", &[HOST_LINE]),
+        ("size", "POST", &[HOST_LINE, ("content-length", "5")]),
+        ("no_token", "POST", &[HOST_LINE, LENGTH]),
+        ("invalid_token", "POST", &token("Bearer bad")),
+        ("scope", "POST", &token("Bearer poor")),
+        ("keys_unavailable", "POST", &token("Bearer later")),
+    ] {
+        let (_, body) = ask(&gate, method, lines);
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(body["error"]["code"], -32600, "{word}");
+        assert!(body["error"]["message"].as_str().is_some_and(|text| text.len() > 10), "{word}");
+        assert_eq!((&body["jsonrpc"], body.as_object().unwrap().len()), (&"2.0".into(), 2));
+        assert_eq!(metrics.mcp_refusals.sum(|[(_, found)]| found == word), 1, "{word}");
+    }
+    let let_in = ask(&gate, "POST", &token("Bearer good"));
+    assert_eq!((let_in.0, metrics.mcp_refusals.sum(|_| true)), (200, 9));
 }
 
 #[test]
@@ -173,7 +207,7 @@ fn every_answer_carries_what_browsers_and_clients_need() {
         let refusal = admitted.and_then(|visit| visit.caller().map(drop)).expect_err("refused");
         text(&refusal, &WWW_AUTHENTICATE)
     };
-    let metadata = "Bearer resource_metadata=\"https://fixture.test/metadata\", scope=\"read\"";
+    let metadata = "Bearer resource_metadata=\"https://fixture.test/metadata\", scope=\"mcp:read\"";
     assert_eq!(challenge(None).unwrap(), metadata, "no error where there was no token");
     let invalid = challenge(Some("Bearer bad")).unwrap();
     assert_eq!(invalid, format!("{metadata}, error=\"invalid_token\""));

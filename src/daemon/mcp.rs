@@ -1,0 +1,114 @@
+//! What stands before `/mcp`: its gate, made of the configuration.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use http::HeaderValue;
+
+use super::Error;
+use crate::app::{AccessTokens, App, TokenError};
+use crate::auth::access_token::{self, Caller, Scope};
+use crate::config::{McpAuthorization, McpConfig, ProtocolConfig, PublicUrl};
+use crate::forge::issuer::IssuerClient;
+use crate::http::gate::{Gate, Refused, Rules, TokenRules, Tokens};
+use crate::http::rate_limit::Rate;
+use crate::keys::Keys;
+use crate::metrics::Metrics;
+use crate::runtime::clock::Clock;
+
+/// The scope that every request needs.
+const SCOPE: Scope = Scope::Read;
+/// For how many seconds' requests a burst is.
+const BURST_SECONDS: u32 = 4;
+/// Headers that pages may send in either era, and those of the modern one.
+const REQUEST_HEADERS: &str =
+    "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, last-event-id";
+const REQUEST_HEADERS_WITH_MODERN: &str = "authorization, content-type, accept, \
+    mcp-protocol-version, mcp-session-id, last-event-id, mcp-method, mcp-name";
+/// Headers that pages may read.
+const RESPONSE_HEADERS: &str = "mcp-session-id, www-authenticate, retry-after";
+
+/// Returns the gate of the daemon, if `/mcp` is on. The public address is the first one.
+pub(super) fn open(
+    config: Option<&McpConfig>,
+    protocol: ProtocolConfig,
+    addresses: &[SocketAddr],
+    app: &App,
+) -> Result<Option<Gate>, Error> {
+    let (Some(config), Some(address)) = (config, addresses.first()) else { return Ok(None) };
+    let client = IssuerClient::new(None).map_err(Error::Forge)?;
+    let document_at = move |url: &str| client.document_at(url);
+    Ok(Some(gate(config, protocol, address.port(), document_at, &app.clock, &app.metrics)))
+}
+
+/// Returns the gate. `port` is that of the public address; `document_at` gets the document at a URL, and nothing
+/// when it cannot be had.
+#[must_use]
+pub fn gate(
+    config: &McpConfig,
+    protocol: ProtocolConfig,
+    port: u16,
+    document_at: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static,
+    clock: &Arc<dyn Clock>,
+    metrics: &Arc<Metrics>,
+) -> Gate {
+    let tokens = config.authorization.as_ref().map(|authorization| TokenRules {
+        resource: authorization.public_url.resource(),
+        issuer: authorization.issuer.clone(),
+        resource_metadata: authorization.public_url.resource_metadata(),
+        scope: SCOPE,
+        tokens: Arc::new(access_tokens(authorization, document_at, clock, metrics)),
+    });
+    let request_headers =
+        if protocol.modern { REQUEST_HEADERS_WITH_MODERN } else { REQUEST_HEADERS };
+    let rate = |per_second: u32| Rate { per_second, burst: per_second * BURST_SECONDS };
+    let rules = Rules {
+        hosts: config.hosts.iter().map(|host| with_port(host, port)).collect(),
+        origins: config.origins.iter().map(|origin| with_port(origin, port)).collect(),
+        refuses_forwarded: tokens.is_none(),
+        is_https: config.public_url.as_ref().is_some_and(PublicUrl::is_https),
+        request_headers: HeaderValue::from_static(request_headers),
+        response_headers: HeaderValue::from_static(RESPONSE_HEADERS),
+        peer_rate: rate(config.peer_rate),
+        subject_rate: rate(config.subject_rate),
+        tokens,
+        describe: Refused::to_json_rpc,
+    };
+    Gate::new(rules, Arc::clone(clock), Arc::clone(metrics))
+}
+
+/// Returns a host or an origin with the port that the system gave, where the configuration left it to the system.
+fn with_port(text: &str, port: u16) -> String {
+    text.strip_suffix(":0").map_or_else(|| text.to_owned(), |name| format!("{name}:{port}"))
+}
+
+fn access_tokens(
+    authorization: &McpAuthorization,
+    document_at: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static,
+    clock: &Arc<dyn Clock>,
+    metrics: &Arc<Metrics>,
+) -> AccessTokens {
+    let McpAuthorization { issuer, jwks_url, audience, algorithms, token_type, .. } =
+        authorization.clone();
+    let keys = Keys::new(
+        vec![issuer.clone()],
+        algorithms.clone(),
+        Box::new(move |_| document_at(&jwks_url)),
+        Arc::clone(clock),
+    );
+    let rules = access_token::Rules { issuer, audience, algorithms, token_type };
+    AccessTokens::new(rules, keys, Arc::clone(clock), Arc::clone(metrics))
+}
+
+impl Tokens for AccessTokens {
+    fn known(&self, token: &str) -> Option<Arc<Caller>> {
+        Self::known(self, token)
+    }
+
+    fn check(&self, token: &str, peer: Option<IpAddr>) -> Result<Arc<Caller>, Refused> {
+        Self::check(self, token, peer).map_err(|error| match error {
+            TokenError::Fault(_) => Refused::InvalidToken,
+            TokenError::KeysUnavailable { retry_after } => Refused::KeysUnavailable { retry_after },
+        })
+    }
+}
