@@ -20,6 +20,7 @@ mod cards;
 mod error;
 mod health;
 mod json;
+mod metadata;
 mod operator;
 mod paging;
 mod path;

@@ -146,9 +146,9 @@ impl Service for Router {
         let (route, asker, body_max) = found.inspect_err(|response| {
             count(&self.app, surface, response.status);
         })?;
-        let app = Arc::clone(&self.app);
+        let (app, gate) = (Arc::clone(&self.app), self.gate.clone());
         Ok(Admitted::new(head, body_max, move |request| {
-            let response = answer(&app, route, &asker, request);
+            let response = answer(&app, gate.as_deref(), route, &asker, request);
             count(&app, surface, response.status);
             response
         }))
@@ -194,7 +194,13 @@ fn look_up(head: &Head) -> Result<&'static Route, Vec<Method>> {
     Err(allowed)
 }
 
-fn answer(app: &App, route: &Route, asker: &Asker, request: &Request) -> Response {
+fn answer(
+    app: &App,
+    gate: Option<&Gate>,
+    route: &Route,
+    asker: &Asker,
+    request: &Request,
+) -> Response {
     let path = Path::new(route.path, &request.head.path);
     match (&route.handler, asker) {
         (Handler::Open(handler), _) => handler(app, request),
@@ -207,6 +213,9 @@ fn answer(app: &App, route: &Route, asker: &Asker, request: &Request) -> Respons
         }
         // An operator's route on the public surface would be a mistake in the table; refuse it.
         (Handler::Operator(_), Asker::Anyone) => error::of_app(&Error::Unauthenticated),
+        (Handler::Tokens(handler), _) => {
+            gate.and_then(Gate::tokens).map_or_else(error::no_route, handler)
+        }
         // It has a way of its own, through the gate.
         (Handler::Gated(_), _) => error::no_route(),
     }

@@ -158,8 +158,18 @@ fn schemas_have_the_fields_of_the_api() {
         )
         .hold("Liveness", &live, &live)
         .hold("ResultReceipt", &receipt, &receipt)
+        .hold("ProtectedResource", &protected_resource(), &protected_resource())
         .hold("ReleaseResult", &result(true), &result(false))
         .were_all();
+}
+
+fn protected_resource() -> api::ProtectedResource {
+    api::ProtectedResource {
+        resource: "https://svc.example/mcp".to_owned(),
+        authorization_servers: vec!["https://issuer.example".to_owned()],
+        scopes_supported: vec![Cow::Borrowed("mcp:read")],
+        bearer_methods_supported: vec![Cow::Borrowed("header")],
+    }
 }
 
 /// An instant, whichever.

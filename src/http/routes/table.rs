@@ -10,11 +10,11 @@ use crate::domain::agent_card;
 use crate::http::cards::registry;
 #[cfg(feature = "fixture")]
 use crate::http::fixture;
-use crate::http::gate::Caller;
+use crate::http::gate::{Caller, TokenRules};
 use crate::http::message::{Answer, Request, Response, Surface};
 use crate::http::operator::lists;
 use crate::http::path::Path;
-use crate::http::{callback, cards, health, operator, slo, webhook};
+use crate::http::{callback, cards, health, metadata, operator, slo, webhook};
 
 /// Largest body of an operator's request, in bytes: none has a meaning.
 const OPERATOR_BODY_MAX: usize = 4 * 1024;
@@ -31,6 +31,8 @@ pub(super) enum Handler {
     Reader(fn(&App, &Request, &Path<'_>) -> Result<Response, Error>),
     /// Operators; the principal is the proof.
     Operator(fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>),
+    /// Anyone, about the tokens that the gate asks for; where it asks for none, the path does not exist.
+    Tokens(fn(&TokenRules) -> Response),
     /// Whom the gate lets through; nobody in particular where it asks for no token.
     #[cfg_attr(not(feature = "fixture"), expect(dead_code, reason = "only the fixture has one"))]
     Gated(fn(Option<&Caller>, &Request) -> Answer),
@@ -193,6 +195,21 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/api/v1/operator/installations/{installationId}/reconciliation-items",
         body: BodyLimit::None,
         handler: Handler::Operator(lists::list::<ReconciliationItem>),
+    },
+    // Clients try the path of the resource first, and then none.
+    Route {
+        surfaces: PUBLIC,
+        method: Method::GET,
+        path: "/.well-known/oauth-protected-resource/mcp",
+        body: BodyLimit::None,
+        handler: Handler::Tokens(metadata::show),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::GET,
+        path: "/.well-known/oauth-protected-resource",
+        body: BodyLimit::None,
+        handler: Handler::Tokens(metadata::show),
     },
     #[cfg(feature = "fixture")]
     Route {
