@@ -3,7 +3,7 @@
 
 mod access;
 mod answers;
-mod canned_server;
+pub(crate) mod canned_server;
 mod list;
 mod lists;
 mod replay;

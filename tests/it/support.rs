@@ -3,6 +3,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod forge;
+pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod reconciliation;
 pub(crate) mod world;

@@ -2,7 +2,6 @@
 //! card is, nor of a signature; everything that is odd is refused, each for its reason.
 
 mod command;
-mod keys;
 mod refused;
 
 use proptest::collection::vec;
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use svc::card;
 use svc::seal::{self, Jwks, Reason, SignError, Signer, Verdict};
 
-use keys::{KINDS, Key, jwks};
+use crate::support::keys::{self, KINDS, Key, jwks};
 
 /// A card with something of everything.
 fn full() -> Value {

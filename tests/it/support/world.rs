@@ -19,6 +19,7 @@ use svc::domain::reconcile::{Kind, Rules};
 use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
 use svc::http::fixture;
+use svc::http::gate::Gate;
 use svc::http::message::{Answer, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::keys::Keys;
@@ -183,6 +184,12 @@ impl World {
         let router =
             Router::new(Arc::clone(&app), Vec::new(), Some(fixture::gate(Arc::clone(&app.clock))));
         Self { folder, clock, forge, store, app, peer: None, key_ids, router, deliveries: 0 }
+    }
+
+    /// Puts another gate in front of the routes.
+    pub(crate) fn behind(mut self, gate: Gate) -> Self {
+        self.router = Router::new(Arc::clone(&self.app), Vec::new(), Some(gate));
+        self
     }
 
     /// Stops everything where it stands and starts anew on the same file, as after a crash.

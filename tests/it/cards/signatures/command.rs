@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use super::keys::Key;
+use crate::support::keys::Key;
 
 /// A folder with keys and cards, in which commands run.
 struct Folder(tempfile::TempDir);

@@ -5,8 +5,8 @@ use ring::hmac;
 use serde_json::{Value, json};
 use svc::seal::{Jwks, JwksError, Reason, Verdict};
 
-use super::keys::{Key, decoded, encoded, jwks};
 use super::{because, jws_of, sign, verdicts};
+use crate::support::keys::{Key, decoded, encoded, jwks};
 
 const CARD: &str =
     r#"{"protocolVersion":"1.0","name":"n","description":"d","url":"a:b","version":"1"}"#;

@@ -9,22 +9,22 @@ use ring::signature::{
 use serde_json::{Value, json};
 use svc::seal::{Jwks, Signer};
 
-pub(super) const KINDS: [&str; 3] = ["ES256", "RS256", "EdDSA"];
+pub(crate) const KINDS: [&str; 3] = ["ES256", "RS256", "EdDSA"];
 
 /// A private key as PKCS #8.
-pub(super) struct Key {
+pub(crate) struct Key {
     kind: &'static str,
     der: Vec<u8>,
 }
 
 impl Key {
-    pub(super) fn new(kind: &'static str) -> Self {
+    pub(crate) fn new(kind: &'static str) -> Self {
         let chance = SystemRandom::new();
         let made = match kind {
             "ES256" => EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &chance),
             "EdDSA" => Ed25519KeyPair::generate_pkcs8(&chance),
             _ => {
-                let pem = include_str!("../../../data/throwaway-key-pkcs8.pem");
+                let pem = include_str!("../../data/throwaway-key-pkcs8.pem");
                 let text: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
                 return Self { kind, der: STANDARD.decode(text).unwrap() };
             }
@@ -32,16 +32,16 @@ impl Key {
         Self { kind, der: made.unwrap().as_ref().to_vec() }
     }
 
-    pub(super) fn pem(&self) -> String {
+    pub(crate) fn pem(&self) -> String {
         armored("PRIVATE KEY", &self.der)
     }
 
-    pub(super) fn signer(&self, id: &str) -> Signer {
+    pub(crate) fn signer(&self, id: &str) -> Signer {
         Signer::new(&self.pem().into(), id).unwrap()
     }
 
     /// Signs any message.
-    pub(super) fn sign(&self, message: &str) -> Vec<u8> {
+    pub(crate) fn sign(&self, message: &str) -> Vec<u8> {
         let (chance, message) = (SystemRandom::new(), message.as_bytes());
         match self.kind {
             "ES256" => {
@@ -62,20 +62,20 @@ impl Key {
     }
 }
 
-pub(super) fn armored(label: &str, der: &[u8]) -> String {
+pub(crate) fn armored(label: &str, der: &[u8]) -> String {
     let text = STANDARD.encode(der);
     format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
 }
 
-pub(super) fn jwks(keys: impl IntoIterator<Item = Value>) -> Jwks {
+pub(crate) fn jwks(keys: impl IntoIterator<Item = Value>) -> Jwks {
     let keys: Vec<Value> = keys.into_iter().collect();
     Jwks::parse(json!({"keys": keys}).to_string().as_bytes()).unwrap()
 }
 
-pub(super) fn encoded(bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn encoded(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-pub(super) fn decoded(text: &str) -> Vec<u8> {
+pub(crate) fn decoded(text: &str) -> Vec<u8> {
     URL_SAFE_NO_PAD.decode(text).unwrap()
 }
