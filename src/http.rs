@@ -7,6 +7,7 @@
 #[cfg(feature = "fixture")]
 pub mod fixture;
 pub mod gate;
+pub mod json_rpc;
 pub mod long_lived;
 pub mod message;
 pub mod rate_limit;

@@ -128,15 +128,6 @@ impl Refused {
         }
     }
 
-    /// Returns the media type and the body of an error of JSON-RPC. It names no request, because none was read.
-    #[must_use]
-    pub fn to_json_rpc(&self) -> (&'static str, Vec<u8>) {
-        const INVALID_REQUEST: i32 = -32600;
-        let error = serde_json::json!({ "code": INVALID_REQUEST, "message": self.to_string() });
-        let body = serde_json::json!({ "jsonrpc": "2.0", "error": error });
-        ("application/json", body.to_string().into_bytes())
-    }
-
     /// Returns the status of the answer.
     #[must_use]
     pub fn status(&self) -> StatusCode {
