@@ -29,6 +29,7 @@ mod lifecycle;
 mod load;
 mod long_lived;
 mod lost_webhooks;
+mod mcp_access;
 mod neighbours;
 mod operator_list;
 mod operator_refusals;
