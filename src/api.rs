@@ -92,6 +92,17 @@ pub struct Readiness {
     pub slo_active_signals: Vec<Cow<'static, str>>,
 }
 
+impl Readiness {
+    /// The status of a service that new work may be sent to.
+    pub const READY: &str = "ready";
+
+    /// Says whether new work may be sent there.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.status == Self::READY
+    }
+}
+
 /// Answer to a webhook.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Intake {

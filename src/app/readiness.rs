@@ -1,36 +1,15 @@
 //! Whether the service may be used, and its numbers. Open to anyone who reaches a surface, so it holds
 //! words, times and counts, and nothing of a tenant.
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
+use crate::api::Readiness;
 use crate::app::App;
-use crate::domain::slo::Report;
+use crate::domain::slo::{Report, Status};
 use crate::domain::time::Timestamp;
 use crate::metrics::{counter, gauge};
-use crate::store::{Health, Ticks};
-
-/// What readiness shows.
-#[derive(Clone, Debug)]
-pub struct Readiness {
-    /// New work may be sent here.
-    pub ready: bool,
-    /// The reconciliation settings could be understood.
-    pub reconciliation_configuration_valid: bool,
-    /// Workflow attempts: latest poll and success.
-    pub workflow: Ticks,
-    /// Check runs: latest poll and success.
-    pub check_run: Ticks,
-    /// Inbox and jobs: latest poll and success.
-    pub lifecycle: Ticks,
-    /// `ok`, or what is wrong.
-    pub store: &'static str,
-    /// Step of the schema; 0 when it cannot be read.
-    pub schema_step: i64,
-    /// The service is stopping.
-    pub draining: bool,
-    /// How the signals stand; it has no say in whether the service is ready.
-    pub slo: Option<Report>,
-}
+use crate::store::Health;
 
 impl App {
     /// Says whether the service may be used. It reads, and never writes.
@@ -41,21 +20,34 @@ impl App {
             Health::Ok => "ok",
             Health::Failing(reason) => reason.as_str(),
         };
-        let schema_step = self.store.schema_step().unwrap_or_else(|error| {
+        let schema_version = self.store.schema_step().unwrap_or_else(|error| {
             store = error.class();
             0
         });
         let ticks = |worker| self.store.ticks(worker).unwrap_or_default();
+        let (workflow, check_run, lifecycle) = (
+            ticks("workflow_reconciliation"),
+            ticks("check_run_reconciliation"),
+            ticks("lifecycle_reconciliation"),
+        );
+        let is_ready = store == "ok" && !draining && self.reconciliation_configuration_valid;
+        // How the signals stand has no say in whether the service is ready.
+        let slo = self.slo.get();
+        let name = |status: &Status| Cow::Borrowed(status.rule.signal.as_str());
         Readiness {
-            ready: store == "ok" && !draining && self.reconciliation_configuration_valid,
+            status: Cow::Borrowed(if is_ready { Readiness::READY } else { "not_ready" }),
             reconciliation_configuration_valid: self.reconciliation_configuration_valid,
-            workflow: ticks("workflow_reconciliation"),
-            check_run: ticks("check_run_reconciliation"),
-            lifecycle: ticks("lifecycle_reconciliation"),
-            store,
-            schema_step,
+            last_workflow_reconciliation_poll_at: workflow.last_poll_at,
+            last_successful_workflow_reconciliation_at: workflow.last_success_at,
+            last_check_run_reconciliation_poll_at: check_run.last_poll_at,
+            last_successful_check_run_reconciliation_at: check_run.last_success_at,
+            last_lifecycle_reconciliation_poll_at: lifecycle.last_poll_at,
+            last_successful_lifecycle_reconciliation_at: lifecycle.last_success_at,
+            store: Cow::Borrowed(store),
+            schema_version,
             draining,
-            slo: self.slo.get(),
+            slo_health: slo.as_ref().map(|report| Cow::Borrowed(report.health().as_str())),
+            slo_active_signals: slo.iter().flat_map(Report::firing).map(name).collect(),
         }
     }
 

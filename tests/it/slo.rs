@@ -154,12 +154,12 @@ fn a_failed_evaluation_disturbs_neither_readiness_nor_what_gates_remember() {
         world.app.metrics.slo_evaluations.sum(|labels| labels == [("outcome", "failed")]),
         1
     );
-    assert!(world.app.readiness().ready);
+    assert!(world.app.readiness().is_ready());
     file.execute_batch("ALTER TABLE hidden RENAME TO reconciliation_items").unwrap();
     assert_eq!(status(&world, Signal::ReconciliationOverdue).state, State::Pending);
     step(&world, &mut worker);
     assert_eq!(status(&world, Signal::ReconciliationOverdue).state, State::Firing);
-    assert!(world.app.readiness().ready, "a critical signal says nothing about readiness");
+    assert!(world.app.readiness().is_ready(), "a critical signal says nothing about readiness");
 }
 
 #[test]
