@@ -185,6 +185,16 @@ impl Gate {
 }
 
 impl Visit {
+    /// Returns who calls, if that is known without waiting.
+    #[must_use]
+    pub const fn known_caller(&self) -> Option<Option<&Caller>> {
+        match &self.token {
+            Token::Needless => Some(None),
+            Token::Known(caller) => Some(Some(caller)),
+            Token::Unchecked(_) => None,
+        }
+    }
+
     /// Returns who calls; nothing where everybody may. May wait for keys.
     ///
     /// # Errors

@@ -204,7 +204,7 @@ pub trait Service: Send + Sync + 'static {
 pub struct Admitted {
     head: Head,
     body_max: usize,
-    handler: Box<dyn FnOnce(&Request) -> Answer + Send>,
+    begin: Box<dyn FnOnce(&Request) -> Work + Send>,
     way_out: Option<Arc<dyn WayOut>>,
 }
 
@@ -225,8 +225,18 @@ impl Admitted {
         body_max: usize,
         handler: impl FnOnce(&Request) -> A + Send + 'static,
     ) -> Self {
-        let handler = Box::new(|request: &Request| handler(request).into());
-        Self { head, body_max, handler, way_out: None }
+        Self::prompt(head, body_max, |_| Work::blocking(|request| handler(request).into()))
+    }
+
+    /// Returns an admitted request that is begun without a thread of its own: `begin` never blocks, and answers or says
+    /// what is left to do.
+    #[must_use]
+    pub fn prompt(
+        head: Head,
+        body_max: usize,
+        begin: impl FnOnce(&Request) -> Work + Send + 'static,
+    ) -> Self {
+        Self { head, body_max, begin: Box::new(begin), way_out: None }
     }
 
     /// Has all answers to the request pass a way out.
@@ -253,10 +263,44 @@ impl Admitted {
         self.body_max
     }
 
+    /// Begins the request: returns it with its answer, or with what is left to do. Never blocks.
+    #[must_use]
+    pub fn begin(self, body: Vec<u8>, long_lived: Option<LongLived>) -> (Request, Work) {
+        let request = Request { head: self.head, body, long_lived };
+        let work = (self.begin)(&request);
+        (request, work)
+    }
+
     /// Answers the request. May block; never runs on the async threads.
     #[must_use]
     pub fn answer(self, body: Vec<u8>, long_lived: Option<LongLived>) -> Answer {
-        (self.handler)(&Request { head: self.head, body, long_lived })
+        let (request, work) = self.begin(body, long_lived);
+        work.finish(&request)
+    }
+}
+
+/// What is to be done for a request.
+pub enum Work {
+    /// Nothing more.
+    Done(Answer),
+    /// Something that may block.
+    Blocking(Box<dyn FnOnce(&Request) -> Answer + Send>),
+}
+
+impl Work {
+    /// Returns work that may block.
+    #[must_use]
+    pub fn blocking(work: impl FnOnce(&Request) -> Answer + Send + 'static) -> Self {
+        Self::Blocking(Box::new(work))
+    }
+
+    /// Does it, and returns the answer.
+    #[must_use]
+    pub fn finish(self, request: &Request) -> Answer {
+        match self {
+            Self::Done(answer) => answer,
+            Self::Blocking(work) => work(request),
+        }
     }
 }
 

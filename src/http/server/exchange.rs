@@ -26,7 +26,7 @@ use super::stop::Stopping;
 use crate::http::body_budget::{BodyBudget, Reservation};
 use crate::http::long_lived::{Late, LongLived};
 use crate::http::message::{
-    Admitted, Answer, Body, Head, Refusal, Response, Service, Surface, WayOut,
+    Admitted, Answer, Body, Head, Refusal, Response, Service, Surface, WayOut, Work,
 };
 
 /// An answer up to this size is sent whatever else is held; sockets take as much.
@@ -186,7 +186,12 @@ impl Exchange {
         long_lived: LongLived,
     ) -> Result<Answer, Refusal> {
         let surface = self.surface.as_str();
-        let work = move || contained(surface, || admitted.answer(body, Some(long_lived)));
+        let begun = contained(surface, || admitted.begin(body, Some(long_lived)));
+        let (request, work) = begun.ok_or(Refusal::Internal)?;
+        let work = match work {
+            Work::Done(answer) => return Ok(answer),
+            Work::Blocking(work) => move || contained(surface, || work(&request)),
+        };
         let answer = self.pool.submit(work).ok_or(Refusal::Overloaded)?;
         match timeout(self.limits.handler_timeout, answer).await {
             Ok(answer) => answer.ok().flatten().ok_or(Refusal::Internal),
