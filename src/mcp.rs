@@ -1,3 +1,334 @@
 //! The Model Context Protocol, in two eras: messages in, messages out. It knows no socket.
+//!
+//! [`Server::post`] reads a message, [`era`] decides from what it claims where it belongs, and one of two handlers
+//! answers it: [`legacy`] within a session, [`modern`] by itself. They share the tools and nothing else. What calls
+//! this sends the answers: `http/mcp` over HTTP, [`stdio`] line by line.
 
+mod asks;
+pub mod backend;
+pub mod call;
+pub mod changes;
+pub mod era;
+#[cfg(feature = "fixture")]
+pub mod fixture;
+pub mod legacy;
+pub mod modern;
+pub mod result;
 pub mod revision;
+mod rounds;
+pub mod rpc;
+pub mod stdio;
+pub mod stream;
+pub mod tools;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::mcp::backend::Backend;
+use crate::mcp::changes::Changes;
+use crate::mcp::era::{Claim, Era, Header, Rejection};
+use crate::mcp::legacy::{Legacy, Limits, Sessions};
+use crate::mcp::modern::{Modern, Subscriptions};
+use crate::mcp::rpc::{Error, Incoming};
+use crate::mcp::stream::Channel;
+use crate::mcp::tools::{Tools, agent_card, service_status};
+use crate::metrics::Metrics;
+use crate::runtime::clock::Clock;
+use crate::runtime::random::Ids;
+
+/// The header of a version.
+pub const VERSION_HEADER: &str = "mcp-protocol-version";
+/// The header of a session.
+pub const SESSION_HEADER: &str = "mcp-session-id";
+/// The header of a client that comes back to a stream.
+pub const LAST_EVENT_HEADER: &str = "last-event-id";
+
+/// What the server is.
+pub struct Settings {
+    /// The modern era is served too.
+    pub modern: bool,
+    /// What is offered to a client that asks for an unknown revision.
+    pub offered: revision::Legacy,
+    /// Limits of sessions.
+    pub limits: Limits,
+}
+
+/// Who calls: one name for one owner of tokens, and which of its clients.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The owner; empty where nobody is asked for a token.
+    pub subject: String,
+    /// The client that the token was given to.
+    pub client: String,
+}
+
+/// Headers of a request.
+pub trait Headers {
+    /// Returns a header by its name in lower case.
+    fn get(&self, name: &str) -> Header<'_>;
+}
+
+/// What a message came with.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// The session it names.
+    pub session: Header<'a>,
+    /// Its other headers; nothing over a transport without any.
+    pub headers: Option<&'a dyn Headers>,
+}
+
+impl<'a> Context<'a> {
+    /// Returns a header.
+    fn header(&self, name: &str) -> Header<'a> {
+        self.headers.map_or(Header::Absent, |headers| headers.get(name))
+    }
+
+    fn version(&self) -> Option<Header<'a>> {
+        self.headers.map(|headers| headers.get(VERSION_HEADER))
+    }
+}
+
+/// What a message is answered with.
+pub enum Reply {
+    /// An answer that is there.
+    Ready(Answer),
+    /// An answer that takes a while, and the thread that makes it.
+    Blocking(Box<dyn FnOnce() -> Answer + Send>),
+    /// Messages through a channel. May take a while, and the thread that begins it.
+    Open(Box<dyn FnOnce(Box<dyn Channel>) + Send>),
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self::Ready(answer)
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What an HTTP status says.
+    pub status: Status,
+    /// The message; nothing where there is nothing to say.
+    pub message: Option<String>,
+    /// The session that has begun with it.
+    pub session: Option<String>,
+}
+
+words! {
+    /// What an HTTP status says.
+    Status {
+        /// 200
+        Ok => "ok",
+        /// 202: a notification or a response was taken in.
+        Accepted => "accepted",
+        /// 204: a session has ended.
+        Ended => "ended",
+        /// 400
+        BadRequest => "bad_request",
+        /// 404: no such session, or no such method.
+        NotFound => "not_found",
+        /// 405: the era has only POST.
+        MethodNotAllowed => "method_not_allowed",
+        /// 503: no room for another session.
+        Unavailable => "unavailable",
+    }
+}
+
+impl Answer {
+    fn message(status: Status, message: String) -> Self {
+        Self { status, message: Some(message), session: None }
+    }
+
+    fn empty(status: Status) -> Self {
+        Self { status, message: None, session: None }
+    }
+
+    fn error(status: Status, error: &Error) -> Self {
+        Self::message(status, error.to_message())
+    }
+}
+
+/// The server.
+pub struct Server {
+    modern_on: bool,
+    legacy: Legacy,
+    modern: Modern,
+    sessions: Arc<Sessions>,
+    subscriptions: Arc<Subscriptions>,
+    changes: Changes,
+    metrics: Arc<Metrics>,
+}
+
+impl Server {
+    /// Returns a server over a backend.
+    #[must_use]
+    pub fn new(
+        settings: &Settings,
+        backend: &Arc<dyn Backend>,
+        clock: Arc<dyn Clock>,
+        ids: Ids,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let sessions = Sessions::new(settings.limits, Arc::clone(&clock), ids);
+        let (sessions, subscriptions) = (Arc::new(sessions), Arc::<Subscriptions>::default());
+        let changes = Changes::new({
+            let (sessions, subscriptions) = (Arc::clone(&sessions), Arc::clone(&subscriptions));
+            move |list, method| {
+                sessions.notify_all(&rpc::notification(method, &json!({})));
+                subscriptions.notify_all(list, method);
+            }
+        });
+        let tools =
+            vec![agent_card::tool(Arc::clone(backend)), service_status::tool(Arc::clone(backend))];
+        #[cfg(feature = "fixture")]
+        let tools = fixture::with_tools(tools, &changes);
+        let tools = Arc::new(Tools::new(tools));
+        let legacy = Legacy::new(Arc::clone(&tools), settings.offered, Arc::clone(&sessions));
+        let modern = Modern::new(tools, Arc::clone(&subscriptions), Arc::clone(backend), clock);
+        let modern_on = settings.modern;
+        Self { modern_on, legacy, modern, sessions, subscriptions, changes, metrics }
+    }
+
+    /// Answers what came with a POST.
+    #[must_use]
+    pub fn post(&self, json: &[u8], context: Context<'_>) -> Reply {
+        match self.classify(json, context.version()) {
+            Ok((era, incoming)) => self.answer(era, incoming, context),
+            Err(rejected) => rejected.answer.into(),
+        }
+    }
+
+    /// Reads a message, and decides whose it is.
+    fn classify<'j>(
+        &self,
+        json: &'j [u8],
+        version: Option<Header<'_>>,
+    ) -> Result<(Era, Incoming<'j>), Rejected> {
+        let decided = match Incoming::read(json) {
+            Ok(incoming) => {
+                let claim = Claim::of(&incoming, version);
+                match era::decide(&claim, self.modern_on) {
+                    Ok(era) => Ok((era, incoming)),
+                    Err(rejection) => Err(Rejected::new(rejection, &incoming)),
+                }
+            }
+            Err(error) => {
+                let answer = Answer::error(Status::BadRequest, &error);
+                Err(Rejected { answer, is_silent: false })
+            }
+        };
+        decided.inspect_err(|rejected| self.count("rejected", rejected.answer.status))
+    }
+
+    /// Answers a message of an era.
+    fn answer(&self, era: Era, incoming: Incoming<'_>, context: Context<'_>) -> Reply {
+        let reply = match (era, incoming) {
+            (Era::Legacy, incoming) => self.legacy.post(incoming, context),
+            (Era::Modern, Incoming::One(message)) => self.modern.post(message, context),
+            // It was rejected.
+            (Era::Modern, Incoming::Batch(_)) => Answer::empty(Status::BadRequest).into(),
+        };
+        self.counted(era, reply)
+    }
+
+    /// Answers a GET: the stream of a session, or one that broke.
+    #[must_use]
+    pub fn get(&self, context: Context<'_>) -> Reply {
+        match self.refuse_method(context) {
+            Some(refusal) => refusal.into(),
+            None => self.counted(Era::Legacy, self.legacy.get(context)),
+        }
+    }
+
+    /// Answers a DELETE: the end of a session.
+    #[must_use]
+    pub fn delete(&self, context: Context<'_>) -> Reply {
+        match self.refuse_method(context) {
+            Some(refusal) => refusal.into(),
+            None => self.counted(Era::Legacy, self.legacy.delete(context).into()),
+        }
+    }
+
+    /// Ends everything that lasts, so that no client waits for it.
+    pub fn stop(&self) {
+        self.sessions.clear();
+        self.subscriptions.clear();
+    }
+
+    /// Lets go of streams whose clients have gone.
+    pub fn sweep(&self) {
+        self.sessions.sweep();
+        self.subscriptions.sweep();
+    }
+
+    /// Returns what tells clients that a list has changed.
+    #[must_use]
+    pub const fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Returns how many sessions there are.
+    #[must_use]
+    pub fn session_count(&self) -> usize {
+        self.sessions.count()
+    }
+
+    /// The modern era has no method but POST.
+    fn refuse_method(&self, context: Context<'_>) -> Option<Answer> {
+        let version = context.header(VERSION_HEADER);
+        if !era::is_modern_header(version) {
+            return None;
+        }
+        let requested = if let Header::Is(version) = version { Some(version) } else { None };
+        let code = match self.modern_on {
+            true => rpc::Code::MethodNotFound,
+            false => rpc::Code::InvalidParams,
+        };
+        let message = "streams and sessions are of the legacy era; this version has POST alone";
+        let rejection = era::reject(code, message, requested, self.modern_on);
+        self.count("rejected", Status::MethodNotAllowed);
+        Some(Answer::error(Status::MethodNotAllowed, &rejection.error))
+    }
+
+    fn counted(&self, era: Era, reply: Reply) -> Reply {
+        let status = match &reply {
+            Reply::Ready(answer) => answer.status,
+            Reply::Blocking(_) | Reply::Open(_) => Status::Ok,
+        };
+        self.count(era.as_str(), status);
+        reply
+    }
+
+    fn count(&self, era: &'static str, status: Status) {
+        self.metrics.mcp_requests.count([("era", era), ("outcome", status.as_str())]);
+    }
+}
+
+/// A message that goes nowhere.
+struct Rejected {
+    answer: Answer,
+    /// It was no request, which over lines is never answered.
+    is_silent: bool,
+}
+
+impl Rejected {
+    fn new(rejection: Rejection, incoming: &Incoming<'_>) -> Self {
+        let (id, is_silent) = match incoming {
+            Incoming::One(message) => {
+                (message.request_id().cloned(), message.request_id().is_none())
+            }
+            Incoming::Batch(_) => (None, false),
+        };
+        let status = if rejection.is_not_found { Status::NotFound } else { Status::BadRequest };
+        let answer = Answer::error(status, &Error { id, ..rejection.error });
+        Self { answer, is_silent }
+    }
+}
+
+/// What a model is told about the server.
+const INSTRUCTIONS: &str = "Tools of a release control plane: check A2A agent cards, and see how the service is. \
+                            Nothing here changes anything.";

@@ -198,6 +198,8 @@ counters! {
     mcp_refusals: One = "svc_mcp_refusals_total", "Requests that were refused before the protocol, by gate.";
     /// By `fault`.
     access_tokens_refused: One = "svc_access_tokens_refused_total", "Access tokens that were refused, by fault.";
+    /// By `era` and `outcome`.
+    mcp_requests: Two = "svc_mcp_requests_total", "Messages of the Model Context Protocol by era and outcome.";
     /// By `outcome`.
     replays: One = "svc_replays_total", "Replay requests by outcome.";
     /// By `class`.

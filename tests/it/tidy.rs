@@ -22,12 +22,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("keys", &[]),
     ("app", &["api", "auth", "card", "forge", "keys", "store"]),
     ("workers", &["forge", "store"]),
-    // Protocols above HTTP know no server: `daemon` hands them to `http` as values.
+    // Protocols above HTTP know no server; `http` puts what they say into its own terms.
     ("mcp", &["api", "app", "auth"]),
     ("relay", &["api", "app", "auth"]),
-    ("http", &["api", "app", "auth", "card"]),
+    ("http", &["api", "app", "auth", "card", "mcp"]),
     ("daemon", &["app", "auth", "forge", "http", "keys", "mcp", "relay", "store", "workers"]),
-    ("cli", &["api", "card", "demo", "seal"]),
+    ("cli", &["api", "card", "demo", "mcp", "seal"]),
     ("demo", &["api", "simulator"]),
     ("simulator", &[]),
     // Whether an address, a key, a certificate or a revision can be used is known only by who uses it.
@@ -61,9 +61,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("httparse", &["http", "simulator"]),
     ("ureq", &["forge", "cli", "demo"]),
     ("clap", &["cli", "daemon", "bin"]),
-    ("base64", &["crypto", "simulator"]),
+    ("base64", &["crypto", "mcp", "simulator"]),
+    ("jsonschema", &["mcp"]),
     ("jsonwebtoken", &["crypto", "forge", "simulator"]),
-    ("serde", &["api", "cli", "demo", "forge", "http", "json", "simulator", "store"]),
+    ("serde", &["api", "cli", "demo", "forge", "http", "json", "mcp", "simulator", "store"]),
     (
         "serde_json",
         &[
@@ -75,6 +76,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "http",
             "json",
             "logging",
+            "mcp",
             "seal",
             "simulator",
             "store",

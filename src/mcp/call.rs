@@ -1,0 +1,168 @@
+//! A request that is under way, in the hands of whoever answers it: it may say more than its result, and it ends with
+//! one, whatever happens.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::mcp::asks::{Asks, Then};
+use crate::mcp::result::{Dialect, ToolResult};
+use crate::mcp::rounds::Rounds;
+use crate::mcp::rpc::{self, Code, Error, Id};
+use crate::mcp::stream::Stream;
+
+/// A request that is under way. Dropped without an answer, it answers that the server failed.
+pub struct Call {
+    dialect: Dialect,
+    id: Id,
+    params: Map<String, Value>,
+    stream: Stream,
+    asks: Option<Arc<Asks>>,
+    rounds: Option<Rounds>,
+    is_answered: bool,
+}
+
+impl Call {
+    pub(super) fn new(
+        dialect: Dialect,
+        id: Id,
+        params: Option<&RawValue>,
+        stream: Stream,
+        asks: Option<Arc<Asks>>,
+    ) -> Self {
+        let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
+        let params = params.unwrap_or_default();
+        Self { dialect, id, params, stream, asks, rounds: None, is_answered: false }
+    }
+
+    /// Returns it with the rounds that the request may take.
+    pub(super) fn with_rounds(mut self, rounds: Rounds) -> Self {
+        self.rounds = Some(rounds);
+        self
+    }
+
+    /// Returns what the round before has kept.
+    #[must_use]
+    pub fn state(&self) -> Option<&Value> {
+        self.rounds.as_ref()?.state()
+    }
+
+    /// Returns the era and revision in which it is answered.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Returns its parameters.
+    #[must_use]
+    pub const fn params(&self) -> &Map<String, Value> {
+        &self.params
+    }
+
+    /// Says whether nobody wants its result any more.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.stream.is_cancelled()
+    }
+
+    /// Sends a notification that belongs to it.
+    pub fn notify(&self, method: &str, params: &Value) {
+        self.stream.send(rpc::notification(method, params));
+    }
+
+    /// Tells how far it is, if the client wants to know. `done` grows from call to call.
+    pub fn progress(&self, done: u32, total: u32) {
+        let token = self.params.get("_meta").and_then(|meta| meta.get("progressToken"));
+        if let Some(token) = token.filter(|token| token.is_string() || token.is_i64()) {
+            let params = json!({ "progressToken": token, "progress": done, "total": total });
+            self.notify("notifications/progress", &params);
+        }
+    }
+
+    /// Asks the client for something, and goes on with its answer: the result or the error, as it sent them. Without an
+    /// answer the call ends as one that failed. Only a legacy client can be asked; a modern one is told what is missing.
+    pub fn ask(
+        self,
+        method: &str,
+        params: &Value,
+        then: impl FnOnce(Self, Result<Value, Value>) + Send + 'static,
+    ) {
+        let Some(asks) = self.asks.clone() else {
+            return self.fail(Error::new(Code::Internal, "this client cannot be asked"));
+        };
+        let stream = self.stream.clone();
+        let then: Then = Box::new(move |answer| then(self, answer));
+        // Beyond the most that may be asked, the call is dropped with what should have gone on.
+        if let Some(id) = asks.register(then) {
+            stream.send(rpc::request(&id, method, params));
+        }
+    }
+
+    /// Says whether the client has declared a capability with the request.
+    #[must_use]
+    pub fn client_can(&self, capability: &str) -> bool {
+        client_can(&self.params, capability)
+    }
+
+    /// Lets go of the client, which may come back for what is still to be said.
+    pub fn disconnect(&self) {
+        self.stream.detach();
+    }
+
+    /// Ends this round with what the client is to find out before it sends the request again: requests by the client's
+    /// own keys for their answers. `state` comes back with it, and nobody but this server can read or change it.
+    pub fn require(self, requests: Map<String, Value>, state: Option<Value>) {
+        let mut result = Map::from_iter([
+            ("resultType".to_owned(), "input_required".into()),
+            ("inputRequests".to_owned(), requests.into()),
+        ]);
+        if let Some(state) = state {
+            match self.rounds.as_ref().map(|rounds| rounds.seal(&state)) {
+                Some(Ok(sealed)) => drop(result.insert("requestState".to_owned(), sealed.into())),
+                _ => {
+                    return self.fail(Error::new(
+                        Code::Internal,
+                        "the server cannot go on now; try later",
+                    ));
+                }
+            }
+        }
+        self.answer(result.into());
+    }
+
+    /// Ends it with the result of a tool.
+    pub fn finish(self, result: ToolResult) {
+        let result = result.to_value(self.dialect);
+        self.answer(result);
+    }
+
+    /// Ends it with a result.
+    pub fn answer(mut self, result: Value) {
+        self.is_answered = true;
+        let result = self.dialect.complete(result).to_string();
+        self.stream.finish(rpc::result(&self.id, &result));
+    }
+
+    /// Ends it with an error.
+    pub fn fail(mut self, error: Error) {
+        self.is_answered = true;
+        self.stream.finish(error.of(&self.id).to_message());
+    }
+}
+
+/// Says whether parameters declare a capability of the client.
+pub(super) fn client_can(params: &Map<String, Value>, capability: &str) -> bool {
+    let meta =
+        params.get("_meta").and_then(|it| it.get("io.modelcontextprotocol/clientCapabilities"));
+    meta.is_some_and(|capabilities| capabilities.get(capability).is_some_and(Value::is_object))
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            let error = Error::new(Code::Internal, "the server gave up; try again");
+            self.stream.finish(error.of(&self.id).to_message());
+        }
+    }
+}

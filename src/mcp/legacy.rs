@@ -1,0 +1,310 @@
+//! The legacy era: a session begins with `initialize`, and every other message belongs to one.
+
+mod sessions;
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::json::Object;
+use crate::mcp::call::Call;
+use crate::mcp::era::Header;
+use crate::mcp::result::{Dialect, server_info};
+use crate::mcp::revision;
+use crate::mcp::rpc::{self, Code, Error, Id, Incoming, Message, Notification, Request};
+use crate::mcp::stream::{Channel, Position};
+use crate::mcp::tools::{Called, Run, Tools, check_first_page};
+use crate::mcp::{Answer, Context, INSTRUCTIONS, LAST_EVENT_HEADER, Reply, Status, VERSION_HEADER};
+use sessions::Session;
+
+pub use sessions::{Limits, Sessions};
+
+/// Answers messages of sessions.
+pub struct Legacy {
+    tools: Arc<Tools>,
+    /// Answers to `tools/list`, one for each revision.
+    lists: Vec<(revision::Legacy, String)>,
+    offered: revision::Legacy,
+    sessions: Arc<Sessions>,
+}
+
+/// The answer to a request, or who will give it.
+enum Done {
+    Now(Result<String, Error>),
+    Blocking(Box<dyn FnOnce() -> String + Send>),
+    Open(Box<dyn FnOnce(Call) + Send>),
+}
+
+impl Legacy {
+    pub(super) fn new(
+        tools: Arc<Tools>,
+        offered: revision::Legacy,
+        sessions: Arc<Sessions>,
+    ) -> Self {
+        let list = |revision: &revision::Legacy| {
+            let list = json!({ "tools": tools.list(Dialect::Legacy(*revision)) });
+            (*revision, list.to_string())
+        };
+        let lists = revision::Legacy::ALL.iter().map(list).collect();
+        Self { tools, lists, offered, sessions }
+    }
+
+    pub(super) fn post(&self, incoming: Incoming<'_>, context: Context<'_>) -> Reply {
+        match incoming {
+            Incoming::One(Message::Request(request)) if request.method == "initialize" => {
+                self.initialize(&request, context).into()
+            }
+            Incoming::One(message) => match self.session(context) {
+                Ok(session) => self.message(message, &session),
+                Err((status, error)) => {
+                    let id = message.request_id().cloned();
+                    Answer::error(status, &Error { id, ..error }).into()
+                }
+            },
+            Incoming::Batch(batch) => match self.session(context) {
+                Ok(session) => self.batch(batch, &session),
+                Err((status, error)) => Answer::error(status, &error).into(),
+            },
+        }
+    }
+
+    /// Opens the stream of a session, or goes on with one that broke.
+    pub(super) fn get(&self, context: Context<'_>) -> Reply {
+        let session = match self.session(context) {
+            Ok(session) => session,
+            Err((status, error)) => return Answer::error(status, &error).into(),
+        };
+        let resumed = match context.header(LAST_EVENT_HEADER) {
+            Header::Is(event_id) if session.revision.has_resumption() => Position::read(event_id)
+                .and_then(|position| Some((session.stream(position.stream)?, position))),
+            _ => None,
+        };
+        Reply::Open(Box::new(move |channel| match resumed {
+            Some((stream, position)) => {
+                stream.resume(position, channel);
+                session.forget_finished();
+            }
+            None => session.open_standalone(channel),
+        }))
+    }
+
+    /// Ends a session.
+    pub(super) fn delete(&self, context: Context<'_>) -> Answer {
+        match self.session(context) {
+            Ok(session) => {
+                self.sessions.remove(&session.id);
+                Answer::empty(Status::Ended)
+            }
+            Err((status, error)) => Answer::error(status, &error),
+        }
+    }
+
+    fn initialize(&self, request: &Request<'_>, context: Context<'_>) -> Answer {
+        let refuse = |status, error: Error| Answer::error(status, &error.of(&request.id));
+        if context.session != Header::Absent {
+            return match self.session(context) {
+                Ok(_) => refuse(
+                    Status::BadRequest,
+                    Error::new(Code::InvalidRequest, "this session has begun already"),
+                ),
+                Err((status, error)) => refuse(status, error),
+            };
+        }
+        let params = request.params.and_then(|params| {
+            Object::read_members(params.get().as_bytes(), &["protocolVersion", "capabilities"]).ok()
+        });
+        let wanted = params.as_ref().and_then(|it| it.member::<String>("protocolVersion"));
+        let Some(wanted) = wanted else {
+            let error = Error::new(Code::InvalidParams, "the parameters repeat a member");
+            return refuse(Status::BadRequest, error);
+        };
+        let revision = revision::Legacy::from_word(&wanted).unwrap_or(self.offered);
+        let Some(session) = self.sessions.begin(context.caller, revision) else {
+            let error =
+                Error::new(Code::Internal, "there is no room for another session; try later");
+            return refuse(Status::Unavailable, error);
+        };
+        let result = json!({
+            "protocolVersion": revision.as_str(),
+            "capabilities": capabilities(),
+            "serverInfo": server_info(),
+            "instructions": INSTRUCTIONS,
+        });
+        let message = rpc::result(&request.id, &result.to_string());
+        Answer { session: Some(session.id.clone()), ..Answer::message(Status::Ok, message) }
+    }
+
+    /// Returns the session of a message.
+    fn session(&self, context: Context<'_>) -> Result<Arc<Session>, (Status, Error)> {
+        let Header::Is(id) = context.session else {
+            let message = "no session is named (Mcp-Session-Id); begin with initialize";
+            return Err((Status::BadRequest, Error::new(Code::InvalidRequest, message)));
+        };
+        let session = self.sessions.find(id, context.caller).ok_or_else(|| {
+            let message = "there is no such session, or it has ended; begin anew with initialize";
+            (Status::NotFound, Error::new(Code::InvalidRequest, message))
+        })?;
+        match context.header(VERSION_HEADER) {
+            Header::Is(version) if version != session.revision.as_str() => {
+                let data = json!({
+                    "supported": [session.revision.as_str()], "requested": version,
+                });
+                let message = "MCP-Protocol-Version is not the version of this session";
+                Err((Status::BadRequest, Error::new(Code::InvalidParams, message).with(data)))
+            }
+            _ => Ok(session),
+        }
+    }
+
+    fn message(&self, message: Message<'_>, session: &Arc<Session>) -> Reply {
+        let request = match message {
+            Message::Request(request) => request,
+            Message::Notification(notification) => {
+                take_in(&notification, session);
+                return Answer::empty(Status::Accepted).into();
+            }
+            Message::Response(response) => {
+                session.asks.answer(&response);
+                return Answer::empty(Status::Accepted).into();
+            }
+        };
+        let id = request.id.clone();
+        match self.request(&request, session) {
+            Done::Now(done) => Answer::message(Status::Ok, written(&id, done)).into(),
+            Done::Blocking(run) => {
+                let in_use = session.in_use();
+                Reply::Blocking(Box::new(move || {
+                    let result = run();
+                    drop(in_use);
+                    Answer::message(Status::Ok, rpc::result(&id, &result))
+                }))
+            }
+            Done::Open(run) => {
+                let (session, params) =
+                    (Arc::clone(session), request.params.map(ToOwned::to_owned));
+                Reply::Open(Box::new(move |channel| open(&session, &id, params, channel, run)))
+            }
+        }
+    }
+
+    /// Answers the requests of a batch together, one after another.
+    fn batch(&self, batch: Vec<Result<Message<'_>, Error>>, session: &Arc<Session>) -> Reply {
+        if !session.revision.has_batches() {
+            let message = "a message is no array in this version of the protocol";
+            let error = Error::new(Code::InvalidRequest, message);
+            return Answer::error(Status::BadRequest, &error).into();
+        }
+        type Part = Box<dyn FnOnce() -> String + Send>;
+        let mut parts: Vec<Part> = Vec::new();
+        for message in batch {
+            match message {
+                Ok(Message::Request(request)) => {
+                    let id = request.id.clone();
+                    parts.push(match self.request(&request, session) {
+                        Done::Now(done) => Box::new(move || written(&id, done)),
+                        Done::Blocking(run) => Box::new(move || rpc::result(&id, &run())),
+                        Done::Open(_) => {
+                            let message = "this tool says more than its result; call it by itself";
+                            let error = Error::new(Code::InvalidRequest, message).of(&id);
+                            Box::new(move || error.to_message())
+                        }
+                    });
+                }
+                Ok(Message::Notification(notification)) => take_in(&notification, session),
+                Ok(Message::Response(response)) => session.asks.answer(&response),
+                Err(error) => parts.push(Box::new(move || error.to_message())),
+            }
+        }
+        if parts.is_empty() {
+            return Answer::empty(Status::Accepted).into();
+        }
+        let in_use = session.in_use();
+        Reply::Blocking(Box::new(move || {
+            let answers: Vec<String> = parts.into_iter().map(|part| part()).collect();
+            drop(in_use);
+            Answer::message(Status::Ok, format!("[{}]", answers.join(",")))
+        }))
+    }
+
+    fn request(&self, request: &Request<'_>, session: &Session) -> Done {
+        let dialect = Dialect::Legacy(session.revision);
+        match request.method.as_ref() {
+            "initialize" => {
+                let message = "initialize stands alone, and comes once";
+                Done::Now(Err(Error::new(Code::InvalidRequest, message)))
+            }
+            "ping" => Done::Now(Ok("{}".to_owned())),
+            "tools/list" => Done::Now(self.list(request.params, session)),
+            "tools/call" => match self.tools.call(request.params) {
+                Err(error) => Done::Now(Err(error)),
+                Ok(Called::Done(result)) => Done::Now(Ok(result.to_value(dialect).to_string())),
+                Ok(Called::Run(tool, arguments)) => run(&tool.run, arguments, dialect),
+            },
+            #[cfg(feature = "fixture")]
+            method if crate::mcp::fixture::has(method, dialect) => {
+                let method = method.to_owned();
+                Done::Open(Box::new(move |call| crate::mcp::fixture::answer(&method, call)))
+            }
+            _ => {
+                let message = "there is no such method in this version of the protocol";
+                Done::Now(Err(Error::new(Code::MethodNotFound, message)))
+            }
+        }
+    }
+
+    fn list(&self, params: Option<&RawValue>, session: &Session) -> Result<String, Error> {
+        check_first_page(params)?;
+        let list = self.lists.iter().find(|(revision, _)| *revision == session.revision);
+        Ok(list.map(|(_, list)| list.clone()).unwrap_or_default())
+    }
+}
+
+fn run(run: &Run, arguments: Map<String, Value>, dialect: Dialect) -> Done {
+    match run {
+        Run::Prompt(run) => Done::Now(Ok(run(&arguments).to_value(dialect).to_string())),
+        Run::Blocking(run) => {
+            let run = Arc::clone(run);
+            Done::Blocking(Box::new(move || run(&arguments).to_value(dialect).to_string()))
+        }
+        Run::Open(run) => {
+            let run = Arc::clone(run);
+            Done::Open(Box::new(move |call| run(call, &arguments)))
+        }
+    }
+}
+
+/// Begins a call that says more than its result.
+fn open(
+    session: &Arc<Session>,
+    id: &Id,
+    params: Option<Box<RawValue>>,
+    channel: Box<dyn Channel>,
+    run: Box<dyn FnOnce(Call) + Send>,
+) {
+    let Some(stream) = session.open(id, channel) else { return };
+    let asks = Some(Arc::clone(&session.asks));
+    let dialect = Dialect::Legacy(session.revision);
+    run(Call::new(dialect, id.clone(), params.as_deref(), stream, asks));
+    session.forget_finished();
+}
+
+fn take_in(notification: &Notification<'_>, session: &Session) {
+    if let Some(id) = notification.cancelled_request() {
+        session.cancel(&id);
+    }
+}
+
+fn written(id: &Id, done: Result<String, Error>) -> String {
+    match done {
+        Ok(result) => rpc::result(id, &result),
+        Err(error) => error.of(id).to_message(),
+    }
+}
+
+fn capabilities() -> Value {
+    #[cfg(feature = "fixture")]
+    return crate::mcp::fixture::legacy_capabilities();
+    #[cfg(not(feature = "fixture"))]
+    json!({ "tools": {} })
+}

@@ -1,0 +1,99 @@
+//! Streams on which clients of the modern era hear of changes. No state outlives a stream.
+
+use std::sync::Mutex;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::mcp::changes::List;
+use crate::mcp::modern::capabilities;
+use crate::mcp::result::Dialect;
+use crate::mcp::rpc::{self, Code, Error, Id};
+use crate::mcp::stream::Stream;
+use crate::runtime::mutex::lock;
+
+/// Most streams at once.
+const SUBSCRIPTIONS_MAX: usize = 1_024;
+/// The member that names the stream a message belongs to.
+const ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// All streams.
+#[derive(Default)]
+pub struct Subscriptions(Mutex<Vec<Subscription>>);
+
+struct Subscription {
+    id: Id,
+    stream: Stream,
+    lists: Vec<List>,
+}
+
+impl Subscriptions {
+    /// Opens a stream, and says first what will be heard on it: what was asked for, as far as this server tells it.
+    pub(super) fn open(&self, id: &Id, params: Option<&RawValue>, stream: Stream) {
+        let params: Map<String, Value> =
+            params.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default();
+        let Some(asked) = params.get("notifications").and_then(Value::as_object) else {
+            let error =
+                Error::new(Code::InvalidParams, "the parameters need notifications, an object");
+            return stream.finish(error.of(id).to_message());
+        };
+        let capabilities = capabilities();
+        let is = |value: Option<&Value>| value == Some(&Value::Bool(true));
+        let may_hear = |list: &List| {
+            is(asked.get(&member(*list)))
+                && is(capabilities.pointer(&format!("/{list}/listChanged")))
+        };
+        let lists: Vec<List> = List::ALL.iter().copied().filter(may_hear).collect();
+        let mut all = lock(&self.0);
+        all.retain(|it| it.stream.is_attached());
+        if all.len() >= SUBSCRIPTIONS_MAX {
+            drop(all);
+            let error = Error::new(Code::Internal, "there are too many subscriptions; try later");
+            return stream.finish(error.of(id).to_message());
+        }
+        let granted = Map::from_iter(lists.iter().map(|list| (member(*list), true.into())));
+        let params = json!({ "notifications": granted, "_meta": { ID: id.to_value() } });
+        stream.send(rpc::notification("notifications/subscriptions/acknowledged", &params));
+        all.push(Subscription { id: id.clone(), stream, lists });
+    }
+
+    /// Tells those that have subscribed to changes of a list.
+    pub(in crate::mcp) fn notify_all(&self, list: List, method: &str) {
+        for subscription in &*lock(&self.0) {
+            if subscription.lists.contains(&list) {
+                let params = json!({ "_meta": { ID: subscription.id.to_value() } });
+                subscription.stream.send(rpc::notification(method, &params));
+            }
+        }
+    }
+
+    /// Ends all streams.
+    pub(in crate::mcp) fn clear(&self) {
+        for subscription in lock(&self.0).drain(..) {
+            subscription.end();
+        }
+    }
+
+    /// Ends the stream of a request.
+    pub(super) fn cancel(&self, id: &Id) {
+        let mut all = lock(&self.0);
+        let cancelled = all.extract_if(.., |it| it.id == *id);
+        cancelled.for_each(Subscription::end);
+    }
+
+    pub(in crate::mcp) fn sweep(&self) {
+        lock(&self.0).retain(|it| it.stream.is_attached());
+    }
+}
+
+/// Returns the member by which changes of a list are asked for.
+fn member(list: List) -> String {
+    format!("{list}ListChanged")
+}
+
+impl Subscription {
+    fn end(self) {
+        let result = Dialect::Modern.complete(json!({ "_meta": { ID: self.id.to_value() } }));
+        self.stream.finish(rpc::result(&self.id, &result.to_string()));
+    }
+}

@@ -1,0 +1,157 @@
+//! The tools: what they are called, what they take and give, and how one is called. Both eras share them.
+
+pub mod agent_card;
+mod arguments;
+pub mod service_status;
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::json::Object;
+use crate::mcp::call::Call;
+use crate::mcp::result::{Dialect, ToolResult};
+use crate::mcp::rpc::{Code, Error};
+use arguments::Arguments;
+
+/// What the schemas of tools are written in.
+const SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// A tool.
+pub struct Tool {
+    /// Its name, for programs.
+    pub name: &'static str,
+    /// Its name, for people.
+    pub title: &'static str,
+    /// What it does and when to use it, for models.
+    pub description: &'static str,
+    /// What it takes: a JSON Schema of an object.
+    pub input_schema: Value,
+    /// What it gives as structured content: a JSON Schema of an object; nothing of a tool that gives none.
+    pub output_schema: Option<Value>,
+    /// It changes nothing.
+    pub is_read_only: bool,
+    /// A capability without which a client of the modern era is refused.
+    pub needs: Option<&'static str>,
+    /// What it does.
+    pub run: Run,
+}
+
+/// How a tool does what it does.
+#[derive(Clone)]
+pub enum Run {
+    /// At once.
+    Prompt(fn(&Map<String, Value>) -> ToolResult),
+    /// It takes a while, and the thread that calls it.
+    Blocking(Arc<Blocking>),
+    /// It says more than its result, or ends when it likes.
+    Open(Arc<Open>),
+}
+
+/// A tool that takes a while.
+type Blocking = dyn Fn(&Map<String, Value>) -> ToolResult + Send + Sync;
+/// A tool that ends when it likes.
+type Open = dyn Fn(Call, &Map<String, Value>) + Send + Sync;
+
+/// A call that was understood.
+pub enum Called<'t> {
+    /// Its result.
+    Done(ToolResult),
+    /// Who gives it.
+    Run(&'t Tool, Map<String, Value>),
+}
+
+/// All tools, in the order in which they are listed.
+pub struct Tools(Vec<(Tool, Arguments)>);
+
+impl Tools {
+    /// Returns these tools, sorted by name.
+    ///
+    /// # Panics
+    /// When an input schema is none: they are part of the program.
+    #[must_use]
+    pub fn new(mut tools: Vec<Tool>) -> Self {
+        tools.sort_by_key(|tool| tool.name);
+        let with_arguments = |tool: Tool| {
+            let arguments = Arguments::new(tool.input_schema.clone());
+            (tool, arguments)
+        };
+        Self(tools.into_iter().map(with_arguments).collect())
+    }
+
+    /// Returns the members of the answer to `tools/list`.
+    #[must_use]
+    pub fn list(&self, dialect: Dialect) -> Value {
+        Value::from_iter(self.0.iter().map(|(tool, _)| tool.describe(dialect)))
+    }
+
+    /// Returns the tool of a name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Tool> {
+        self.0.iter().map(|(tool, _)| tool).find(|tool| tool.name == name)
+    }
+
+    /// Understands a call by the parameters of `tools/call`.
+    ///
+    /// # Errors
+    /// When they name no tool, or are not as they must be. Arguments that the tool does not take are its own failure, so
+    /// that a model may mend them.
+    pub fn call(&self, params: Option<&RawValue>) -> Result<Called<'_>, Error> {
+        let invalid = |message: &'static str| Error::new(Code::InvalidParams, message);
+        let params = params.ok_or_else(|| invalid("tools/call needs name, a string"))?;
+        let params = Object::read_members(params.get().as_bytes(), &["name", "arguments"])
+            .map_err(|_| invalid("tools/call has a name and its arguments, each once"))?;
+        let name: String =
+            params.member("name").ok_or_else(|| invalid("tools/call needs name, a string"))?;
+        let found = self.0.iter().find(|(tool, _)| tool.name == name);
+        let (tool, arguments) = found.ok_or_else(|| {
+            invalid("there is no tool of that name; tools/list has those there are")
+        })?;
+        let given: Map<String, Value> = match params.raw("arguments") {
+            None => Map::new(),
+            Some(given) => serde_json::from_str(given.get())
+                .map_err(|_| invalid("the arguments of a tool are an object"))?,
+        };
+        Ok(match arguments.check(given) {
+            Ok(given) => Called::Run(tool, given),
+            Err(refusal) => Called::Done(ToolResult::failure(&refusal)),
+        })
+    }
+}
+
+impl Tool {
+    fn describe(&self, dialect: Dialect) -> Value {
+        let mut described = json!({
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+        });
+        let Some(members) = described.as_object_mut() else { return described };
+        if dialect.has_structured_content() {
+            members.insert("title".to_owned(), self.title.into());
+            if let Some(schema) = &self.output_schema {
+                members.insert("outputSchema".to_owned(), schema.clone());
+            }
+        }
+        // It names what is closed: nothing outside this service is touched.
+        let annotations = json!({
+            "readOnlyHint": self.is_read_only,
+            "destructiveHint": !self.is_read_only,
+            "idempotentHint": self.is_read_only,
+            "openWorldHint": false,
+        });
+        members.insert("annotations".to_owned(), annotations);
+        described
+    }
+}
+
+/// Refuses a cursor: all lists have one page, so none was given.
+pub(in crate::mcp) fn check_first_page(params: Option<&RawValue>) -> Result<(), Error> {
+    let Some(params) = params else { return Ok(()) };
+    let params = Object::read_members(params.get().as_bytes(), &["cursor"]);
+    if params.is_ok_and(|params| !params.has("cursor")) {
+        return Ok(());
+    }
+    Err(Error::new(Code::InvalidParams, "the cursor is none of this list; ask without one"))
+}
