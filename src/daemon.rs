@@ -33,6 +33,7 @@ use crate::forge::Forge;
 use crate::forge::client::Client;
 use crate::forge::settings::ClientError;
 use crate::http::gate::Gate;
+use crate::http::mcp::Endpoint;
 use crate::http::message::Service;
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlServer};
@@ -158,6 +159,7 @@ struct Running {
     app: Arc<App>,
     tcp: TcpServer,
     control: ControlServer,
+    mcp: Option<Arc<Endpoint>>,
     workers: Vec<WorkerThread>,
     clock: Arc<dyn Clock>,
 }
@@ -198,8 +200,9 @@ impl Running {
             slo: Watch::default(),
             draining: AtomicBool::new(false),
         });
-        let gate = mcp::open(config.mcp.as_ref(), config.protocol, &tcp_addresses, &app)?;
-        let router = router(&app, config.operator_hosts, gate);
+        let mcp = mcp::open(config.mcp.as_ref(), config.protocol, &tcp_addresses, &app)?;
+        let endpoint = mcp.as_ref().map(|(_, endpoint)| Arc::clone(endpoint));
+        let router = router(&app, config.operator_hosts, mcp);
         let socket = config.control_socket;
         let control = control::start(&socket, Arc::clone(&router), ControlLimits::default())
             .map_err(Error::Control)?;
@@ -228,10 +231,8 @@ impl Running {
             Slo::new(store.clone(), Arc::clone(&clock), Arc::clone(&crew.metrics), app.slo.clone());
         crew.start(Box::new(slo), Notify::new(), config.work.slo_poll)?;
         let check = SelfCheck { store, socket, tcp_addresses };
-        let poll = sd_notify::watchdog_enabled()
-            .map_or(SELF_CHECK_POLL, |every| (every / 3).min(SELF_CHECK_POLL));
-        crew.start(Box::new(check), Notify::new(), poll)?;
-        Ok(Self { app, tcp, control, workers: crew.workers, clock })
+        crew.start(Box::new(check), Notify::new(), self_check_poll())?;
+        Ok(Self { app, tcp, control, mcp: endpoint, workers: crew.workers, clock })
     }
 
     /// Stops everything in order, in no more than `within`.
@@ -242,6 +243,9 @@ impl Running {
         self.app.drain();
         for worker in &self.workers {
             worker.wake.stop();
+        }
+        if let Some(mcp) = &self.mcp {
+            mcp.stop();
         }
         // Half of the time is for exchanges, so that workers and the store have theirs.
         self.tcp.stop(left() / 2);
@@ -264,17 +268,31 @@ fn check_threads(config: &Config) -> Result<(), Error> {
         .map_err(|error| Error::Start("as many threads as it may need", error))
 }
 
+/// Returns how often the self-check runs: so that the supervisor's watchdog hears of it in time.
+fn self_check_poll() -> Duration {
+    sd_notify::watchdog_enabled().map_or(SELF_CHECK_POLL, |every| (every / 3).min(SELF_CHECK_POLL))
+}
+
 /// Returns the longest delay anything is ever put off by.
 fn longest_delay(config: &Config) -> Duration {
     let next_check = config.reconciliation.map_or(Duration::ZERO, |it| it.rules.next_check);
     config.work.retry.delay_max.max(next_check)
 }
 
-fn router(app: &Arc<App>, operator_hosts: Vec<String>, gate: Option<Gate>) -> Arc<dyn Service> {
+fn router(
+    app: &Arc<App>,
+    operator_hosts: Vec<String>,
+    mcp: Option<(Gate, Arc<Endpoint>)>,
+) -> Arc<dyn Service> {
+    let (gate, endpoint) = mcp.unzip();
     // Without one of `/mcp`, the fixture's routes have a gate of their own.
     #[cfg(feature = "fixture")]
     let gate = gate.or_else(|| Some(crate::http::fixture::gate(Arc::clone(&app.clock))));
-    let router: Arc<dyn Service> = Arc::new(Router::new(Arc::clone(app), operator_hosts, gate));
+    let router = Router::new(Arc::clone(app), operator_hosts, gate);
+    let router: Arc<dyn Service> = match endpoint {
+        Some(endpoint) => Arc::new(router.with_mcp(endpoint)),
+        None => Arc::new(router),
+    };
     #[cfg(feature = "fixture")]
     let router = crate::http::fixture::over(router);
     router

@@ -9,6 +9,7 @@ pub mod fixture;
 pub mod gate;
 pub mod json_rpc;
 pub mod long_lived;
+pub mod mcp;
 pub mod message;
 pub mod rate_limit;
 pub mod routes;

@@ -1,4 +1,4 @@
-//! What stands before `/mcp`: its gate, made of the configuration.
+//! `/mcp`, put together: the gate that stands before it, made of the configuration, and the protocol's server.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,10 +12,15 @@ use crate::config::{McpAuthorization, McpConfig, ProtocolConfig, PublicUrl};
 use crate::forge::issuer::IssuerClient;
 use crate::http::gate::{Gate, Refused, Rules, TokenRules, Tokens};
 use crate::http::json_rpc;
+use crate::http::mcp::Endpoint;
 use crate::http::rate_limit::Rate;
 use crate::keys::Keys;
+use crate::mcp::backend::Backend;
+use crate::mcp::legacy::Limits;
+use crate::mcp::{Server, Settings};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
+use crate::runtime::random::{Ids, SystemEntropy};
 
 /// The scope that every request needs.
 const SCOPE: Scope = Scope::Read;
@@ -29,17 +34,37 @@ const REQUEST_HEADERS_WITH_MODERN: &str = "authorization, content-type, accept, 
 /// Headers that pages may read.
 const RESPONSE_HEADERS: &str = "mcp-session-id, www-authenticate, retry-after";
 
-/// Returns the gate of the daemon, if `/mcp` is on. The public address is the first one.
+/// Returns the gate and the endpoint, if `/mcp` is on. The public address is the first one.
 pub(super) fn open(
     config: Option<&McpConfig>,
     protocol: ProtocolConfig,
     addresses: &[SocketAddr],
-    app: &App,
-) -> Result<Option<Gate>, Error> {
+    app: &Arc<App>,
+) -> Result<Option<(Gate, Arc<Endpoint>)>, Error> {
     let (Some(config), Some(address)) = (config, addresses.first()) else { return Ok(None) };
     let client = IssuerClient::new(None).map_err(Error::Forge)?;
     let document_at = move |url: &str| client.document_at(url);
-    Ok(Some(gate(config, protocol, address.port(), document_at, &app.clock, &app.metrics)))
+    let gate = gate(config, protocol, address.port(), document_at, &app.clock, &app.metrics);
+    Ok(Some((gate, Arc::new(endpoint(config, protocol, app)))))
+}
+
+/// Returns the endpoint. Its tools ask the service itself.
+#[must_use]
+pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) -> Endpoint {
+    let settings = Settings {
+        modern: protocol.modern,
+        offered: protocol.offered,
+        limits: Limits {
+            max: config.sessions_max,
+            per_caller_max: config.sessions_per_subject_max,
+            idle: config.session_idle,
+        },
+    };
+    let backend: Arc<dyn Backend> = Arc::<App>::clone(app);
+    let ids = Ids::new(Box::new(SystemEntropy::new()));
+    let (clock, metrics) = (Arc::clone(&app.clock), Arc::clone(&app.metrics));
+    let server = Server::new(&settings, &backend, clock, ids, metrics);
+    Endpoint::new(Arc::new(server), config.streams_max, config.body_bytes_max)
 }
 
 /// Returns the gate. `port` is that of the public address; `document_at` gets the document at a URL, and nothing

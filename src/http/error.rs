@@ -139,6 +139,11 @@ pub(super) fn of_refusal(refusal: Refusal) -> Response {
     }
 }
 
+/// Returns an answer that says when to come back.
+pub(super) fn retry_later(answer: Response) -> Response {
+    answer.with(RETRY_AFTER, RETRY_SECONDS)
+}
+
 /// Says in a sentence what a server found wrong by itself.
 pub(super) fn sentence(refusal: Refusal) -> &'static str {
     let ((_, _, title), detail) = refused(refusal);

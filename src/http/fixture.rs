@@ -10,7 +10,9 @@ use http::{HeaderValue, Method, StatusCode};
 use crate::auth::access_token::Scope;
 use crate::http::gate::{Caller, Gate, Refused, Rules, TokenRules, Tokens};
 use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Session};
-use crate::http::message::{Admitted, Answer, Head, Refusal, Request, Response, Service, Surface};
+use crate::http::message::{
+    Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, Work,
+};
 use crate::http::rate_limit::Rate;
 use crate::http::web_socket::Handshake;
 use crate::runtime::clock::Clock;
@@ -222,15 +224,15 @@ pub fn gate(clock: Arc<dyn Clock>) -> Gate {
 }
 
 /// Answers a caller with its name, late if it says so.
-pub(super) fn gated(caller: Option<&Caller>, request: &Request) -> Answer {
+pub(super) fn gated(caller: Option<&Caller>, request: &Request) -> Work {
     let name = caller.map_or("nobody", |caller| &caller.subject);
     let late = request.long_lived.as_ref().filter(|_| request.body == b"late");
     match late.map(LongLived::late) {
         Some(Ok((sender, late))) => {
             sender.send(text(name));
-            Answer::Late(late)
+            Work::Done(Answer::Late(late))
         }
-        _ => text(name).into(),
+        _ => Work::Done(text(name).into()),
     }
 }
 

@@ -187,7 +187,7 @@ impl Gate {
 impl Visit {
     /// Returns who calls, if that is known without waiting.
     #[must_use]
-    pub const fn known_caller(&self) -> Option<Option<&Caller>> {
+    pub fn known_caller(&self) -> Option<Option<&Caller>> {
         match &self.token {
             Token::Needless => Some(None),
             Token::Known(caller) => Some(Some(caller)),

@@ -15,13 +15,16 @@ use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::config::is_loopback_host;
 use crate::http::error;
-use crate::http::gate::{Gate, Visit};
+use crate::http::gate::{Caller, Gate, Visit};
+use crate::http::mcp::Endpoint;
 use crate::http::message::{
-    Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, WayOut,
+    Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, WayOut, Work,
 };
 use crate::http::path::{self, Path};
 use table::{BodyLimit, Handler, ROUTES, Route};
 
+/// Longest body that an async thread reads itself, in bytes; a longer one would hold up others.
+const PROMPT_BODY_MAX: usize = 16 << 10;
 /// Everything below it needs the operator's token.
 const OPERATOR_PREFIX: &str = "/api/v1/operator";
 
@@ -35,6 +38,7 @@ pub struct Router {
     app: Arc<App>,
     operator_hosts: Vec<String>,
     gate: Option<Arc<Gate>>,
+    mcp: Option<Arc<Endpoint>>,
 }
 
 impl Router {
@@ -42,7 +46,13 @@ impl Router {
     /// and to `operator_hosts`, in lower case. Without a gate, the routes behind it do not exist.
     #[must_use]
     pub fn new(app: Arc<App>, operator_hosts: Vec<String>, gate: Option<Gate>) -> Self {
-        Self { app, operator_hosts, gate: gate.map(Arc::new) }
+        Self { app, operator_hosts, gate: gate.map(Arc::new), mcp: None }
+    }
+
+    /// Returns it with `/mcp`, which is behind the gate.
+    #[must_use]
+    pub fn with_mcp(self, mcp: Arc<Endpoint>) -> Self {
+        Self { mcp: Some(mcp), ..self }
     }
 
     /// Finds the route of a request, and who asks when that matters.
@@ -83,6 +93,7 @@ impl Router {
         match route.body {
             BodyLimit::None => Ok(0),
             BodyLimit::Max(bytes) => Ok(bytes),
+            BodyLimit::Mcp => Ok(self.mcp.as_ref().map_or(0, |mcp| mcp.body_bytes_max)),
             BodyLimit::Webhook => match &self.app.intake {
                 Some(rules) => Ok(rules.body_bytes_max),
                 None => Err(Box::new(error::of_app(&Error::ForgeOff))),
@@ -94,7 +105,9 @@ impl Router {
 impl Router {
     /// Admits a request to a path whose routes are behind the gate.
     fn admit_gated(&self, head: Head) -> Result<Admitted, Box<Response>> {
-        let gate = self.gate.as_ref().ok_or_else(|| Box::new(error::no_route()))?;
+        let exists = rows(&head).all(|route| self.gated(&route.handler).is_some());
+        let gate = self.gate.as_ref().filter(|_| exists);
+        let gate = gate.ok_or_else(|| Box::new(error::no_route()))?;
         let methods: Vec<Method> = rows(&head).map(|route| route.method.clone()).collect();
         let route = rows(&head).find(|route| route.method == head.method);
         let body_max = route.map_or(Ok(0), |route| self.limit_of(route))?;
@@ -104,16 +117,36 @@ impl Router {
             surface: head.surface,
             visit: Arc::clone(&visit),
         };
-        let handler = route.map(|route| &route.handler);
-        let answer = move |request: &Request| match (handler, visit.caller()) {
-            (Some(Handler::Gated(handler)), Ok(caller)) => handler(caller.as_deref(), request),
-            (_, Err(refusal)) => Answer::from(*refusal),
-            // The gate lets in no other method.
-            (_, Ok(_)) => Answer::from(error::no_route()),
+        // The gate lets in no other method.
+        let handler = route.and_then(|route| self.gated(&route.handler));
+        let handler = handler.ok_or_else(|| Box::new(error::no_route()))?;
+        let begin = move |request: &Request| match visit.known_caller() {
+            Some(caller) if request.body.len() <= PROMPT_BODY_MAX => handler(caller, request),
+            _ => Work::blocking(move |request| match visit.caller() {
+                Ok(caller) => handler(caller.as_deref(), request).finish(request),
+                Err(refusal) => Answer::from(*refusal),
+            }),
         };
-        Ok(Admitted::new(head, body_max, answer).through(Arc::new(way_out)))
+        Ok(Admitted::prompt(head, body_max, begin).through(Arc::new(way_out)))
+    }
+
+    /// Returns a handler behind the gate with what it needs.
+    fn gated(&self, handler: &Handler) -> Option<GatedHandler> {
+        match *handler {
+            Handler::Open(_) | Handler::Run(_) | Handler::Reader(_) => None,
+            Handler::Operator(_) | Handler::Tokens(_) => None,
+            Handler::Mcp(handler) => {
+                let endpoint = self.mcp.clone()?;
+                Some(Box::new(move |caller, request| handler(&endpoint, caller, request)))
+            }
+            #[cfg(feature = "fixture")]
+            Handler::Fixture(handler) => Some(Box::new(handler)),
+        }
     }
 }
+
+/// A handler behind the gate.
+type GatedHandler = Box<dyn Fn(Option<&Caller>, &Request) -> Work + Send>;
 
 /// The way out of a gate, where answers are counted.
 struct Counted {
@@ -137,7 +170,7 @@ impl Service for Router {
     fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
         let surface = head.surface;
         // All routes of a path are behind the gate, or none.
-        if rows(&head).next().is_some_and(|route| matches!(route.handler, Handler::Gated(_))) {
+        if rows(&head).next().is_some_and(|route| route.handler.is_gated()) {
             let admitted = self.admit_gated(head);
             return admitted.inspect_err(|refusal| count(&self.app, surface, refusal.status));
         }
@@ -216,8 +249,8 @@ fn answer(
         (Handler::Tokens(handler), _) => {
             gate.and_then(Gate::tokens).map_or_else(error::no_route, handler)
         }
-        // It has a way of its own, through the gate.
-        (Handler::Gated(_), _) => error::no_route(),
+        // They have a way of their own, through the gate.
+        (_, _) => error::no_route(),
     }
 }
 

@@ -68,6 +68,8 @@ fn operators_need_the_token_and_nobody_else_does() {
             }
             path if path.starts_with("/api/v1/operator/") => json!([{ "operatorToken": [] }]),
             "/webhooks/forge" => json!([{ "forgeSignature": [] }]),
+            // Where no issuer is configured, nobody needs a token.
+            "/mcp" => json!([{ "mcpToken": [] }, {}]),
             path if path.ends_with("/result") => {
                 json!([{ "runToken": [] }, { "runSignature": [] }])
             }

@@ -1,5 +1,7 @@
 //! The table itself: surface, method, path, who may call it, how large a body may be, handler.
 
+use std::sync::Arc;
+
 use http::Method;
 
 use crate::api::{AuditEvent, DeadLetter, ReconciliationItem, ReleaseRun};
@@ -11,7 +13,8 @@ use crate::http::cards::registry;
 #[cfg(feature = "fixture")]
 use crate::http::fixture;
 use crate::http::gate::{Caller, TokenRules};
-use crate::http::message::{Answer, Request, Response, Surface};
+use crate::http::mcp::{self, Endpoint};
+use crate::http::message::{Request, Response, Surface, Work};
 use crate::http::operator::lists;
 use crate::http::path::Path;
 use crate::http::{callback, cards, health, metadata, operator, slo, webhook};
@@ -33,9 +36,24 @@ pub(super) enum Handler {
     Operator(fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>),
     /// Anyone, about the tokens that the gate asks for; where it asks for none, the path does not exist.
     Tokens(fn(&TokenRules) -> Response),
-    /// Whom the gate lets through; nobody in particular where it asks for no token.
-    #[cfg_attr(not(feature = "fixture"), expect(dead_code, reason = "only the fixture has one"))]
-    Gated(fn(Option<&Caller>, &Request) -> Answer),
+    /// Whom the gate lets through; nobody in particular where it asks for no token. Without MCP there is no such route.
+    Mcp(fn(&Arc<Endpoint>, Option<&Caller>, &Request) -> Work),
+    /// The same, for tests.
+    #[cfg(feature = "fixture")]
+    Fixture(fn(Option<&Caller>, &Request) -> Work),
+}
+
+impl Handler {
+    /// Says whether it is behind the gate.
+    pub(super) const fn is_gated(&self) -> bool {
+        match self {
+            Self::Open(_) | Self::Run(_) | Self::Reader(_) => false,
+            Self::Operator(_) | Self::Tokens(_) => false,
+            Self::Mcp(_) => true,
+            #[cfg(feature = "fixture")]
+            Self::Fixture(_) => true,
+        }
+    }
 }
 
 /// How large a body may be.
@@ -46,6 +64,8 @@ pub(super) enum BodyLimit {
     Max(usize),
     /// As configured for webhooks.
     Webhook,
+    /// As configured for MCP.
+    Mcp,
 }
 
 /// A row.
@@ -196,6 +216,27 @@ pub(super) const ROUTES: &[Route] = &[
         body: BodyLimit::None,
         handler: Handler::Operator(lists::list::<ReconciliationItem>),
     },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::POST,
+        path: "/mcp",
+        body: BodyLimit::Mcp,
+        handler: Handler::Mcp(mcp::post),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::GET,
+        path: "/mcp",
+        body: BodyLimit::None,
+        handler: Handler::Mcp(mcp::get),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::DELETE,
+        path: "/mcp",
+        body: BodyLimit::None,
+        handler: Handler::Mcp(mcp::delete),
+    },
     // Clients try the path of the resource first, and then none.
     Route {
         surfaces: PUBLIC,
@@ -217,6 +258,6 @@ pub(super) const ROUTES: &[Route] = &[
         method: Method::POST,
         path: "/fixture/gated",
         body: BodyLimit::Max(OPERATOR_BODY_MAX),
-        handler: Handler::Gated(fixture::gated),
+        handler: Handler::Fixture(fixture::gated),
     },
 ];

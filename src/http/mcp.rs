@@ -1,0 +1,299 @@
+//! MCP over HTTP: what the protocol says becomes statuses, headers and streams of events. What it means is decided in
+//! `mcp`, which knows nothing of this.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::header::{ACCEPT, ALLOW, HeaderName, HeaderValue};
+use http::{HeaderMap, StatusCode};
+
+use crate::http::gate;
+use crate::http::long_lived::{LateSender, LongLived, NoRoom, Sender};
+use crate::http::message::{Answer, Head, Request, Response, Work};
+use crate::http::{error, json};
+use crate::mcp::era::Header;
+use crate::mcp::rpc::{Code, Error};
+use crate::mcp::stream::Channel;
+use crate::mcp::{self, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
+use crate::runtime::semaphore::{Permit, Semaphore};
+
+const EVENTS: &str = "text/event-stream";
+/// The last event of a stream when the server stops: a client comes back after a second, when another one may be there.
+const LAST: &str = "retry: 1000\n\n";
+/// When a client comes back whose stream broke, in milliseconds.
+const RETRY_MILLIS: u32 = 1_000;
+
+/// The protocol behind `/mcp`.
+pub struct Endpoint {
+    server: Arc<Server>,
+    /// A permit for each stream.
+    streams: Semaphore,
+    /// Longest message, in bytes.
+    pub(super) body_bytes_max: usize,
+}
+
+impl Endpoint {
+    /// Returns the endpoint of a server, with at most so many streams and messages of so many bytes.
+    #[must_use]
+    pub fn new(server: Arc<Server>, streams_max: usize, body_bytes_max: usize) -> Self {
+        Self { server, streams: Semaphore::new(streams_max), body_bytes_max }
+    }
+
+    /// Ends everything that lasts, so that no client waits for it.
+    pub fn stop(&self) {
+        self.server.stop();
+    }
+
+    /// Takes a permit for a stream. When there is none, streams whose clients have gone are looked for.
+    fn stream_permit(&self) -> Option<Permit> {
+        let take = || self.streams.take(Duration::ZERO);
+        take().or_else(|| {
+            self.server.sweep();
+            take()
+        })
+    }
+}
+
+pub(super) fn post(
+    endpoint: &Arc<Endpoint>,
+    caller: Option<&gate::Caller>,
+    request: &Request,
+) -> Work {
+    let head = &request.head;
+    if !is_json(head) {
+        let message = "a message is sent as application/json in UTF-8, without a content encoding";
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
+    }
+    let accepts = Accepts::read(head);
+    if !accepts.json && !accepts.events {
+        return refuse(
+            StatusCode::NOT_ACCEPTABLE,
+            "answers are application/json or text/event-stream",
+        );
+    }
+    handle(endpoint, caller, head, accepts, |server, context| server.post(&request.body, context))
+}
+
+pub(super) fn get(
+    endpoint: &Arc<Endpoint>,
+    caller: Option<&gate::Caller>,
+    request: &Request,
+) -> Work {
+    let head = &request.head;
+    let accepts = Accepts { json: false, ..Accepts::read(head) };
+    if !accepts.events {
+        return refuse(StatusCode::NOT_ACCEPTABLE, "a stream is text/event-stream");
+    }
+    handle(endpoint, caller, head, accepts, Server::get)
+}
+
+pub(super) fn delete(
+    endpoint: &Arc<Endpoint>,
+    caller: Option<&gate::Caller>,
+    request: &Request,
+) -> Work {
+    handle(endpoint, caller, &request.head, Accepts { json: true, events: false }, Server::delete)
+}
+
+fn handle(
+    endpoint: &Arc<Endpoint>,
+    caller: Option<&gate::Caller>,
+    head: &Head,
+    accepts: Accepts,
+    ask: impl FnOnce(&Server, Context<'_>) -> Reply,
+) -> Work {
+    let caller = caller.map_or_else(Caller::default, |caller| Caller {
+        subject: caller.subject.clone(),
+        client: caller.client.clone(),
+    });
+    let headers = HttpHeaders(&head.headers);
+    let session = headers.get(SESSION_HEADER);
+    match ask(&endpoint.server, Context { caller: &caller, session, headers: Some(&headers) }) {
+        Reply::Ready(answer) => Work::Done(response(answer).into()),
+        Reply::Blocking(run) => Work::blocking(move |_| response(run()).into()),
+        Reply::Open(begin) => {
+            let endpoint = Arc::clone(endpoint);
+            Work::blocking(move |request| {
+                open(&endpoint, request, accepts, begin).unwrap_or_else(|NoRoom| {
+                    let message = "there are as many streams as there may be; try later";
+                    refused(StatusCode::SERVICE_UNAVAILABLE, message).into()
+                })
+            })
+        }
+    }
+}
+
+/// Opens a channel to the client and lets the server use it. A client that takes no events gets the last message alone.
+fn open(
+    endpoint: &Endpoint,
+    request: &Request,
+    accepts: Accepts,
+    begin: impl FnOnce(Box<dyn Channel>),
+) -> Result<Answer, NoRoom> {
+    let long_lived: &LongLived = request.long_lived.as_ref().ok_or(NoRoom)?;
+    let permit = endpoint.stream_permit().ok_or(NoRoom)?;
+    if accepts.events {
+        let (sender, events) = long_lived.events(LAST)?;
+        begin(Box::new(EventChannel { sender, _permit: permit }));
+        Ok(Response::events(events).into())
+    } else {
+        let (sender, late) = long_lived.late()?;
+        begin(Box::new(LateChannel { sender: Mutex::new(Some(sender)), _permit: permit }));
+        Ok(Answer::Late(late))
+    }
+}
+
+/// Messages as events.
+struct EventChannel {
+    sender: Sender<String>,
+    _permit: Permit,
+}
+
+impl Channel for EventChannel {
+    fn send(&self, message: &str, event_id: Option<&str>) -> bool {
+        let id = event_id.map_or(String::new(), |id| format!("id: {id}\n"));
+        // One that only tells the client that it may come back says when.
+        let id = if message.is_empty() { format!("{id}retry: {RETRY_MILLIS}\n") } else { id };
+        // A message is JSON on one line: line ends in texts are escaped.
+        self.sender.send(format!("{id}data: {message}\n\n")).is_ok()
+    }
+
+    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) {
+        self.send(message, event_id);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+}
+
+/// The last message as the answer.
+struct LateChannel {
+    sender: Mutex<Option<LateSender<Response>>>,
+    _permit: Permit,
+}
+
+impl LateChannel {
+    fn hand_in(&self, answer: Response) {
+        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(sender) = sender {
+            sender.send(answer);
+        }
+    }
+}
+
+impl Channel for LateChannel {
+    fn send(&self, _message: &str, _event_id: Option<&str>) -> bool {
+        !self.is_closed()
+    }
+
+    fn finish(self: Box<Self>, message: &str, _event_id: Option<&str>) {
+        self.hand_in(Response::new(StatusCode::OK, json::MEDIA_TYPE, message));
+    }
+
+    fn is_closed(&self) -> bool {
+        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        sender.as_ref().is_none_or(LateSender::is_closed)
+    }
+}
+
+impl Drop for LateChannel {
+    /// What was cancelled has no answer.
+    fn drop(&mut self) {
+        self.hand_in(Response::empty(StatusCode::ACCEPTED));
+    }
+}
+
+/// What a client takes.
+#[derive(Clone, Copy)]
+struct Accepts {
+    json: bool,
+    events: bool,
+}
+
+impl Accepts {
+    /// Reads `Accept`. Clients are not strict about it, so whatever does not exclude a form allows it.
+    fn read(head: &Head) -> Self {
+        let mut accepts = Self { json: false, events: false };
+        let values = head.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        let mut is_empty = true;
+        for range in values.flat_map(|value| value.split(',')) {
+            is_empty = false;
+            let (range, parameters) = range.split_once(';').unwrap_or((range, ""));
+            let is_excluded = parameters.split(';').any(|it| {
+                let weight = it.trim().strip_prefix("q=").and_then(|it| it.parse::<f32>().ok());
+                weight == Some(0.0)
+            });
+            match range.trim().to_ascii_lowercase().as_str() {
+                _ if is_excluded => {}
+                "*/*" => accepts = Self { json: true, events: true },
+                json::MEDIA_TYPE | "application/*" => accepts.json = true,
+                EVENTS | "text/*" => accepts.events = true,
+                _ => {}
+            }
+        }
+        if is_empty { Self { json: true, events: true } } else { accepts }
+    }
+}
+
+/// Says whether the body is declared as JSON in the only encoding that JSON has.
+fn is_json(head: &Head) -> bool {
+    let declared = head.single(&http::header::CONTENT_TYPE).unwrap_or_default();
+    let charset = declared.split(';').skip(1).filter_map(|it| it.trim().split_once('='));
+    let mut charsets = charset.filter(|(name, _)| name.eq_ignore_ascii_case("charset"));
+    head.is_of_type(json::MEDIA_TYPE)
+        && charsets.all(|(_, value)| value.trim_matches('"').eq_ignore_ascii_case("utf-8"))
+}
+
+fn response(answer: mcp::Answer) -> Response {
+    let status = match answer.status {
+        Status::Ok => StatusCode::OK,
+        Status::Accepted => StatusCode::ACCEPTED,
+        Status::Ended => StatusCode::NO_CONTENT,
+        Status::BadRequest => StatusCode::BAD_REQUEST,
+        Status::NotFound => StatusCode::NOT_FOUND,
+        Status::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Status::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let response = match answer.message {
+        Some(message) => Response::new(status, json::MEDIA_TYPE, message),
+        None => Response::empty(status),
+    };
+    let response = match answer.status {
+        Status::MethodNotAllowed => response.with(ALLOW, HeaderValue::from_static("POST, OPTIONS")),
+        Status::Unavailable => error::retry_later(response),
+        _ => response,
+    };
+    match answer.session.map(HeaderValue::try_from) {
+        Some(Ok(session)) => response.with(HeaderName::from_static(SESSION_HEADER), session),
+        _ => response,
+    }
+}
+
+fn refuse(status: StatusCode, message: &'static str) -> Work {
+    Work::Done(refused(status, message).into())
+}
+
+fn refused(status: StatusCode, message: &'static str) -> Response {
+    let message = Error::new(Code::InvalidRequest, message).to_message();
+    let response = Response::new(status, json::MEDIA_TYPE, message);
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => error::retry_later(response),
+        _ => response,
+    }
+}
+
+/// Headers of HTTP, each as the protocol may read it.
+struct HttpHeaders<'a>(&'a HeaderMap);
+
+impl Headers for HttpHeaders<'_> {
+    fn get(&self, name: &str) -> Header<'_> {
+        let mut values = self.0.get_all(name).iter();
+        let Some(value) = values.next() else { return Header::Absent };
+        let text = value.to_str().ok().map(str::trim).filter(|text| !text.is_empty());
+        match text {
+            Some(text) if values.next().is_none() => Header::Is(text),
+            _ => Header::Unreadable,
+        }
+    }
+}
