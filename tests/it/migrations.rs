@@ -91,6 +91,8 @@ const ROWS: &[(&str, &str)] = &[
     ("reconciliation_budgets", "INSERT INTO reconciliation_budgets VALUES (1, 5, 3)"),
     ("claim_turns", "INSERT INTO claim_turns VALUES ('outbox', 1)"),
     ("forge_write_paces", "INSERT INTO forge_write_paces VALUES (1, 5)"),
+    ("mcp_request_state_keys", "INSERT INTO mcp_request_state_keys VALUES (1, zeroblob(32), 5)"),
+    ("mcp_used_request_states", "INSERT INTO mcp_used_request_states VALUES (zeroblob(12), 5)"),
 ];
 
 /// The statements of every step, in order.

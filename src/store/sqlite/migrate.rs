@@ -19,7 +19,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 38] = [
+const STEPS: [(&str, &str); 39] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -58,10 +58,11 @@ const STEPS: [(&str, &str); 38] = [
     step!("36-given-up-items"),
     step!("37-forge-conclusion-kept"),
     step!("38-release-runs-of-repository"),
+    step!("39-mcp-request-states"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 38;
+pub const NEWEST_STEP: i64 = 39;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;
