@@ -40,7 +40,7 @@ words! {
         ReadOnly => "read_only",
         /// Files or memory could not be had.
         Resources => "no_resources",
-        /// Too many verbs are waiting.
+        /// Too many verbs are waiting, or a table with a bound is full.
         Overloaded => "overloaded",
         /// A newer schema no longer admits this binary as a writer.
         Outdated => "outdated",

@@ -16,6 +16,7 @@ mod reconciliation;
 mod reconciliation_list;
 mod redeliveries;
 mod release_list;
+mod request_states;
 mod results;
 mod retention;
 mod sli;

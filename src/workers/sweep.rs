@@ -39,6 +39,7 @@ impl Worker for Sweep {
                     ("delivery", swept.deliveries),
                     ("outbox", swept.messages),
                     ("reconciliation", swept.items),
+                    ("request_state", swept.request_states),
                 ] {
                     let count = u64::try_from(count).unwrap_or(u64::MAX);
                     if count > 0 {

@@ -2,6 +2,7 @@
 //! open it, so that a second backend sits the same exam.
 
 mod effects;
+mod request_states;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -57,6 +58,7 @@ fn exercise(open: Open) {
     makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open);
     tells_of_itself(open);
     effects::exercise(open);
+    request_states::exercise(open);
     keeps_cards_and_their_conditions(open);
 }
 

@@ -19,6 +19,8 @@ pub struct Swept {
     pub messages: usize,
     /// Finished reconciliation items.
     pub items: usize,
+    /// Used request states that have expired.
+    pub request_states: usize,
 }
 
 impl Swept {
@@ -26,7 +28,7 @@ impl Swept {
     #[must_use]
     pub fn may_have_more(&self) -> bool {
         let max = usize::try_from(SWEEP_MAX).unwrap_or(usize::MAX);
-        [self.jobs, self.deliveries, self.messages, self.items]
+        [self.jobs, self.deliveries, self.messages, self.items, self.request_states]
             .into_iter()
             .any(|count| count >= max)
     }
@@ -73,13 +75,19 @@ mod tests {
     #[test]
     fn a_full_batch_of_any_kind_may_have_more_behind_it() {
         let max = usize::try_from(SWEEP_MAX).expect("a small number");
-        let swept = |jobs, deliveries, messages, items| Swept { jobs, deliveries, messages, items };
-        assert!(!swept(0, 0, 0, 0).may_have_more());
-        assert!(!swept(max - 1, max - 1, max - 1, max - 1).may_have_more());
-        for full in
-            [swept(max, 0, 0, 0), swept(0, max, 0, 0), swept(0, 0, max, 0), swept(0, 0, 0, max)]
-        {
-            assert!(full.may_have_more(), "{full:?}");
+        let swept = |[jobs, deliveries, messages, items, request_states]: [usize; 5]| Swept {
+            jobs,
+            deliveries,
+            messages,
+            items,
+            request_states,
+        };
+        assert!(!swept([0; 5]).may_have_more());
+        assert!(!swept([max - 1; 5]).may_have_more());
+        for kind in 0..5 {
+            let mut counts = [0; 5];
+            counts[kind] = max;
+            assert!(swept(counts).may_have_more(), "{kind}");
         }
     }
     #[test]

@@ -15,7 +15,7 @@ use crate::store::{Lane, Store};
 /// most an hour, and no lease is longer.
 const AHEAD_MAX: Duration = Duration::from_secs(3_600);
 impl Store {
-    /// Deletes a batch of what finished more than `age` ago.
+    /// Deletes a batch of what finished more than `age` ago, and of used request states that have expired.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was deleted.
@@ -54,6 +54,14 @@ impl Store {
                             WHERE j.inbox_id = webhook_inbox.inbox_id) \
                      ORDER BY updated_at, inbox_id LIMIT +:limit)",
                     before,
+                )?,
+                request_states: delete(
+                    tx,
+                    // By their own expiry: no later use of one succeeds.
+                    "DELETE FROM mcp_used_request_states WHERE nonce IN (\
+                     SELECT nonce FROM mcp_used_request_states WHERE expires_at < :before \
+                     ORDER BY expires_at LIMIT +:limit)",
+                    tx.now,
                 )?,
             })
         })
