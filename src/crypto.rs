@@ -1,6 +1,7 @@
-//! Digests, keys and signatures, and secrets in files: the cryptography that more than one module uses. All of it is
-//! ring's.
+//! Digests, keys, signatures, encryption, and secrets in files: the cryptography that more than one module uses. All of
+//! it is ring's.
 
+pub mod aead;
 pub mod jose;
 pub(crate) mod jwt;
 pub mod secret;

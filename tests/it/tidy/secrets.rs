@@ -6,7 +6,7 @@ use super::{Source, sources};
 struct Comparison {
     /// Path below `src`.
     file: &'static str,
-    /// What it compares with. `ring` verifies a MAC in constant time.
+    /// What it compares with. `ring` verifies a MAC, and the tag of AES-GCM, in constant time.
     with: &'static str,
     /// What both sides are called there.
     operands: &'static [&'static str],
@@ -20,6 +20,7 @@ const COMPARISONS: &[Comparison] = &[
         with: "hmac::verify(",
         operands: &["mac", "message"],
     },
+    Comparison { file: "crypto/aead.rs", with: ".open_in_place(", operands: &["sealed", "data"] },
     Comparison { file: "forge/signature.rs", with: "hmac::verify(", operands: &["tag", "body"] },
 ];
 
