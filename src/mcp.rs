@@ -13,6 +13,7 @@ pub mod era;
 pub mod fixture;
 pub mod legacy;
 pub mod modern;
+pub mod request_state;
 pub mod result;
 pub mod revision;
 mod rounds;
