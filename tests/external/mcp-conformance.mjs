@@ -5,12 +5,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer, request as send } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 
 import { daemon } from "./mcp-daemon.mjs";
+import { recorder } from "./mcp-recorder.mjs";
 
 const [folder, svcd, work] = process.argv.slice(2);
 const suite = join(folder, "node_modules/@modelcontextprotocol/conformance");
@@ -61,35 +60,9 @@ function failure(result) {
     return own.length === 0 ? "nothing was checked" : undefined;
 }
 
-// A pass-through in front of the daemon that keeps what was asked and answered. Several modern scenarios
-// pass at a server that answers nothing but errors, and the suite's files do not have every answer, so
-// that each was a refusal of the version is seen here.
-async function recorder(upstream) {
-    const exchanges = [];
-    const server = createServer(async (incoming, outgoing) => {
-        const began = Date.now();
-        const body = await text(incoming);
-        const own = incoming.headers.host === `127.0.0.1:${server.address().port}`;
-        const headers = { ...incoming.headers };
-        if (own) {
-            headers.host = new URL(upstream).host;
-            if (headers.origin !== undefined) headers.origin = new URL(upstream).origin;
-        }
-        const forwarded = send(upstream, { method: incoming.method, headers });
-        forwarded.on("error", () => outgoing.destroy());
-        forwarded.end(body);
-        const [answer] = await once(forwarded, "response");
-        const reply = await text(answer);
-        const { statusCode: status, headers: got } = answer;
-        exchanges.push({ began, own, asked: incoming.headers, body, status, got, reply });
-        outgoing.writeHead(status, got).end(reply);
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    return { url: `http://127.0.0.1:${server.address().port}/mcp`, exchanges, close: () => server.close() };
-}
-
-// What is wrong with an exchange of the modern era at a server without it, or nothing. A Host that is not
-// ours is refused before the version is looked at.
+// What is wrong with an exchange of the modern era at a server without it, or nothing. Several modern
+// scenarios pass at a server that answers nothing but errors, and the suite's files do not have every answer,
+// so each is looked at. A Host that is not ours is refused before the version is looked at.
 function unlikeRefusal({ own, asked, body, status, got, reply }) {
     const shown = `HTTP ${status} ${reply.slice(0, 200)}`;
     if (got["mcp-session-id"] !== undefined) return `a session, and ${shown}`;
@@ -138,8 +111,8 @@ async function passes(flag, revision, url) {
 
 // Runs the modern set against a server without the modern era.
 async function refuses(upstream) {
-    const { url, exchanges, close } = await recorder(upstream);
-    const results = await run(`off-${MODERN}`, MODERN, url);
+    const { origin, exchanges, close } = await recorder(upstream);
+    const results = await run(`off-${MODERN}`, MODERN, `${origin}/mcp`);
     close();
     const begins = [...results.values()].map(({ began }) => began).sort((a, b) => a - b);
     const judge = (scenario) => {
@@ -164,7 +137,7 @@ for (const flag of ["on", "off"]) {
     await server.start();
     try {
         await passes(flag, LEGACY, server.url);
-        await (flag === "on" ? passes(flag, MODERN, server.url) : refuses(server.url));
+        await (flag === "on" ? passes(flag, MODERN, server.url) : refuses(server.origin));
     } finally {
         await server.stop();
     }
