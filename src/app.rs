@@ -11,6 +11,7 @@ mod error;
 mod lists;
 mod readiness;
 mod receive;
+mod request_states;
 mod slo;
 
 use std::sync::Arc;
