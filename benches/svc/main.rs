@@ -15,6 +15,7 @@ mod history;
 mod idle;
 mod intake;
 mod listing;
+mod mcp;
 mod raw;
 mod raw_release;
 mod settle;
@@ -25,6 +26,12 @@ mod work;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    // The bare server of that part, in a process of its own.
+    if let [echo, file] = words.as_slice()
+        && echo == "echo"
+    {
+        return mcp::echo(file);
+    }
     // How many finished rows are many.
     let rows = words.iter().find_map(|word| word.parse().ok()).unwrap_or(5_000_000);
     let names: Vec<&String> = words.iter().filter(|word| word.parse::<u32>().is_err()).collect();
@@ -46,6 +53,9 @@ fn main() {
     }
     if wanted("cards") {
         cards::run();
+    }
+    if wanted("mcp") {
+        mcp::run();
     }
     if wanted("idle") {
         idle::run();

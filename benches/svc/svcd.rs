@@ -54,6 +54,11 @@ impl Site {
 
     /// Starts it and waits until it is ready.
     pub(crate) fn start(&self) -> Svcd {
+        self.start_with(&[])
+    }
+
+    /// The same with further settings.
+    pub(crate) fn start_with(&self, settings: &[(&str, &str)]) -> Svcd {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svcd"));
         command
             .env_clear()
@@ -68,6 +73,7 @@ impl Site {
             .env("SVC_FORGE_API_URL", self.forge.base_url())
             .env("SVC_FORGE_WRITES_PER_MINUTE", "60000")
             .env("SVC_LOG_FORMAT", "json")
+            .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());

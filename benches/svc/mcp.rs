@@ -1,0 +1,289 @@
+//! MCP over HTTP: requests a second of both eras, with and without a token, beside a bare server that gives the same
+//! bytes.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
+use serde_json::{Value, json};
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::thread;
+
+use crate::support::{Folder, Run, drive, heading, line, median, ratio};
+use crate::svcd::{Site, Svcd};
+
+const CLIENTS: usize = 16;
+const REQUESTS: usize = 40_000;
+const ROUNDS: usize = 5;
+const ISSUER: &str = "http://127.0.0.1/issuer";
+
+pub(crate) fn run() {
+    heading(
+        "mcp: requests a second over 16 kept connections, median of five rounds in turns",
+        ["svcd", "bare hyper", "ratio", "aim"],
+    );
+    // Each daemon has a site of its own, because both run at once.
+    let sites = [Site::new(), Site::new()];
+    let [site, guarded] = &sites;
+    let open = site.start_with(&settings(&[]));
+    for case in cases(&open, None) {
+        compare(&case, &open, None);
+    }
+    let (keys, token) = issuer();
+    let public = free_address();
+    let (url, keys) = (format!("http://{public}"), format!("http://{keys}/"));
+    let guarded = guarded.start_with(&settings(&[
+        ("SVC_PUBLIC_LISTEN", &public.to_string()),
+        ("SVC_PUBLIC_URL", &url),
+        ("SVC_MCP_ISSUER", ISSUER),
+        ("SVC_MCP_JWKS_URL", &keys),
+    ]));
+    let authorization = format!("Authorization: Bearer {}\r\n", token(&url));
+    let [open_case, ..] = cases(&open, None);
+    let [case, ..] = cases(&guarded, Some(&authorization));
+    compare(&case, &guarded, Some((&open_case, &open)));
+    let resident = format!("{:.1} MiB", open.resident());
+    line("resident memory after the run", [resident.as_str(), "-", "-", "< 12 MiB"]);
+}
+
+fn settings<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let common = [
+        ("SVC_MCP", "true"),
+        ("MCP_V2_EXPERIMENTAL", "true"),
+        ("SVC_MCP_PEER_RATE", "1000000"),
+        ("SVC_MCP_SUBJECT_RATE", "1000000"),
+    ];
+    common.into_iter().chain(more.iter().copied()).collect()
+}
+
+/// A request that is sent again and again.
+struct Case {
+    name: &'static str,
+    request: Vec<u8>,
+}
+
+fn cases(svcd: &Svcd, authorization: Option<&str>) -> [Case; 4] {
+    let authorization = authorization.unwrap_or_default();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let modern = |name, method: &str, mut params: Value, headers: &str| {
+        params.as_object_mut().unwrap().insert("_meta".to_owned(), meta.clone());
+        let headers = format!(
+            "{authorization}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{headers}"
+        );
+        Case { name, request: request(svcd, &headers, method, &params) }
+    };
+    let session = initialize(svcd, authorization);
+    let legacy = |name, method: &str, params: Value| {
+        let headers = format!("{authorization}Mcp-Session-Id: {session}\r\n");
+        Case { name, request: request(svcd, &headers, method, &params) }
+    };
+    let call = json!({ "name": "test_simple_text", "arguments": {} });
+    let name = "Mcp-Name: test_simple_text\r\n";
+    [
+        modern("tools/call, modern", "tools/call", call.clone(), name),
+        modern("tools/list, modern", "tools/list", json!({}), ""),
+        legacy("tools/call, in a session", "tools/call", call),
+        legacy("tools/list, in a session", "tools/list", json!({})),
+    ]
+}
+
+fn request(svcd: &Svcd, headers: &str, method: &str, params: &Value) -> Vec<u8> {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let (host, length) = (svcd.public, body.len());
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+fn initialize(svcd: &Svcd, authorization: &str) -> String {
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {} });
+    let mut stream = connect(svcd.public);
+    stream.get_mut().write_all(&request(svcd, authorization, "initialize", &params)).unwrap();
+    let (head, _) = answer(&mut stream);
+    let session =
+        head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ").map(str::to_owned));
+    session.unwrap_or_else(|| panic!("no session: {head}"))
+}
+
+/// Compares a request with the bare server, or with the same request at another daemon.
+fn compare(case: &Case, svcd: &Svcd, beside: Option<(&Case, &Svcd)>) {
+    let mut stream = connect(svcd.public);
+    stream.get_mut().write_all(&case.request).unwrap();
+    let (head, body) = answer(&mut stream);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let echo = Echo::start(&body);
+    let (mut ours, mut limits, mut waits, mut limit_waits) = (vec![], vec![], vec![], vec![]);
+    let before = svcd.ran();
+    for _ in 0..ROUNDS {
+        let run = send(svcd.public, &case.request);
+        ours.push(run.per_second());
+        waits.push(run.percentile(99));
+        let (address, request) = beside
+            .map_or((echo.address, &case.request), |(case, svcd)| (svcd.public, &case.request));
+        let run = send(address, request);
+        limits.push(run.per_second());
+        limit_waits.push(run.percentile(99));
+    }
+    let micros = (svcd.ran() - before).as_secs_f64() * 1e6 / (ROUNDS * REQUESTS) as f64;
+    let shown = |values: &[f64]| format!("{:.0}", median(values.to_vec()));
+    let (name, aim) = match beside {
+        None => (case.name.to_owned(), ">= 0.6"),
+        Some(_) => (format!("{}, ES256; limit: no token", case.name), ">= 0.85"),
+    };
+    let ratio = format!("{:.2}", ratio(&ours, &limits));
+    line(&name, [shown(&ours), shown(&limits), ratio, aim.to_owned()]);
+    let (wait, limit) = (median(waits), median(limit_waits));
+    let times = format!("{:.1}x", wait / limit);
+    line("  p99", [format!("{wait:.2} ms"), format!("{limit:.2} ms"), times, "<= 2x".to_owned()]);
+    line("  CPU of a request", [format!("{micros:.0} us").as_str(), "-", "-", "<= 35 us"]);
+}
+
+fn connect(address: SocketAddr) -> BufReader<TcpStream> {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    BufReader::new(stream)
+}
+
+fn send(address: SocketAddr, request: &[u8]) -> Run {
+    drive(
+        CLIENTS,
+        REQUESTS,
+        || connect(address),
+        |stream, _| {
+            stream.get_mut().write_all(request).unwrap();
+            let (head, _) = answer(stream);
+            assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        },
+    )
+}
+
+/// Reads one answer to its end; returns its head and body.
+fn answer(stream: &mut BufReader<TcpStream>) -> (String, Vec<u8>) {
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let begin = head.len();
+        stream.read_line(&mut head).unwrap();
+        let line = head.get(begin..).unwrap().trim_end();
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse().unwrap();
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    (head, body)
+}
+
+/// The bare server, in a process of its own as the daemon is.
+struct Echo {
+    child: Child,
+    address: SocketAddr,
+    _folder: Folder,
+}
+
+impl Echo {
+    fn start(body: &[u8]) -> Self {
+        let folder = Folder::new();
+        std::fs::write(folder.path("answer"), body).unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.arg("echo").arg(folder.path("answer")).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        Self { child, address: address.trim().parse().unwrap(), _folder: folder }
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Serves the bytes of a file to every request, on one thread: hyper, and nothing else.
+pub(crate) fn echo(file: &str) {
+    use http_body_util::{BodyExt as _, Full};
+    use hyper::body::{Bytes, Incoming};
+    let answer = Bytes::from(std::fs::read(file).unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        println!("{}", listener.local_addr().unwrap());
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            stream.set_nodelay(true).unwrap();
+            let answer = answer.clone();
+            let service = hyper::service::service_fn(move |request: http::Request<Incoming>| {
+                let answer = answer.clone();
+                async move {
+                    request.into_body().collect().await?;
+                    let answer = http::Response::new(Full::new(answer));
+                    Ok::<_, hyper::Error>(answer)
+                }
+            });
+            let stream = hyper_util::rt::TokioIo::new(stream);
+            let connection =
+                hyper::server::conn::http1::Builder::new().serve_connection(stream, service);
+            drop(tokio::spawn(connection));
+        }
+    });
+}
+
+/// Publishes a key; returns where, and what signs tokens for a resource with it.
+fn issuer() -> (SocketAddr, impl Fn(&str) -> String) {
+    let chance = SystemRandom::new();
+    let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+    let der = EcdsaKeyPair::generate_pkcs8(algorithm, &chance).unwrap();
+    let pair = EcdsaKeyPair::from_pkcs8(algorithm, der.as_ref(), &chance).unwrap();
+    let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+    let (x, y) = pair.public_key().as_ref().get(1..).unwrap().split_at(32);
+    let keys = json!({ "keys": [{
+        "kty": "EC", "crv": "P-256", "kid": "bench", "use": "sig", "alg": "ES256",
+        "x": encode(x), "y": encode(y),
+    }] });
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn("bench-issuer", move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let mut line = String::new();
+            while stream.read_line(&mut line).is_ok_and(|_| !line.trim().is_empty()) {
+                line.clear();
+            }
+            let body = keys.to_string();
+            let length = body.len();
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+            drop(stream.get_mut().write_all((head + &body).as_bytes()));
+        }
+    })
+    .unwrap();
+    let token = move |url: &str| {
+        let seconds = SystemClock::new().now().micros() / 1_000_000;
+        let header = json!({ "alg": "ES256", "typ": "at+jwt", "kid": "bench" });
+        let claims = json!({
+            "iss": ISSUER, "aud": format!("{url}/mcp"), "sub": "someone", "client_id": "bench",
+            "iat": seconds, "exp": seconds + 3_600, "jti": "1", "scope": "mcp:read",
+        });
+        let signed = [header, claims].map(|part| encode(part.to_string().as_bytes())).join(".");
+        let signature = pair.sign(&SystemRandom::new(), signed.as_bytes()).unwrap();
+        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
+    };
+    (address, token)
+}
+
+/// An address that nobody listens at: a public URL is needed before the daemon has one.
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
