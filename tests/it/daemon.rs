@@ -56,13 +56,22 @@ pub(crate) const STRANGER: i64 = 4_712;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Looks again and again until there is something to see.
-pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    wait_within(PATIENCE, what, look)
+}
+
+/// The same for what takes longer by itself.
+pub(crate) fn wait_within<T>(
+    patience: Duration,
+    what: &str,
+    mut look: impl FnMut() -> Option<T>,
+) -> T {
     let clock = SystemClock::new();
     loop {
         if let Some(seen) = look() {
             return seen;
         }
-        assert!(clock.monotonic() < PATIENCE, "waited in vain for {what}");
+        assert!(clock.monotonic() < patience, "waited in vain for {what}");
         assert!(Notify::new().pause(Duration::from_millis(10)));
     }
 }
