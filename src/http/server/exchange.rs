@@ -138,9 +138,15 @@ impl Exchange {
             Some(self.peers.take(client).ok_or(Refusal::Overloaded).map_err(refuse)?)
         };
         let client = self.peers.charged(client);
+        let has_length = !head.headers.contains_key(TRANSFER_ENCODING);
         let admitted = self.service.admit(head)?;
         let way_out = admitted.way_out();
-        let body = self.read_body(body, admitted.body_max(), client).await;
+        // hyper hides a `Content-Length` that stands beside a `Transfer-Encoding`, the shape of smuggled requests; so
+        // every transfer encoding is refused. Only here, so that this answer too passes the way out of its route.
+        let body = match has_length {
+            true => self.read_body(body, admitted.body_max(), client).await,
+            false => Err(Refusal::LengthRequired),
+        };
         let refuse = |refusal| Box::new(self.refuse(refusal, way_out.as_deref()));
         let (body, bytes) = body.map_err(refuse)?;
         Ok(Held { admitted, way_out, body, client, bytes, place })
@@ -253,18 +259,13 @@ fn end_upgrade(upgrade: Option<OnUpgrade>, connection: &Arc<Connection>) {
     });
 }
 
-/// Returns the head, which must be in origin form, with one host and no transfer encoding. hyper hides a
-/// `Content-Length` that stands beside a `Transfer-Encoding`, the shape of smuggled requests; so every
-/// transfer encoding is refused.
+/// Returns the head, which must be in origin form, with one host.
 fn head(surface: Surface, client: IpAddr, parts: Parts) -> Result<Head, Refusal> {
     let Parts { method, uri, headers, .. } = parts;
     let origin_form = uri.authority().is_none() && uri.path().starts_with('/');
     let one_host = headers.get_all(HOST).iter().count() == 1;
     if !origin_form || !one_host {
         return Err(Refusal::BadRequest);
-    }
-    if headers.contains_key(TRANSFER_ENCODING) {
-        return Err(Refusal::LengthRequired);
     }
     Ok(Head {
         surface,
