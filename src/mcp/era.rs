@@ -7,8 +7,13 @@ use crate::json::Object;
 use crate::mcp::revision::{self, Legacy, MODERN};
 use crate::mcp::rpc::{Code, Error, Incoming, Message};
 
-/// Prefix of the members of `_meta` that make a message a modern one.
-const PREFIX: &str = "io.modelcontextprotocol/";
+/// Members of `_meta` that make a message a modern one; the first two are required.
+const ENVELOPE: [&str; 4] = [
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/logLevel",
+];
 /// Longest version that is repeated to whoever claims it, in bytes.
 const VERSION_BYTES_MAX: usize = 64;
 
@@ -32,7 +37,7 @@ pub enum Meta {
     Version(String),
     /// A version, in an envelope that lacks the capabilities of the client.
     Incomplete(String),
-    /// Members of the envelope, but no version that is text.
+    /// Members of the envelope, but repeated, or without a version that is text.
     Malformed,
 }
 
@@ -116,21 +121,23 @@ impl Kind {
 
 impl Meta {
     fn of(message: &Message<'_>) -> Self {
-        let meta = message.params().and_then(|params| {
-            let params = Object::read_members(params.get().as_bytes(), &["_meta"]).ok()?;
-            params.object("_meta").ok()
-        });
-        let Some(meta) = meta else { return Self::Absent };
-        let has = |name: &str| meta.has(&format!("{PREFIX}{name}"));
-        if !["protocolVersion", "clientCapabilities", "clientInfo", "logLevel"]
-            .map(has)
-            .contains(&true)
-        {
+        let Some(params) = message.params() else { return Self::Absent };
+        // What is repeated may be a claim, and is never taken for none.
+        let Ok(params) = Object::read_members(params.get().as_bytes(), &["_meta"]) else {
+            return Self::Malformed;
+        };
+        let Some(meta) = params.raw("_meta").filter(|meta| meta.get().starts_with('{')) else {
+            return Self::Absent;
+        };
+        let Ok(meta) = Object::read_members(meta.get().as_bytes(), &ENVELOPE) else {
+            return Self::Malformed;
+        };
+        if !ENVELOPE.iter().any(|name| meta.has(name)) {
             return Self::Absent;
         }
-        let capabilities = meta.raw(&format!("{PREFIX}clientCapabilities"));
-        let is_complete = capabilities.is_some_and(|it| it.get().starts_with('{'));
-        match meta.member::<String>(&format!("{PREFIX}protocolVersion")) {
+        let [version, capabilities, ..] = ENVELOPE;
+        let is_complete = meta.raw(capabilities).is_some_and(|it| it.get().starts_with('{'));
+        match meta.member::<String>(version) {
             Some(version) if is_complete => Self::Version(version),
             Some(version) => Self::Incomplete(version),
             None => Self::Malformed,
@@ -275,10 +282,14 @@ fn rejection(
 ) -> Rejection {
     let mut data = json!({ "supported": supported, "eras": eras(modern) });
     if let (Some(requested), Some(data)) = (requested, data.as_object_mut()) {
-        let requested: String = requested.chars().take(VERSION_BYTES_MAX).collect();
-        data.insert("requested".to_owned(), requested.into());
+        data.insert("requested".to_owned(), repeated(requested).into());
     }
     Rejection { error: Error::new(code, message).with(data), is_not_found: false }
+}
+
+/// Returns a version as it is repeated to whoever claims it: not at any length.
+pub(super) fn repeated(version: &str) -> &str {
+    version.get(..version.floor_char_boundary(VERSION_BYTES_MAX)).unwrap_or_default()
 }
 
 /// Returns the eras that are served, each with its versions, newest first.

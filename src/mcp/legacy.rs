@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json::Object;
 use crate::mcp::call::Call;
-use crate::mcp::era::Header;
+use crate::mcp::era::{self, Header};
 use crate::mcp::result::{Dialect, server_info};
 use crate::mcp::revision;
 use crate::mcp::rpc::{self, Code, Error, Id, Incoming, Message, Notification, Request};
@@ -111,13 +111,10 @@ impl Legacy {
                 Err((status, error)) => refuse(status, error),
             };
         }
-        let params = request.params.and_then(|params| {
-            Object::read_members(params.get().as_bytes(), &["protocolVersion", "capabilities"]).ok()
-        });
-        let wanted = params.as_ref().and_then(|it| it.member::<String>("protocolVersion"));
-        let Some(wanted) = wanted else {
-            let error = Error::new(Code::InvalidParams, "the parameters repeat a member");
-            return refuse(Status::BadRequest, error);
+        let Some(wanted) = request.params.and_then(wanted_version) else {
+            let message = "initialize needs protocolVersion, a string, capabilities, an object, and clientInfo \
+                           with name and version, each once";
+            return refuse(Status::BadRequest, Error::new(Code::InvalidParams, message));
         };
         let revision = revision::Legacy::from_word(&wanted).unwrap_or(self.offered);
         let Some(session) = self.sessions.begin(context.caller, revision) else {
@@ -148,7 +145,7 @@ impl Legacy {
         match context.header(VERSION_HEADER) {
             Header::Is(version) if version != session.revision.as_str() => {
                 let data = json!({
-                    "supported": [session.revision.as_str()], "requested": version,
+                    "supported": [session.revision.as_str()], "requested": era::repeated(version),
                 });
                 let message = "MCP-Protocol-Version is not the version of this session";
                 Err((Status::BadRequest, Error::new(Code::InvalidParams, message).with(data)))
@@ -272,6 +269,16 @@ fn run(run: &Run, arguments: Map<String, Value>, dialect: Dialect) -> Done {
             Done::Open(Box::new(move |call| run(call, &arguments)))
         }
     }
+}
+
+/// Returns the version that the parameters of `initialize` ask for, if they are complete.
+fn wanted_version(params: &RawValue) -> Option<String> {
+    let names = ["protocolVersion", "capabilities", "clientInfo"];
+    let params = Object::read_members(params.get().as_bytes(), &names).ok()?;
+    params.object("capabilities").ok()?;
+    let client = params.object("clientInfo").ok()?;
+    client.member::<String>("name").and(client.member::<String>("version"))?;
+    params.member("protocolVersion")
 }
 
 /// Begins a call that says more than its result.

@@ -163,6 +163,8 @@ fn message(name: &str, meta: &Value) -> Option<Value> {
     };
     if let Some(version) = version {
         params["protocolVersion"] = version.into();
+        params["capabilities"] = json!({});
+        params["clientInfo"] = json!({ "name": "client", "version": "1" });
     }
     let request =
         |method: &str| json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
