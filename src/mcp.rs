@@ -4,6 +4,7 @@
 //! answers it: [`legacy`] within a session, [`modern`] by itself. They share the tools and nothing else. What calls
 //! this sends the answers: `http/mcp` over HTTP, [`stdio`] line by line.
 
+mod answer;
 mod asks;
 pub mod backend;
 pub mod call;
@@ -31,12 +32,14 @@ use crate::mcp::changes::Changes;
 use crate::mcp::era::{Claim, Era, Header, Rejection};
 use crate::mcp::legacy::{Legacy, Limits, Sessions};
 use crate::mcp::modern::{Modern, Subscriptions};
-use crate::mcp::rpc::{Error, Incoming};
+use crate::mcp::rpc::{Error, Id, Incoming};
 use crate::mcp::stream::Channel;
 use crate::mcp::tools::{Tools, agent_card, service_status};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::random::Ids;
+
+pub use answer::{Answer, Status};
 
 /// The header of a version.
 pub const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -105,51 +108,6 @@ pub enum Reply {
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
         Self::Ready(answer)
-    }
-}
-
-/// An answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// What an HTTP status says.
-    pub status: Status,
-    /// The message; nothing where there is nothing to say.
-    pub message: Option<String>,
-    /// The session that has begun with it.
-    pub session: Option<String>,
-}
-
-words! {
-    /// What an HTTP status says.
-    Status {
-        /// 200
-        Ok => "ok",
-        /// 202: a notification or a response was taken in.
-        Accepted => "accepted",
-        /// 204: a session has ended.
-        Ended => "ended",
-        /// 400
-        BadRequest => "bad_request",
-        /// 404: no such session, or no such method.
-        NotFound => "not_found",
-        /// 405: the era has only POST.
-        MethodNotAllowed => "method_not_allowed",
-        /// 503: no room for another session.
-        Unavailable => "unavailable",
-    }
-}
-
-impl Answer {
-    fn message(status: Status, message: String) -> Self {
-        Self { status, message: Some(message), session: None }
-    }
-
-    fn empty(status: Status) -> Self {
-        Self { status, message: None, session: None }
-    }
-
-    fn error(status: Status, error: &Error) -> Self {
-        Self::message(status, error.to_message())
     }
 }
 
@@ -254,6 +212,16 @@ impl Server {
         }
     }
 
+    /// Refuses what the transport does not take in, or cannot answer. `json` is the message; empty where what was sent
+    /// cannot be taken for one.
+    #[must_use]
+    pub fn refuse(&self, status: Status, message: &'static str, json: &[u8]) -> Answer {
+        self.count("rejected", status);
+        let is_busy = status == Status::Unavailable;
+        let code = if is_busy { rpc::Code::Internal } else { rpc::Code::InvalidRequest };
+        Answer::error(status, &Error { id: Id::find(json), ..Error::new(code, message) })
+    }
+
     /// Ends everything that lasts, so that no client waits for it.
     pub fn stop(&self) {
         self.sessions.clear();
@@ -296,17 +264,33 @@ impl Server {
     }
 
     fn counted(&self, era: Era, reply: Reply) -> Reply {
-        let status = match &reply {
-            Reply::Ready(answer) => answer.status,
-            Reply::Blocking(_) | Reply::Open(_) => Status::Ok,
-        };
-        self.count(era.as_str(), status);
-        reply
+        match reply {
+            Reply::Ready(answer) => {
+                self.count(era.as_str(), answer.status);
+                answer.into()
+            }
+            Reply::Blocking(run) => {
+                self.count(era.as_str(), Status::Ok);
+                Reply::Blocking(run)
+            }
+            // There may be no room for it.
+            Reply::Open(begin) => {
+                let metrics = Arc::clone(&self.metrics);
+                Reply::Open(Box::new(move |channel| {
+                    count(&metrics, era.as_str(), Status::Ok);
+                    begin(channel);
+                }))
+            }
+        }
     }
 
     fn count(&self, era: &'static str, status: Status) {
-        self.metrics.mcp_requests.count([("era", era), ("outcome", status.as_str())]);
+        count(&self.metrics, era, status);
     }
+}
+
+fn count(metrics: &Metrics, era: &'static str, status: Status) {
+    metrics.mcp_requests.count([("era", era), ("outcome", status.as_str())]);
 }
 
 /// A message that goes nowhere.

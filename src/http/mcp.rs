@@ -12,7 +12,6 @@ use crate::http::long_lived::{LateSender, LongLived, NoRoom, Sender};
 use crate::http::message::{Answer, Head, Request, Response, Work};
 use crate::http::{error, json};
 use crate::mcp::era::Header;
-use crate::mcp::rpc::{Code, Error};
 use crate::mcp::stream::Channel;
 use crate::mcp::{self, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
 use crate::runtime::semaphore::{Permit, Semaphore};
@@ -62,14 +61,12 @@ pub(super) fn post(
     let head = &request.head;
     if !is_json(head) {
         let message = "a message is sent as application/json in UTF-8, without a content encoding";
-        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
+        return refuse(endpoint, Status::UnsupportedMediaType, message, &[]);
     }
     let accepts = Accepts::read(head);
     if !accepts.json && !accepts.events {
-        return refuse(
-            StatusCode::NOT_ACCEPTABLE,
-            "answers are application/json or text/event-stream",
-        );
+        let message = "answers are application/json or text/event-stream";
+        return refuse(endpoint, Status::NotAcceptable, message, &request.body);
     }
     handle(endpoint, caller, head, accepts, |server, context| server.post(&request.body, context))
 }
@@ -82,7 +79,7 @@ pub(super) fn get(
     let head = &request.head;
     let accepts = Accepts { json: false, ..Accepts::read(head) };
     if !accepts.events {
-        return refuse(StatusCode::NOT_ACCEPTABLE, "a stream is text/event-stream");
+        return refuse(endpoint, Status::NotAcceptable, "a stream is text/event-stream", &[]);
     }
     handle(endpoint, caller, head, accepts, Server::get)
 }
@@ -109,14 +106,16 @@ fn handle(
     let headers = HttpHeaders(&head.headers);
     let session = headers.get(SESSION_HEADER);
     match ask(&endpoint.server, Context { caller: &caller, session, headers: Some(&headers) }) {
-        Reply::Ready(answer) => Work::Done(response(answer).into()),
-        Reply::Blocking(run) => Work::blocking(move |_| response(run()).into()),
+        Reply::Ready(answer) => Work::Done(response(answer, accepts).into()),
+        Reply::Blocking(run) => Work::blocking(move |_| response(run(), accepts).into()),
         Reply::Open(begin) => {
             let endpoint = Arc::clone(endpoint);
             Work::blocking(move |request| {
                 open(&endpoint, request, accepts, begin).unwrap_or_else(|NoRoom| {
                     let message = "there are as many streams as there may be; try later";
-                    refused(StatusCode::SERVICE_UNAVAILABLE, message).into()
+                    let refused =
+                        endpoint.server.refuse(Status::Unavailable, message, &request.body);
+                    response(refused, accepts).into()
                 })
             })
         }
@@ -143,6 +142,15 @@ fn open(
     }
 }
 
+/// Returns a message as an event.
+fn event(message: &str, event_id: Option<&str>) -> String {
+    let id = event_id.map_or(String::new(), |id| format!("id: {id}\n"));
+    // One that only tells the client that it may come back says when.
+    let id = if message.is_empty() { format!("{id}retry: {RETRY_MILLIS}\n") } else { id };
+    // A message is JSON on one line: line ends in texts are escaped.
+    format!("{id}data: {message}\n\n")
+}
+
 /// Messages as events.
 struct EventChannel {
     sender: Sender<String>,
@@ -151,15 +159,11 @@ struct EventChannel {
 
 impl Channel for EventChannel {
     fn send(&self, message: &str, event_id: Option<&str>) -> bool {
-        let id = event_id.map_or(String::new(), |id| format!("id: {id}\n"));
-        // One that only tells the client that it may come back says when.
-        let id = if message.is_empty() { format!("{id}retry: {RETRY_MILLIS}\n") } else { id };
-        // A message is JSON on one line: line ends in texts are escaped.
-        self.sender.send(format!("{id}data: {message}\n\n")).is_ok()
+        self.sender.send(event(message, event_id)).is_ok()
     }
 
-    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) {
-        self.send(message, event_id);
+    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) -> bool {
+        self.send(message, event_id)
     }
 
     fn is_closed(&self) -> bool {
@@ -174,11 +178,10 @@ struct LateChannel {
 }
 
 impl LateChannel {
-    fn hand_in(&self, answer: Response) {
+    /// Hands the answer in, once; returns whether somebody still waited for it.
+    fn hand_in(&self, answer: Response) -> bool {
         let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(sender) = sender {
-            sender.send(answer);
-        }
+        sender.is_some_and(|sender| sender.send(answer))
     }
 }
 
@@ -187,8 +190,8 @@ impl Channel for LateChannel {
         !self.is_closed()
     }
 
-    fn finish(self: Box<Self>, message: &str, _event_id: Option<&str>) {
-        self.hand_in(Response::new(StatusCode::OK, json::MEDIA_TYPE, message));
+    fn finish(self: Box<Self>, message: &str, _event_id: Option<&str>) -> bool {
+        self.hand_in(Response::new(StatusCode::OK, json::MEDIA_TYPE, message))
     }
 
     fn is_closed(&self) -> bool {
@@ -245,7 +248,7 @@ fn is_json(head: &Head) -> bool {
         && charsets.all(|(_, value)| value.trim_matches('"').eq_ignore_ascii_case("utf-8"))
 }
 
-fn response(answer: mcp::Answer) -> Response {
+fn response(answer: mcp::Answer, accepts: Accepts) -> Response {
     let status = match answer.status {
         Status::Ok => StatusCode::OK,
         Status::Accepted => StatusCode::ACCEPTED,
@@ -253,10 +256,16 @@ fn response(answer: mcp::Answer) -> Response {
         Status::BadRequest => StatusCode::BAD_REQUEST,
         Status::NotFound => StatusCode::NOT_FOUND,
         Status::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Status::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+        Status::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Status::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     };
     let response = match answer.message {
-        Some(message) => Response::new(status, json::MEDIA_TYPE, message),
+        Some(message) if accepts.json || answer.status != Status::Ok => {
+            Response::new(status, json::MEDIA_TYPE, message)
+        }
+        // The client takes events alone, so the message is the only one.
+        Some(message) => Response::new(status, EVENTS, event(&message, None)),
         None => Response::empty(status),
     };
     let response = match answer.status {
@@ -270,17 +279,10 @@ fn response(answer: mcp::Answer) -> Response {
     }
 }
 
-fn refuse(status: StatusCode, message: &'static str) -> Work {
-    Work::Done(refused(status, message).into())
-}
-
-fn refused(status: StatusCode, message: &'static str) -> Response {
-    let message = Error::new(Code::InvalidRequest, message).to_message();
-    let response = Response::new(status, json::MEDIA_TYPE, message);
-    match status {
-        StatusCode::SERVICE_UNAVAILABLE => error::retry_later(response),
-        _ => response,
-    }
+/// Refuses a request before its message is looked at. `json` is the message, if it may be one.
+fn refuse(endpoint: &Endpoint, status: Status, message: &'static str, json: &[u8]) -> Work {
+    let accepts = Accepts { json: true, events: false };
+    Work::Done(response(endpoint.server.refuse(status, message, json), accepts).into())
 }
 
 /// Headers of HTTP, each as the protocol may read it.

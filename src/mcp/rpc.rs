@@ -160,10 +160,17 @@ impl Id {
     /// Reads an id: a string, or an integer that JSON readers agree on.
     #[must_use]
     pub fn read(raw: &RawValue) -> Option<Self> {
-        let text = raw.get();
-        let is_integer = text.parse::<i64>().is_ok() && !text.starts_with("-0");
-        let is_id = (text.starts_with('"') || is_integer) && text.len() <= ID_BYTES_MAX;
-        is_id.then(|| Self(text.into()))
+        let written = raw.get();
+        let is_integer = written.parse::<i64>().is_ok() && !written.starts_with("-0");
+        // Half of a surrogate pair is JSON, and no text that could be echoed.
+        let is_id = written.len() <= ID_BYTES_MAX && (is_integer || text(raw).is_some());
+        is_id.then(|| Self(written.into()))
+    }
+
+    /// Returns the id in what is no message that could be answered otherwise, if it has one.
+    #[must_use]
+    pub fn find(json: &[u8]) -> Option<Self> {
+        Object::read_members(json, &["id"]).ok()?.raw("id").and_then(Self::read)
     }
 
     /// Returns the id of a request that the server makes.
@@ -221,7 +228,8 @@ impl<'a> Incoming<'a> {
     pub fn read(json: &'a [u8]) -> Result<Self, Error> {
         if json::depth(json) > DEPTH_MAX {
             let message = "the message is nested too deep; 32 levels are allowed";
-            return Err(Error::new(Code::InvalidRequest, message));
+            let error = Error::new(Code::InvalidRequest, message);
+            return Err(Error { id: Id::find(json), ..error });
         }
         if json.trim_ascii_start().first() != Some(&b'[') {
             return Message::read(json).map(Self::One);
@@ -245,7 +253,8 @@ impl<'a> Message<'a> {
                 Error::new(Code::InvalidRequest, "a message is a JSON object")
             }
             json::Fault::Duplicate | json::Fault::TooMany => {
-                Error::new(Code::InvalidRequest, "the message repeats a member, or has too many")
+                let message = "the message repeats a member, or has too many";
+                Error { id: Id::find(json), ..Error::new(Code::InvalidRequest, message) }
             }
         })?;
         let id = object.raw("id").and_then(Id::read);
@@ -269,6 +278,9 @@ impl<'a> Message<'a> {
             };
             let id = id.ok_or_else(|| invalid("a response has the id of its request"))?;
             return Ok(Self::Response(Response { id, outcome }));
+        }
+        if object.has("result") || object.has("error") {
+            return Err(invalid("a message has a method, or a result, or an error"));
         }
         let method = object.raw("method").and_then(text).filter(|it| it.len() <= METHOD_BYTES_MAX);
         let method = method.ok_or_else(|| invalid("the method must be a short string"))?;

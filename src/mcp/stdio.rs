@@ -135,8 +135,8 @@ impl Channel for Lines {
         message.is_empty() || write(&self.0, message).is_ok()
     }
 
-    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) {
-        self.send(message, event_id);
+    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) -> bool {
+        self.send(message, event_id)
     }
 
     fn is_closed(&self) -> bool {

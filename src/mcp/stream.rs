@@ -18,8 +18,8 @@ pub trait Channel: Send + Sync {
     /// empty message tells it that it may, and nothing else. Never waits.
     fn send(&self, message: &str, event_id: Option<&str>) -> bool;
 
-    /// Sends the last message. Never waits.
-    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>);
+    /// Sends the last message; returns whether that may reach the client. Never waits.
+    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) -> bool;
 
     /// Says whether the client has gone.
     fn is_closed(&self) -> bool;
@@ -117,8 +117,7 @@ impl Stream {
         state.is_over = true;
         let event_id = state.event_id();
         if let Some(channel) = state.channel.take() {
-            state.is_delivered = !channel.is_closed();
-            channel.finish(&message, event_id.as_deref());
+            state.is_delivered = channel.finish(&message, event_id.as_deref());
         }
         state.keep(message);
     }
@@ -140,6 +139,12 @@ impl Stream {
     pub fn is_cancelled(&self) -> bool {
         let state = lock(&self.0);
         state.is_over || (state.name.is_none() && !state.is_attached())
+    }
+
+    /// Says whether nothing more is said: the last message was sent, or nothing more is wanted.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        lock(&self.0).is_over
     }
 
     /// Says whether nothing is left to be said or to come back to.
@@ -164,8 +169,8 @@ impl Stream {
         for (at, (number, message)) in missed.into_iter().enumerate() {
             let id = Position { message: number, ..position }.to_event_id();
             if state.is_over && at == last {
-                state.is_delivered = true;
-                return channel.finish(&message, Some(&id));
+                state.is_delivered = channel.finish(&message, Some(&id));
+                return;
             }
             if !channel.send(&message, Some(&id)) {
                 return;

@@ -18,6 +18,7 @@ mod generated;
 mod hostile;
 mod http_server;
 mod main_job;
+mod mcp;
 mod mcp_access;
 mod migrations;
 mod openapi;

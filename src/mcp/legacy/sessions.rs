@@ -214,7 +214,7 @@ impl Session {
     pub(super) fn open(&self, id: &Id, channel: Box<dyn Channel>) -> Option<Stream> {
         let mut streams = lock(&self.streams);
         streams.forget_finished();
-        if streams.of_requests.len() >= STREAMS_MAX {
+        if streams.of_requests.len() >= STREAMS_MAX && !streams.forget_unclaimed() {
             drop(streams);
             let message = "this session has too many requests under way; wait for one of them";
             let error = Error::new(Code::InvalidRequest, message).of(id);
@@ -296,5 +296,15 @@ impl Streams {
 
     fn forget_finished(&mut self) {
         self.of_requests.retain(|(_, stream)| !stream.is_done());
+    }
+
+    /// Forgets the oldest stream that is over and whose client did not come back for its end; says whether there was
+    /// one. Clients that never come back would otherwise use up their session.
+    fn forget_unclaimed(&mut self) -> bool {
+        let oldest = self.of_requests.iter().position(|(_, stream)| stream.is_over());
+        oldest.is_some_and(|at| {
+            self.of_requests.remove(at);
+            true
+        })
     }
 }

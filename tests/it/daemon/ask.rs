@@ -23,6 +23,7 @@ pub(crate) struct Ask {
     target: String,
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
+    is_chunked: bool,
 }
 
 /// A whole answer.
@@ -37,7 +38,7 @@ pub(crate) struct Answer {
 impl Ask {
     pub(crate) fn new(method: &str, target: &str) -> Self {
         let (method, target) = (method.to_owned(), target.to_owned());
-        Self { method, target, headers: Vec::new(), body: Vec::new() }
+        Self { method, target, headers: Vec::new(), body: Vec::new(), is_chunked: false }
     }
 
     pub(crate) fn get(target: &str) -> Self {
@@ -58,6 +59,12 @@ impl Ask {
         self
     }
 
+    /// With a body in one chunk, and without its length.
+    pub(crate) fn chunked(mut self) -> Self {
+        self.is_chunked = true;
+        self.header("Transfer-Encoding", "chunked")
+    }
+
     /// As the operator.
     pub(crate) fn bearer(self) -> Self {
         self.header("Authorization", format!("Bearer {TOKEN}"))
@@ -72,7 +79,7 @@ impl Ask {
         self
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes =
             format!("{} {} HTTP/1.1\r\nConnection: close\r\n", self.method, self.target)
                 .into_bytes();
@@ -80,14 +87,21 @@ impl Ask {
         if !has("Host") {
             bytes.extend_from_slice(b"Host: localhost\r\n");
         }
-        if !has("Content-Length") && (self.method == "POST" || !self.body.is_empty()) {
+        let has_length = has("Content-Length") || self.is_chunked;
+        if !has_length && (self.method == "POST" || !self.body.is_empty()) {
             bytes.extend(format!("Content-Length: {}\r\n", self.body.len()).into_bytes());
         }
         for (name, value) in &self.headers {
             bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
         }
         bytes.extend_from_slice(b"\r\n");
-        bytes.extend_from_slice(&self.body);
+        if self.is_chunked {
+            bytes.extend(format!("{:x}\r\n", self.body.len()).into_bytes());
+            bytes.extend_from_slice(&self.body);
+            bytes.extend_from_slice(b"\r\n0\r\n\r\n");
+        } else {
+            bytes.extend_from_slice(&self.body);
+        }
         bytes
     }
 }

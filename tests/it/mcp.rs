@@ -1,0 +1,43 @@
+//! The MCP server of the real `svcd` over real sockets: both eras, bad input, and what it costs. What needs a clock
+//! that is moved asks `svc::mcp::Server` itself.
+
+mod service;
+mod wire;
+
+mod bad_input;
+mod initialize;
+mod sessions;
+mod streams;
+
+use serde_json::{Value, json};
+use svc::mcp::revision::MODERN;
+
+/// Prefix of the members of the modern envelope.
+const META: &str = "io.modelcontextprotocol/";
+
+/// Returns a request.
+fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
+}
+
+/// Returns a call of a tool.
+fn call(id: impl Into<Value>, tool: &str, arguments: &Value) -> Value {
+    request(id, "tools/call", &json!({ "name": tool, "arguments": arguments }))
+}
+
+/// Returns an `initialize` that offers a version.
+fn initialize(version: &str) -> Value {
+    let params = json!({
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    request("begin", "initialize", &params)
+}
+
+/// Returns parameters with the modern envelope.
+fn enveloped(mut params: Value, capabilities: &Value) -> Value {
+    params["_meta"][format!("{META}protocolVersion")] = MODERN.into();
+    params["_meta"][format!("{META}clientCapabilities")] = capabilities.clone();
+    params
+}
