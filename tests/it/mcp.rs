@@ -1,11 +1,16 @@
 //! The MCP server of the real `svcd` over real sockets: both eras, bad input, and what it costs. What needs a clock
 //! that is moved asks `svc::mcp::Server` itself.
+#![expect(clippy::string_slice, reason = "a helper of a test fails like the test it helps")]
 
 mod service;
 mod wire;
 
 mod bad_input;
 mod initialize;
+mod modern;
+mod rollback;
+mod rounds;
+mod schemas;
 mod sessions;
 mod streams;
 
