@@ -101,6 +101,17 @@ impl<'a> Claim<'a> {
         };
         Self { header, meta, kind }
     }
+
+    /// Returns the version that the message itself names, if it names one.
+    #[must_use]
+    pub fn requested(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Initialize(version) => self.meta.version().or(version.as_deref()),
+            Kind::Request | Kind::Notification | Kind::Response | Kind::Batch => {
+                self.meta.version()
+            }
+        }
+    }
 }
 
 impl Kind {

@@ -8,8 +8,10 @@
 
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use crate::mcp::era::{self, Era, Header};
+use crate::mcp::era::{self, Claim, Era, Header, Kind, Meta};
+use crate::mcp::legacy::Limits;
 use crate::mcp::rpc::{Code, Error, Incoming, Message};
 use crate::mcp::stream::Channel;
 use crate::mcp::{Answer, Caller, Context, Reply, Server, Status};
@@ -18,8 +20,11 @@ use crate::runtime::mutex::lock;
 /// Longest line, in bytes.
 const LINE_BYTES_MAX: usize = 4 << 20;
 
+/// Limits of the one session that a client has here. It lasts as long as the process: a client could not begin another.
+pub const LIMITS: Limits = Limits { max: 1, per_caller_max: 1, idle: Duration::MAX };
+
 /// Where messages go.
-type Output = Arc<Mutex<dyn Write + Send>>;
+pub type Output = Arc<Mutex<dyn Write + Send>>;
 
 /// Serves one client until its input ends.
 ///
@@ -59,10 +64,12 @@ struct Client<'s> {
 impl Client<'_> {
     fn take(&mut self, json: &[u8]) -> io::Result<()> {
         let (answer, is_silent) = match self.server.classify(json, None) {
-            Ok((era, incoming)) => match self.decide(era, &incoming) {
-                Ok(()) => (self.answer(era, incoming), false),
-                Err(answer) => (Some(answer), !is_request(&incoming)),
-            },
+            Ok((era, incoming)) => {
+                let is_silent = !is_request(&incoming);
+                let decided = self.decide(era, &incoming);
+                let answer = decided.map_or_else(Some, |era| self.answer(era, incoming));
+                (answer, is_silent)
+            }
             Err(rejected) => (Some(rejected.answer), rejected.is_silent),
         };
         let Some(answer) = answer else { return Ok(()) };
@@ -73,29 +80,30 @@ impl Client<'_> {
         answer.message.filter(|_| !is_silent).map_or(Ok(()), |message| self.write(&message))
     }
 
-    /// Holds a message to the era of the first one.
-    fn decide(&mut self, era: Era, incoming: &Incoming<'_>) -> Result<(), Answer> {
+    /// Holds a message to the era of the first one, and returns that.
+    fn decide(&mut self, era: Era, incoming: &Incoming<'_>) -> Result<Era, Answer> {
         let request =
             if let Incoming::One(Message::Request(it)) = incoming { Some(it) } else { None };
         if request.is_some_and(|request| request.method == "server/discover") {
-            return Ok(());
+            return Ok(era);
         }
-        match (self.era, request) {
-            (Some(decided), _) if decided == era => Ok(()),
-            (Some(decided), _) => {
-                let message = "this process speaks the era of its first message; start another one";
-                let is_modern = decided == Era::Modern;
-                let code = if is_modern { Code::UnsupportedVersion } else { Code::InvalidParams };
-                let error = era::reject(code, message, None, is_modern).error;
-                let id = request.map(|request| request.id.clone());
-                Err(Answer::error(Status::BadRequest, &Error { id, ..error }))
-            }
-            (None, Some(request)) if era == Era::Modern || request.method == "initialize" => {
+        let Some(decided) = self.era else {
+            if request.is_some_and(|it| era == Era::Modern || it.method == "initialize") {
                 self.era = Some(era);
-                Ok(())
             }
-            (None, _) => Ok(()),
+            return Ok(era);
+        };
+        let claim = Claim::of(incoming, None);
+        // A notification needs no envelope to be of the modern era.
+        if decided == era || (claim.kind == Kind::Notification && claim.meta == Meta::Absent) {
+            return Ok(decided);
         }
+        let message = "this process speaks the era of its first message; start another one";
+        let is_modern = decided == Era::Modern;
+        let code = if is_modern { Code::UnsupportedVersion } else { Code::InvalidParams };
+        let error = era::reject(code, message, claim.requested(), is_modern).error;
+        let id = request.map(|request| request.id.clone());
+        Err(Answer::error(Status::BadRequest, &Error { id, ..error }))
     }
 
     /// Answers a message; nothing when that is done through a channel.
@@ -117,8 +125,13 @@ impl Client<'_> {
     }
 }
 
+/// Says whether an answer is expected: to a request, or to what may have been one.
 fn is_request(incoming: &Incoming<'_>) -> bool {
-    !matches!(incoming, Incoming::One(Message::Notification(_) | Message::Response(_)))
+    let is_one = |message: &Message<'_>| matches!(message, Message::Request(_));
+    match incoming {
+        Incoming::One(message) => is_one(message),
+        Incoming::Batch(batch) => batch.iter().any(|it| it.as_ref().map_or(true, is_one)),
+    }
 }
 
 fn write(output: &Output, message: &str) -> io::Result<()> {
@@ -143,3 +156,6 @@ impl Channel for Lines {
         false
     }
 }
+
+#[cfg(test)]
+mod tests;

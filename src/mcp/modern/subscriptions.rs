@@ -74,11 +74,11 @@ impl Subscriptions {
         }
     }
 
-    /// Ends the stream of a request.
+    /// Ends the stream of a request that its client has cancelled, and so expects nothing more of.
     pub(super) fn cancel(&self, id: &Id) {
         let mut all = lock(&self.0);
         let cancelled = all.extract_if(.., |it| it.id == *id);
-        cancelled.for_each(Subscription::end);
+        cancelled.for_each(|it| it.stream.cancel());
     }
 
     pub(in crate::mcp) fn sweep(&self) {

@@ -1,0 +1,23 @@
+//! `svcctl mcp`: the Model Context Protocol over standard input and output, and a look at how it is set up.
+
+mod backend;
+mod stdio;
+
+use clap::Subcommand;
+
+use crate::cli::Global;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+
+/// Serve the Model Context Protocol to a program on this machine, and see how it is set up
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Stdio(stdio::Args),
+}
+
+pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
+    match command {
+        Command::Stdio(args) => stdio::run(args, global, output),
+    }
+}

@@ -1,0 +1,60 @@
+//! `svcctl mcp stdio`: the server of the protocol for the one client that starts it. The protocol is spoken in this
+//! process; only calls of tools need the daemon.
+
+use std::io::{self, ErrorKind};
+use std::sync::{Arc, Mutex};
+
+use crate::cli::Global;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::mcp::backend::Daemon;
+use crate::cli::output::Output;
+use crate::config::{Problem, ProtocolConfig, Source};
+use crate::mcp::backend::Backend;
+use crate::mcp::{self, Server, Settings};
+use crate::runtime::clock::{Clock, SystemClock};
+use crate::runtime::random::{Ids, SystemEntropy};
+
+/// Serve the protocol over standard input and output, to the program that starts this
+///
+/// An MCP client starts it by itself; svcd need not listen on TCP. A message is a line. The legacy
+/// era of the protocol is spoken, and with `MCP_V2_EXPERIMENTAL=true` the modern one too: the first
+/// message decides. Tools reach svcd at --url, and each request to it takes at most a second. While it
+/// is away, the tools are listed all the same, and a call says what to do. Ends with the input.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl mcp stdio                  as the command of a server in an MCP client
+  MCP_V2_EXPERIMENTAL=true svcctl mcp stdio
+")]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let (protocol, warnings) = ProtocolConfig::load(Source::process()).map_err(|it| refuse(&it))?;
+    for warning in &warnings {
+        output.remark("warning", &warning.to_string());
+    }
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let backend: Arc<dyn Backend> = Arc::new(Daemon::new(global, Arc::clone(&clock))?);
+    let ProtocolConfig { modern, offered } = protocol;
+    let settings = Settings { modern, offered, limits: mcp::stdio::LIMITS };
+    let ids = Ids::new(Box::new(SystemEntropy::new()));
+    let server = Server::new(&settings, &backend, clock, ids, Arc::default());
+    let served =
+        mcp::stdio::serve(&server, io::stdin().lock(), Arc::new(Mutex::new(output.stream())));
+    match served {
+        Ok(()) => Ok(Exit::Done),
+        // The client has gone, and that is its way to end.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Done),
+        Err(error) => {
+            let message = "cannot read standard input, or write standard output";
+            Err(Error::new(Exit::LocalFile, message).caused_by(error))
+        }
+    }
+}
+
+fn refuse(problems: &[Problem]) -> Error {
+    let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    Error::new(Exit::Usage, format!("the environment is refused: {}", problems.join("; ")))
+        .hint("the settings of svcd and of svcctl mcp are described in svcd(8)")
+}
