@@ -3,9 +3,11 @@
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::time::Duration;
 
 use http::Uri;
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use ureq::config::Config;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{
@@ -13,7 +15,13 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Error, Timeout};
 
-use crate::runtime::thread;
+use crate::runtime::clock::{Clock as _, SystemClock};
+use crate::runtime::notify::Notify;
+
+/// Longest wait for a daemon to accept, unless the request has a bound of its own.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// From one try to the next while the daemon does not accept.
+const CONNECT_RETRY: Duration = Duration::from_millis(10);
 
 /// Connects to one path, whatever the URL says.
 #[derive(Debug)]
@@ -30,29 +38,42 @@ impl SocketConnector {
 impl Connector for SocketConnector {
     type Out = Socket;
 
-    /// A daemon that hangs stops accepting, and then `connect` blocks without end: it gets a thread
-    /// of its own, which is left behind when the time is over.
     fn connect(
         &self,
         details: &ConnectionDetails<'_>,
         _chained: Option<()>,
     ) -> Result<Option<Socket>, Error> {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let path = self.path.clone();
-        drop(thread::spawn("connect", move || {
-            // Nobody listens any more when the time is over.
-            drop(sender.send(UnixStream::connect(path)));
-        })?);
-        let stream = match details.timeout.not_zero() {
-            Some(timeout) => {
-                receiver.recv_timeout(*timeout).map_err(|_| Error::Timeout(Timeout::Connect))?
-            }
-            None => receiver.recv().map_err(|error| Error::Io(io::Error::other(error)))?,
-        };
+        let timeout = details.timeout.not_zero().map_or(CONNECT_TIMEOUT, |timeout| *timeout);
+        let stream = connect(&self.path, timeout)?;
         let config = details.config;
         let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
-        Ok(Some(Socket { stream: stream?, buffers }))
+        Ok(Some(Socket { stream, buffers }))
     }
+}
+
+/// Connects to a socket. A daemon that hangs stops accepting, and a blocking `connect` would then wait without end.
+fn connect(path: &Path, timeout: Duration) -> Result<UnixStream, Error> {
+    let address = SocketAddrUnix::new(path)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "the path is no name of a socket"))?;
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
+        .map_err(io::Error::from)?;
+    let clock = SystemClock::new();
+    let end = clock.monotonic() + timeout;
+    loop {
+        match net::connect(&socket, &address) {
+            Ok(()) => break,
+            Err(Errno::AGAIN | Errno::INTR) if clock.monotonic() < end => {
+                // Nobody stops this wait but the signal that ends the process.
+                let _over = Notify::new().pause(CONNECT_RETRY);
+            }
+            Err(Errno::AGAIN | Errno::INTR) => return Err(Error::Timeout(Timeout::Connect)),
+            Err(errno) => return Err(io::Error::from(errno).into()),
+        }
+    }
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
 }
 
 /// A connection to the socket.
@@ -112,5 +133,33 @@ impl Resolver for NoResolver {
         let mut addresses = self.empty();
         addresses.push(([127, 0, 0, 1], 80).into());
         Ok(addresses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_stopped_accepting_is_waited_for_no_longer_than_it_may_take() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("svcd.sock");
+        let never = || connect(&path, Duration::ZERO);
+        assert!(matches!(never(), Err(Error::Io(error)) if error.kind() == ErrorKind::NotFound));
+        let listener = UnixListener::bind(&path).unwrap();
+        let mut waiting = Vec::new();
+        let refused = loop {
+            match never() {
+                Ok(stream) => waiting.push(stream),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(refused, Error::Timeout(Timeout::Connect)), "{refused}");
+        assert!(waiting.len() > 1);
+        // There is room again for whoever waits a little.
+        drop(listener.accept().unwrap());
+        assert!(connect(&path, Duration::from_secs(60)).is_ok());
     }
 }
