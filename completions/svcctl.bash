@@ -37,6 +37,9 @@ _svcctl() {
             svcctl,installations)
                 cmd="svcctl__subcmd__installations"
                 ;;
+            svcctl,mcp)
+                cmd="svcctl__subcmd__mcp"
+                ;;
             svcctl,reconcile)
                 cmd="svcctl__subcmd__reconcile"
                 ;;
@@ -181,6 +184,9 @@ _svcctl() {
             svcctl__subcmd__help,installations)
                 cmd="svcctl__subcmd__help__subcmd__installations"
                 ;;
+            svcctl__subcmd__help,mcp)
+                cmd="svcctl__subcmd__help__subcmd__mcp"
+                ;;
             svcctl__subcmd__help,reconcile)
                 cmd="svcctl__subcmd__help__subcmd__reconcile"
                 ;;
@@ -244,6 +250,9 @@ _svcctl() {
             svcctl__subcmd__help__subcmd__installations,list)
                 cmd="svcctl__subcmd__help__subcmd__installations__subcmd__list"
                 ;;
+            svcctl__subcmd__help__subcmd__mcp,stdio)
+                cmd="svcctl__subcmd__help__subcmd__mcp__subcmd__stdio"
+                ;;
             svcctl__subcmd__help__subcmd__reconcile,list)
                 cmd="svcctl__subcmd__help__subcmd__reconcile__subcmd__list"
                 ;;
@@ -264,6 +273,18 @@ _svcctl() {
                 ;;
             svcctl__subcmd__installations__subcmd__help,list)
                 cmd="svcctl__subcmd__installations__subcmd__help__subcmd__list"
+                ;;
+            svcctl__subcmd__mcp,help)
+                cmd="svcctl__subcmd__mcp__subcmd__help"
+                ;;
+            svcctl__subcmd__mcp,stdio)
+                cmd="svcctl__subcmd__mcp__subcmd__stdio"
+                ;;
+            svcctl__subcmd__mcp__subcmd__help,help)
+                cmd="svcctl__subcmd__mcp__subcmd__help__subcmd__help"
+                ;;
+            svcctl__subcmd__mcp__subcmd__help,stdio)
+                cmd="svcctl__subcmd__mcp__subcmd__help__subcmd__stdio"
                 ;;
             svcctl__subcmd__reconcile,help)
                 cmd="svcctl__subcmd__reconcile__subcmd__help"
@@ -302,7 +323,7 @@ _svcctl() {
 
     case "${cmd}" in
         svcctl)
-            opts="-o -h -V --url --installation --token-file --output --color --timeout --help --version status dead-letters replay releases reconcile audit installations slo cards completions demo help"
+            opts="-o -h -V --url --installation --token-file --output --color --timeout --help --version status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1554,7 +1575,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help)
-            opts="status dead-letters replay releases reconcile audit installations slo cards completions demo help"
+            opts="status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1889,6 +1910,34 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        svcctl__subcmd__help__subcmd__mcp)
+            opts="stdio"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__mcp__subcmd__stdio)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         svcctl__subcmd__help__subcmd__reconcile)
             opts="list"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2086,6 +2135,132 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__installations__subcmd__list)
+            opts="-o -h --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__mcp)
+            opts="-o -h --url --installation --token-file --output --color --timeout --help stdio help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__mcp__subcmd__help)
+            opts="stdio help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__mcp__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__mcp__subcmd__help__subcmd__stdio)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__mcp__subcmd__stdio)
             opts="-o -h --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

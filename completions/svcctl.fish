@@ -45,6 +45,7 @@ complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "audit" -d 'See what w
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "installations" -d 'See the installations of the app at the forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "slo" -d 'Show the signals: what fires, since when, and what to look at next'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "cards" -d 'Check agent cards and say what is wrong and where; sign them, register them with the service'
+complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "mcp" -d 'Serve the Model Context Protocol to a program on this machine, and see how it is set up'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
 complete -c svcctl -n "__fish_svcctl_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -479,6 +480,32 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_sub
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Say whether the signatures of agent cards are those of trusted keys'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "jwks" -d 'Print the public half of a signing key, as a JSON Web Key Set'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -f -a "stdio" -d 'Serve the protocol over standard input and output, to the program that starts this'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from help" -f -a "stdio" -d 'Serve the protocol over standard input and output, to the program that starts this'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l installation -d 'Installation to work on [default: the only one there is]' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
@@ -502,18 +529,19 @@ never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l keep -d 'Leave everything running at the end, and show the commands to play on with'
 complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "dead-letters" -d 'See what the service has given up'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "releases" -d 'See where releases stand, and what happens next'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "reconcile" -d 'See what is being repaired, and until when'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "audit" -d 'See what was decided, and by whom'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "installations" -d 'See the installations of the app at the forge'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "slo" -d 'Show the signals: what fires, since when, and what to look at next'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "cards" -d 'Check agent cards and say what is wrong and where; sign them, register them with the service'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
-complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards completions demo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "dead-letters" -d 'See what the service has given up'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "releases" -d 'See where releases stand, and what happens next'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "reconcile" -d 'See what is being repaired, and until when'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "audit" -d 'See what was decided, and by whom'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "installations" -d 'See the installations of the app at the forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "slo" -d 'Show the signals: what fires, since when, and what to look at next'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "cards" -d 'Check agent cards and say what is wrong and where; sign them, register them with the service'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "mcp" -d 'Serve the Model Context Protocol to a program on this machine, and see how it is set up'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "demo" -d 'Watch the main job happen: a real daemon, real sockets, a simulated forge'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "list" -d 'List what was given up, newest first'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from dead-letters" -f -a "show" -d 'Show one dead letter, and whether it may be replayed'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from releases" -f -a "list" -d 'List release runs, newest first'
@@ -533,3 +561,4 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subc
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "sign" -d 'Sign an agent card, and print it with the signature in it'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "verify" -d 'Say whether the signatures of agent cards are those of trusted keys'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "jwks" -d 'Print the public half of a signing key, as a JSON Web Key Set'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from mcp" -f -a "stdio" -d 'Serve the protocol over standard input and output, to the program that starts this'

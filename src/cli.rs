@@ -16,6 +16,7 @@ mod endpoint;
 mod error;
 mod exit;
 mod installations;
+mod mcp;
 mod output;
 mod pages;
 mod reconcile;
@@ -138,6 +139,8 @@ enum Command {
     Slo(slo::Args),
     #[command(subcommand)]
     Cards(cards::Command),
+    #[command(subcommand)]
+    Mcp(mcp::Command),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -172,6 +175,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Installations(command) => installations::run(command, global, output),
         Command::Slo(args) => slo::run(args, global, output),
         Command::Cards(command) => cards::run(command, global, output),
+        Command::Mcp(command) => mcp::run(command, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),
     }

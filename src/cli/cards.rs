@@ -7,7 +7,7 @@ mod convert;
 mod delete;
 mod explain;
 mod inputs;
-mod judge;
+pub(super) mod judge;
 mod jwks;
 mod lines;
 mod list;

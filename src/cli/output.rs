@@ -132,6 +132,11 @@ impl Output {
         }
     }
 
+    /// Returns standard output itself, for a protocol that is spoken through it.
+    pub(crate) fn stream(self) -> impl io::Write + Send {
+        io::stdout()
+    }
+
     /// Prints one document in a machine format.
     pub(crate) fn json(self, value: &impl Serialize) -> io::Result<()> {
         let mut text = match self.format() {

@@ -5,7 +5,7 @@ use http::{HeaderMap, Method, StatusCode};
 
 use crate::api::Readiness;
 use crate::cli::Global;
-use crate::cli::client::Client;
+use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago};
@@ -26,21 +26,22 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::anonymous(global)?;
-    let answer = client.send(Method::GET, "/health/ready", HeaderMap::new())?;
-    let readiness: Readiness = match answer.status() {
-        StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => {
-            answer.json().map_err(|malformed| match answer.status() {
-                StatusCode::OK => malformed,
-                _ => answer.refusal(),
-            })?
-        }
-        _ => return Err(answer.refusal().into()),
-    };
+    let readiness = ask(&client)?;
     match output.format() {
         Format::Table => show(&readiness, SystemClock::new().now(), output)?,
         Format::Json | Format::Ndjson => output.json(&readiness)?,
     }
-    Ok(if answer.status() == StatusCode::OK { Exit::Done } else { Exit::NotReady })
+    Ok(if readiness.is_ready() { Exit::Done } else { Exit::NotReady })
+}
+
+/// Asks the service whether it is ready. That it is not is an answer too.
+pub(super) fn ask(client: &Client) -> Result<Readiness, Failure> {
+    let answer = client.send(Method::GET, "/health/ready", HeaderMap::new())?;
+    match answer.status() {
+        StatusCode::OK => answer.json(),
+        StatusCode::SERVICE_UNAVAILABLE => answer.json().map_err(|_| answer.refusal()),
+        _ => Err(answer.refusal()),
+    }
 }
 
 fn show(readiness: &Readiness, now: Timestamp, output: Output) -> Result<(), Error> {

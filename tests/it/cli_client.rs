@@ -6,6 +6,7 @@ mod answers;
 pub(crate) mod canned_server;
 mod list;
 mod lists;
+pub(crate) mod mcp_stdio;
 mod replay;
 mod slo;
 
@@ -29,10 +30,10 @@ struct Desk {
 
 /// What a run left behind.
 #[derive(Debug)]
-struct Run {
-    code: i32,
-    stdout: String,
-    stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Desk {

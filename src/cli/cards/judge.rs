@@ -77,8 +77,17 @@ impl Judge {
     }
 }
 
+/// Asks the service about one card, once: a service that is busy is a failure.
+pub(in crate::cli) fn ask_once(client: &Client, card: &[u8]) -> Result<CardReport, Failure> {
+    let headers = HeaderMap::from_iter([(CONTENT_TYPE, JSON)]);
+    report(&client.send_body(Method::POST, PATH, headers, card, ANSWER_BYTES_MAX)?)
+}
+
 fn ask_one(client: &Client, card: &[u8]) -> Result<CardReport, Failure> {
-    let answer = send(client, JSON, card)?;
+    report(&send(client, JSON, card)?)
+}
+
+fn report(answer: &Answer) -> Result<CardReport, Failure> {
     if answer.status() == StatusCode::BAD_REQUEST {
         // What is not JSON is refused, and said of it is the same.
         let problem: Option<Problem> = answer.json().ok();

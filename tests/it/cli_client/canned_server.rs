@@ -98,7 +98,11 @@ fn serve(
         }
         head.extend(byte);
     }
-    to.send(Request(String::from_utf8(head).ok()?)).ok()?;
+    let request = Request(String::from_utf8(head).ok()?);
+    // A peer whose body is not read may not get to read its answer.
+    let length = request.header("content-length").map_or(0, |length| length.parse().unwrap());
+    stream.read_exact(&mut vec![0; length]).ok()?;
+    to.send(request).ok()?;
     if let Some(Reply(bytes)) = reply {
         // The client may have gone away in the middle.
         drop(stream.write_all(&bytes));
