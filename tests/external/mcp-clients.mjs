@@ -125,7 +125,7 @@ function stdio(server) {
     const copy = join(place, "copy");
     const command = join(place, "server");
     writeFileSync(command, `#!/bin/sh
-export SVC_CONTROL_SOCKET='${server.environment.SVC_CONTROL_SOCKET}'
+export SVC_URL='unix:${server.environment.SVC_CONTROL_SOCKET}'
 export MCP_V2_EXPERIMENTAL='${server.environment.MCP_V2_EXPERIMENTAL}'
 '${join(binaries, "svcctl")}' mcp stdio | while IFS= read -r line; do
     printf '%s\\n' "$line" >>'${copy}'

@@ -75,8 +75,8 @@ fn streams_and_sockets_that_mean_harm_are_bounded_and_webhooks_do_not_notice() {
         }
         drop(half);
     }
-    // The peers that took nothing, or as good as nothing, have been cut: those whose stream waits for room by us, those
-    // whose stream is all with our system by that.
+    // The peers that took nothing, or as good as nothing, have been cut: by us where a stream waits for room, by our
+    // system where it has taken in all of one.
     wait_within(BY_THE_SYSTEM, "deaf and slow peers to be cut", || {
         (open_count(address) == 2 * EACH).then_some(())
     });
