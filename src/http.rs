@@ -7,7 +7,6 @@
 #[cfg(feature = "fixture")]
 pub mod fixture;
 pub mod gate;
-pub mod json_rpc;
 pub mod long_lived;
 pub mod mcp;
 pub mod message;

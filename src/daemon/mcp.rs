@@ -11,8 +11,7 @@ use crate::auth::access_token::{self, Caller, Scope};
 use crate::config::{McpAuthorization, McpConfig, ProtocolConfig, PublicUrl};
 use crate::forge::issuer::IssuerClient;
 use crate::http::gate::{Gate, Refused, Rules, TokenRules, Tokens};
-use crate::http::json_rpc;
-use crate::http::mcp::Endpoint;
+use crate::http::mcp::{self, Endpoint};
 use crate::http::rate_limit::Rate;
 use crate::keys::Keys;
 use crate::mcp::backend::Backend;
@@ -98,7 +97,7 @@ pub fn gate(
         peer_rate: rate(config.peer_rate),
         subject_rate: rate(config.subject_rate),
         tokens,
-        describe: json_rpc::describe,
+        describe: mcp::describe,
     };
     Gate::new(rules, Arc::clone(clock), Arc::clone(metrics))
 }

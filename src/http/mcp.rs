@@ -12,6 +12,7 @@ use crate::http::long_lived::{LateSender, LongLived, NoRoom, Sender};
 use crate::http::message::{Answer, Head, Request, Response, Work};
 use crate::http::{error, json};
 use crate::mcp::era::Header;
+use crate::mcp::rpc::{Code, Error};
 use crate::mcp::stream::Channel;
 use crate::mcp::{self, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
 use crate::runtime::semaphore::{Permit, Semaphore};
@@ -51,6 +52,13 @@ impl Endpoint {
             take()
         })
     }
+}
+
+/// Returns the media type and the body of what the gate refuses. It has no id, because no message was read.
+#[must_use]
+pub fn describe(refused: &gate::Refused) -> (&'static str, Vec<u8>) {
+    let error = Error::new(Code::InvalidRequest, refused.to_string());
+    (json::MEDIA_TYPE, error.to_message().into_bytes())
 }
 
 pub(super) fn post(

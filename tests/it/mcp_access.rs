@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
 use svc::config::{Config, Source};
-use svc::daemon::mcp::gate;
+use svc::daemon::mcp::{endpoint, gate};
 use svc::http::message::{Response, Surface};
 use svc::runtime::clock::Clock;
 
@@ -22,11 +22,10 @@ use crate::support::World;
 use crate::support::world::bytes;
 use attacks::{ISSUER, Keys};
 
-/// A route behind the gate: it answers with the name of the caller.
-pub(crate) const GATED: &str = "/fixture/gated";
+/// What is sent to whom the gate lets in: it begins a session.
+pub(crate) const MESSAGE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
 pub(crate) const JWKS_URL: &str = "https://issuer.example/keys";
 pub(crate) const HOST: (&str, &str) = ("host", "svc.example");
-const LENGTH: (&str, &str) = ("content-length", "2");
 /// The port of the public address.
 const PORT: u16 = 7_080;
 
@@ -75,7 +74,8 @@ impl Site {
         let mcp = config.mcp.unwrap();
         let metrics = &world.app.metrics;
         let gate = gate(&mcp, config.protocol, PORT, document_at, &clock, metrics);
-        Self { world: world.behind(gate), keys, published, fetched }
+        let endpoint = endpoint(&mcp, config.protocol, &world.app);
+        Self { world: world.with_mcp(gate, endpoint), keys, published, fetched }
     }
 
     /// The time, in seconds, as the issuer knows it.
@@ -92,13 +92,22 @@ impl Site {
         self.fetched.load(Ordering::Relaxed)
     }
 
+    /// Sends a request without a body.
     fn send(&self, method: Method, target: &str, headers: &[(&str, &str)]) -> Response {
-        self.world.send(Surface::Public, method, target, headers, b"{}".to_vec())
+        self.world.send(Surface::Public, method, target, headers, Vec::new())
     }
 
-    /// Sends a request with these headers besides `Host` and length.
+    /// Sends a message with these headers, besides those that say what it is.
+    fn post(&self, target: &str, message: &str, headers: &[(&str, &str)]) -> Response {
+        let length = message.len().to_string();
+        let own = [("content-type", "application/json"), ("content-length", &length)];
+        let headers = [&own, headers].concat();
+        self.world.send(Surface::Public, Method::POST, target, &headers, message.into())
+    }
+
+    /// Sends the message with these headers besides `Host`.
     fn call(&self, headers: &[(&str, &str)]) -> Response {
-        self.send(Method::POST, GATED, &[&[HOST, LENGTH], headers].concat())
+        self.post("/mcp", MESSAGE, &[&[HOST], headers].concat())
     }
 
     fn call_with(&self, token: &str) -> Response {

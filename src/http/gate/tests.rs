@@ -6,7 +6,7 @@ use http::HeaderMap;
 
 use super::*;
 use crate::http::fixture;
-use crate::http::json_rpc;
+use crate::http::mcp;
 use crate::http::message::Surface;
 use crate::runtime::clock::SystemClock;
 
@@ -131,7 +131,7 @@ fn each_refusal_is_counted_by_a_word_and_is_an_error_without_an_id() {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let rules = Rules {
         refuses_forwarded: true,
-        describe: json_rpc::describe,
+        describe: mcp::describe,
         ..fixture::gate(Arc::clone(&clock)).rules
     };
     let metrics = Arc::<Metrics>::default();

@@ -7,7 +7,7 @@ use super::process::Daemon;
 use super::site::Site;
 use crate::cli_client::canned_server::{CannedServer, Reply};
 use crate::mcp_access::attacks::{ISSUER, Keys};
-use crate::mcp_access::{GATED, refusal};
+use crate::mcp_access::{MESSAGE, refusal};
 
 /// Starts a daemon that others reach, whose issuer answers so often with its keys.
 fn start(keys: &Keys, answers: usize) -> (Site, Daemon, CannedServer) {
@@ -33,14 +33,18 @@ fn now() -> i64 {
     SystemClock::new().now().micros() / 1_000_000
 }
 
+fn message(target: &str) -> Ask {
+    Ask::post(target).header("Content-Type", "application/json").body(MESSAGE)
+}
+
 /// Returns a request that says it comes from a peer of its own, through the proxy on this machine.
 fn call(target: &str, number: usize) -> Ask {
     let peer = format!("192.0.2.{}", number % 256);
-    Ask::post(target).header("Host", "svc.example").header("X-Forwarded-For", peer)
+    message(target).header("Host", "svc.example").header("X-Forwarded-For", peer)
 }
 
 fn bearer(daemon: &Daemon, token: &str) -> Answer {
-    daemon.public.ask(&call(GATED, 0).header("Authorization", format!("Bearer {token}")))
+    daemon.public.ask(&call("/mcp", 0).header("Authorization", format!("Bearer {token}")))
 }
 
 #[test]
@@ -49,13 +53,14 @@ fn forged_tokens_are_refused_and_good_ones_get_in() {
     // The first request for keys, and one for each key id that nobody has.
     let (_site, daemon, issuer) = start(&keys, 3);
     let good = keys.sign("RS256", &keys.claims(now()));
-    assert_eq!(bearer(&daemon, &good).text(), format!("{ISSUER} someone"));
+    let session = bearer(&daemon, &good).header("mcp-session-id").to_owned();
+    assert_eq!(session.len(), 32);
     let request = issuer.request();
     assert_eq!(request.line(), "GET /keys HTTP/1.1");
     assert_eq!(request.header("authorization"), None, "no token is sent on");
     let attacks = keys.attacks(now());
     for (number, attack) in attacks.iter().enumerate() {
-        let target = attack.query.as_ref().map_or(GATED.to_owned(), |it| format!("{GATED}?{it}"));
+        let target = attack.query.as_ref().map_or("/mcp".to_owned(), |it| format!("/mcp?{it}"));
         let ask = call(&target, number);
         let ask = attack.authorization.iter().fold(ask, |ask, it| ask.header("Authorization", it));
         let answer = daemon.public.ask(&ask);
@@ -64,9 +69,10 @@ fn forged_tokens_are_refused_and_good_ones_get_in() {
         assert_eq!(answer.header("www-authenticate"), challenge, "{}", attack.name);
         assert_eq!(answer.json(), refusal(message), "{}", attack.name);
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{}", attack.name);
+        assert_eq!(answer.header("mcp-session-id"), "", "{}", attack.name);
     }
     assert_eq!(issuer.requests().len(), 2, "one for each unknown key id");
-    let long = call(GATED, 0).header("Authorization", format!("Bearer {}", "x".repeat(16 << 10)));
+    let long = call("/mcp", 0).header("Authorization", format!("Bearer {}", "x".repeat(16 << 10)));
     assert_eq!((daemon.public.ask(&long).status, daemon.public.ask(&long).body), (431, vec![]));
     assert_eq!(bearer(&daemon, &keys.sign("EdDSA", &keys.claims(now()))).status, 200);
     let of_tokens = attacks.iter().filter(|attack| attack.fault.is_some()).count();
@@ -99,13 +105,13 @@ fn without_tokens_it_serves_its_own_machine_at_the_port_it_was_given() {
     site.set("SVC_MCP", "true");
     let daemon = site.start();
     let super::ask::Door::Tcp(address) = daemon.public else { panic!("no TCP") };
-    let own = Ask::post(GATED).header("Host", format!("localhost:{}", address.port()));
+    let own = message("/mcp").header("Host", format!("localhost:{}", address.port()));
     let page = own.clone().header("Origin", format!("http://{address}"));
     for (ask, status) in [
         (own.clone(), 200),
         (page, 200),
         (own.header("X-Forwarded-For", "192.0.2.1"), 403),
-        (Ask::post(GATED), 421),
+        (message("/mcp"), 421),
         (Ask::get("/.well-known/oauth-protected-resource"), 404),
     ] {
         assert_eq!(daemon.public.ask(&ask).status, status, "{ask:?}");

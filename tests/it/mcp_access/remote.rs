@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::{GATED, HOST, LENGTH, Site, header, refusal, text};
+use super::{HOST, MESSAGE, Site, header, refusal, text};
 use crate::support::world::json;
 
 const PAGE: (&str, &str) = ("origin", "https://app.example");
@@ -28,7 +28,7 @@ fn a_proxy_may_pass_requests_on_and_its_host_is_the_public_one() {
         (403, &[HOST, ("origin", "https://evil.example")]),
         (401, &[HOST, PAGE]),
     ] {
-        let answer = site.send(Method::POST, GATED, &[&[LENGTH], headers].concat());
+        let answer = site.post("/mcp", MESSAGE, headers);
         assert_eq!(answer.status, wanted, "{headers:?}: {}", text(&answer));
         if wanted != 200 {
             let transport = header(&answer, "strict-transport-security");
@@ -47,23 +47,23 @@ fn pages_may_send_headers_of_the_modern_era_only_while_it_is_on() {
         let site = Site::remote(&[("MCP_V2_EXPERIMENTAL", modern)]);
         let asked = [HOST, PAGE, ("access-control-request-method", "POST")];
         // Without a token: a browser has none to send here.
-        let answer = site.send(Method::OPTIONS, GATED, &asked);
+        let answer = site.send(Method::OPTIONS, "/mcp", &asked);
         assert_eq!(answer.status, 204);
         assert_eq!(header(&answer, "access-control-allow-headers"), wanted);
         assert_eq!(header(&answer, "access-control-allow-origin"), PAGE.1);
-        assert_eq!(header(&answer, "access-control-allow-methods"), "POST, OPTIONS");
+        assert_eq!(header(&answer, "access-control-allow-methods"), "POST, GET, DELETE, OPTIONS");
         assert_eq!(header(&answer, "access-control-allow-credentials"), "");
         assert_eq!(header(&answer, "vary"), "origin");
         for version in ["2025-11-25", "2026-07-28", "x"] {
             let versioned = [&asked[..], &[("mcp-protocol-version", version)]].concat();
-            let other = site.send(Method::OPTIONS, GATED, &versioned);
+            let other = site.send(Method::OPTIONS, "/mcp", &versioned);
             assert_eq!(other.headers, answer.headers, "pages negotiate nothing");
         }
         let refused = site.call(&[PAGE]);
         assert_eq!(refused.status, 401);
         let readable = "mcp-session-id, www-authenticate, retry-after";
         assert_eq!(header(&refused, "access-control-expose-headers"), readable);
-        let evil = site.send(Method::OPTIONS, GATED, &[HOST, ("origin", "https://evil.example")]);
+        let evil = site.send(Method::OPTIONS, "/mcp", &[HOST, ("origin", "https://evil.example")]);
         assert_eq!((evil.status.as_u16(), header(&evil, "access-control-allow-origin")), (403, ""));
     }
 }

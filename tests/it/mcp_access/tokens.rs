@@ -6,12 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::attacks::{CHALLENGE, with};
-use super::{GATED, HOST, JWKS_URL, LENGTH, Site, header, refusal, text};
+use super::{HOST, JWKS_URL, MESSAGE, Site, header, refusal, text};
 use crate::support::keys::KINDS;
 use crate::support::log::lines_of;
-use http::Method;
 
-const SUBJECT: &str = "https://issuer.example someone";
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 fn body(answer: &svc::http::message::Response) -> Value {
     crate::support::world::json(answer)
@@ -20,11 +19,18 @@ fn body(answer: &svc::http::message::Response) -> Value {
 #[test]
 fn a_good_token_of_each_algorithm_gets_in() {
     let site = Site::remote(&[]);
+    let mut sessions = Vec::new();
     for kind in KINDS {
-        let token = site.keys.sign(kind, &site.keys.claims(site.now()));
+        let bearer = format!("Bearer {}", site.keys.sign(kind, &site.keys.claims(site.now())));
         for _ in 0..2 {
-            let answer = site.call_with(&token);
-            assert_eq!((answer.status.as_u16(), text(&answer)), (200, SUBJECT), "{kind}");
+            let answer = site.call(&[("authorization", &bearer)]);
+            assert_eq!(answer.status, 200, "{kind}: {}", text(&answer));
+            sessions.push(header(&answer, "mcp-session-id").to_owned());
+        }
+        // It is one caller whatever it signs with: it comes by its sessions with any of them.
+        for session in &sessions {
+            let headers = [HOST, ("authorization", &bearer), ("mcp-session-id", session)];
+            assert_eq!(site.post("/mcp", PING, &headers).status, 200, "{kind}");
         }
     }
     assert_eq!(site.fetched(), 1, "one request brings all keys, and tokens are remembered");
@@ -44,17 +50,18 @@ fn no_forged_token_gets_in() {
             // A peer may ask for one unknown key a minute, and all together for three at once.
             site.world.peer = Some(IpAddr::V4(Ipv4Addr::from_bits(0xc000_0200 + number)));
             let target =
-                attack.query.as_ref().map_or(GATED.to_owned(), |query| format!("{GATED}?{query}"));
-            let mut headers = vec![HOST, LENGTH];
+                attack.query.as_ref().map_or("/mcp".to_owned(), |query| format!("/mcp?{query}"));
+            let mut headers = vec![HOST];
             headers.extend(attack.authorization.iter().map(|it| ("authorization", it.as_str())));
             let before = attack.fault.map(|fault| site.faults(fault));
-            let answer = site.send(Method::POST, &target, &headers);
+            let answer = site.post(&target, MESSAGE, &headers);
             let (challenge, message) = attack.answer();
             assert_eq!(answer.status, 401, "{}: {}", attack.name, text(&answer));
             assert_eq!(header(&answer, "www-authenticate"), challenge, "{}", attack.name);
             assert_eq!(body(&answer), refusal(message), "{}", attack.name);
             assert_eq!(header(&answer, "content-type"), "application/json");
             assert_eq!(header(&answer, "retry-after"), "", "{}", attack.name);
+            assert_eq!(header(&answer, "mcp-session-id"), "", "{}", attack.name);
             let after = attack.fault.map(|fault| site.faults(fault));
             assert_eq!(after, before.map(|count| count + 1), "{}: {:?}", attack.name, attack.fault);
             secrets.extend(attack.authorization.iter().cloned());

@@ -20,6 +20,7 @@ use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
 use svc::http::fixture;
 use svc::http::gate::Gate;
+use svc::http::mcp::Endpoint;
 use svc::http::message::{Answer, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::keys::Keys;
@@ -186,9 +187,10 @@ impl World {
         Self { folder, clock, forge, store, app, peer: None, key_ids, router, deliveries: 0 }
     }
 
-    /// Puts another gate in front of the routes.
-    pub(crate) fn behind(mut self, gate: Gate) -> Self {
-        self.router = Router::new(Arc::clone(&self.app), Vec::new(), Some(gate));
+    /// Serves `/mcp` behind a gate.
+    pub(crate) fn with_mcp(mut self, gate: Gate, mcp: Endpoint) -> Self {
+        let router = Router::new(Arc::clone(&self.app), Vec::new(), Some(gate));
+        self.router = router.with_mcp(Arc::new(mcp));
         self
     }
 
