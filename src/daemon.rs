@@ -27,12 +27,12 @@ use crate::auth::operator::Operators;
 use crate::config::Config;
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::forge::{client, intake, results};
+use crate::daemon::mcp::Mcp;
 use crate::daemon::self_check::SelfCheck;
 use crate::daemon::sockets::{HandedOver, Listening};
 use crate::forge::Forge;
 use crate::forge::client::Client;
 use crate::forge::settings::ClientError;
-use crate::http::gate::Gate;
 use crate::http::mcp::Endpoint;
 use crate::http::message::Service;
 use crate::http::routes::Router;
@@ -200,8 +200,9 @@ impl Running {
             slo: Watch::default(),
             draining: AtomicBool::new(false),
         });
-        let mcp = mcp::open(config.mcp.as_ref(), config.protocol, &tcp_addresses, &app)?;
-        let endpoint = mcp.as_ref().map(|(_, endpoint)| Arc::clone(endpoint));
+        let public = tcp_addresses.first().copied().unwrap_or(config.public_listen);
+        let mcp = mcp::open(config.mcp.as_ref(), config.protocol, public, &app)?;
+        let endpoint = mcp.served.as_ref().map(|(_, endpoint)| Arc::clone(endpoint));
         let router = router(&app, config.operator_hosts, mcp);
         let socket = config.control_socket;
         let control = control::start(&socket, Arc::clone(&router), ControlLimits::default())
@@ -279,16 +280,12 @@ fn longest_delay(config: &Config) -> Duration {
     config.work.retry.delay_max.max(next_check)
 }
 
-fn router(
-    app: &Arc<App>,
-    operator_hosts: Vec<String>,
-    mcp: Option<(Gate, Arc<Endpoint>)>,
-) -> Arc<dyn Service> {
-    let (gate, endpoint) = mcp.unzip();
+fn router(app: &Arc<App>, operator_hosts: Vec<String>, mcp: Mcp) -> Arc<dyn Service> {
+    let (gate, endpoint) = mcp.served.unzip();
     // Without one of `/mcp`, the fixture's routes have a gate of their own.
     #[cfg(feature = "fixture")]
     let gate = gate.or_else(|| Some(crate::http::fixture::gate(Arc::clone(&app.clock))));
-    let router = Router::new(Arc::clone(app), operator_hosts, gate);
+    let router = Router::new(Arc::clone(app), operator_hosts, gate).with_mcp_status(mcp.status);
     let router: Arc<dyn Service> = match endpoint {
         Some(endpoint) => Arc::new(router.with_mcp(endpoint)),
         None => Arc::new(router),

@@ -9,6 +9,7 @@ mod asks;
 pub mod backend;
 pub mod call;
 pub mod changes;
+pub mod description;
 pub mod era;
 #[cfg(feature = "fixture")]
 pub mod fixture;

@@ -15,6 +15,7 @@ use crate::http::mcp::{self, Endpoint};
 use crate::http::rate_limit::Rate;
 use crate::keys::Keys;
 use crate::mcp::backend::Backend;
+use crate::mcp::description::{McpStatus, describe};
 use crate::mcp::legacy::Limits;
 use crate::mcp::{Server, Settings};
 use crate::metrics::Metrics;
@@ -33,18 +34,27 @@ const REQUEST_HEADERS_WITH_MODERN: &str = "authorization, content-type, accept, 
 /// Headers that pages may read.
 const RESPONSE_HEADERS: &str = "mcp-session-id, www-authenticate, retry-after";
 
-/// Returns the gate and the endpoint, if `/mcp` is on. The public address is the first one.
+/// How the protocol is set up, and what serves it.
+pub(super) struct Mcp {
+    pub(super) status: McpStatus,
+    /// The gate and what is behind it, if `/mcp` is on.
+    pub(super) served: Option<(Gate, Arc<Endpoint>)>,
+}
+
+/// Sets the protocol up. `public` is the address that is listened at.
 pub(super) fn open(
     config: Option<&McpConfig>,
     protocol: ProtocolConfig,
-    addresses: &[SocketAddr],
+    public: SocketAddr,
     app: &Arc<App>,
-) -> Result<Option<(Gate, Arc<Endpoint>)>, Error> {
-    let (Some(config), Some(address)) = (config, addresses.first()) else { return Ok(None) };
+) -> Result<Mcp, Error> {
+    let status = describe(config, protocol, public);
+    let Some(config) = config else { return Ok(Mcp { status, served: None }) };
     let client = IssuerClient::new(None).map_err(Error::Forge)?;
     let document_at = move |url: &str| client.document_at(url);
-    let gate = gate(config, protocol, address.port(), document_at, &app.clock, &app.metrics);
-    Ok(Some((gate, Arc::new(endpoint(config, protocol, app)))))
+    let gate = gate(config, protocol, public.port(), document_at, &app.clock, &app.metrics);
+    let endpoint = Arc::new(endpoint(config, protocol, app));
+    Ok(Mcp { status, served: Some((gate, endpoint)) })
 }
 
 /// Returns the endpoint. Its tools ask the service itself.

@@ -9,6 +9,7 @@ mod rules;
 
 use std::hash::Hash;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::header::{
@@ -42,13 +43,15 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
 ];
 /// Headers that proxies add.
-const FORWARDED: [HeaderName; 5] = [
+static FORWARDED: [HeaderName; 5] = [
     HeaderName::from_static("forwarded"),
     HeaderName::from_static("x-forwarded-for"),
     HeaderName::from_static("x-forwarded-host"),
     HeaderName::from_static("x-forwarded-proto"),
     HeaderName::from_static("x-real-ip"),
 ];
+/// That a request came: a bit beside one for each of [`FORWARDED`].
+const CAME: u8 = 1 << 7;
 /// For how long browsers come back by https alone: a year.
 const STRICT_TRANSPORT: &str = "max-age=31536000";
 
@@ -59,6 +62,8 @@ pub struct Gate {
     metrics: Arc<Metrics>,
     peers: Mutex<RateLimiter<Option<IpAddr>>>,
     subjects: Mutex<RateLimiter<String>>,
+    /// Which of [`FORWARDED`] the last request had, a bit each; zero before the first one.
+    forwarded: AtomicU8,
 }
 
 /// A request that was let in as far as its head goes, until its answer is out.
@@ -83,7 +88,16 @@ impl Gate {
     pub fn new(rules: Rules, clock: Arc<dyn Clock>, metrics: Arc<Metrics>) -> Self {
         let peers = Mutex::new(RateLimiter::new(rules.peer_rate, BUCKETS_MAX));
         let subjects = Mutex::new(RateLimiter::new(rules.subject_rate, BUCKETS_MAX));
-        Self { rules, clock, metrics, peers, subjects }
+        Self { rules, clock, metrics, peers, subjects, forwarded: AtomicU8::new(0) }
+    }
+
+    /// Returns the names of the headers of proxies that the last request had, whatever became of it, sorted; `None`
+    /// before the first one.
+    pub fn last_forwarded(&self) -> Option<impl Iterator<Item = &'static str>> {
+        let forwarded = self.forwarded.load(Ordering::Relaxed);
+        let had = move |bit: usize| forwarded & (1 << bit) != 0;
+        let names = FORWARDED.iter().enumerate().filter(move |(bit, _)| had(*bit));
+        (forwarded != 0).then(|| names.map(|(_, name)| name.as_str()))
     }
 
     /// Returns which tokens are asked for; `None` where none is.
@@ -106,10 +120,10 @@ impl Gate {
         let origin = head.headers.get(ORIGIN).cloned();
         let visitor =
             |origin, token| Visit { gate: Arc::clone(self), peer: head.peer, origin, token };
+        let is_forwarded = self.note_forwarded(head);
         if !self.goes_by(head) {
             return Err(Box::new(visitor(None, Token::Needless).refuse(Refused::Host)));
         }
-        let is_forwarded = FORWARDED.iter().any(|name| head.headers.contains_key(name));
         if self.rules.refuses_forwarded && is_forwarded {
             return Err(Box::new(visitor(None, Token::Needless).refuse(Refused::Forwarded)));
         }
@@ -153,6 +167,14 @@ impl Gate {
             }
             None => Token::Unchecked(token.to_owned()),
         })
+    }
+
+    /// Notes which headers of proxies a request has, and says whether it has any.
+    fn note_forwarded(&self, head: &Head) -> bool {
+        let has = FORWARDED.iter().enumerate().filter(|(_, name)| head.headers.contains_key(*name));
+        let forwarded = has.fold(CAME, |forwarded, (bit, _)| forwarded | (1 << bit));
+        self.forwarded.store(forwarded, Ordering::Relaxed);
+        forwarded != CAME
     }
 
     /// Says whether it goes by the request's host. A name may end in the dot of the root.

@@ -1,13 +1,15 @@
 //! MCP over HTTP: what the protocol says becomes statuses, headers and streams of events. What it means is decided in
 //! `mcp`, which knows nothing of this.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http::header::{ACCEPT, ALLOW, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 
-use crate::http::gate;
+use crate::api::McpStatus;
+use crate::http::gate::{self, Gate};
 use crate::http::long_lived::{LateSender, LongLived, NoRoom, Sender};
 use crate::http::message::{Answer, Head, Request, Response, Work};
 use crate::http::{error, json};
@@ -59,6 +61,14 @@ impl Endpoint {
 pub fn describe(refused: &gate::Refused) -> (&'static str, Vec<u8>) {
     let error = Error::new(Code::InvalidRequest, refused.to_string());
     (json::MEDIA_TYPE, error.to_message().into_bytes())
+}
+
+/// Tells how the protocol is set up, and by which headers of proxies requests arrive.
+pub(super) fn status(status: &McpStatus, gate: Option<&Gate>) -> Response {
+    let names = gate.and_then(Gate::last_forwarded);
+    let forwarding_headers = names.map(|names| names.map(Cow::Borrowed).collect());
+    let status = McpStatus { forwarding_headers, ..status.clone() };
+    json::answer(StatusCode::OK, &status)
 }
 
 pub(super) fn post(

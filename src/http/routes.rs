@@ -11,6 +11,7 @@ use std::sync::Arc;
 use http::header::{AUTHORIZATION, HOST};
 use http::{Method, StatusCode};
 
+use crate::api::McpStatus;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::config::is_loopback_host;
@@ -39,6 +40,7 @@ pub struct Router {
     operator_hosts: Vec<String>,
     gate: Option<Arc<Gate>>,
     mcp: Option<Arc<Endpoint>>,
+    mcp_status: Option<Arc<McpStatus>>,
 }
 
 impl Router {
@@ -46,13 +48,19 @@ impl Router {
     /// and to `operator_hosts`, in lower case. Without a gate, the routes behind it do not exist.
     #[must_use]
     pub fn new(app: Arc<App>, operator_hosts: Vec<String>, gate: Option<Gate>) -> Self {
-        Self { app, operator_hosts, gate: gate.map(Arc::new), mcp: None }
+        Self { app, operator_hosts, gate: gate.map(Arc::new), mcp: None, mcp_status: None }
     }
 
     /// Returns it with `/mcp`, which is behind the gate.
     #[must_use]
     pub fn with_mcp(self, mcp: Arc<Endpoint>) -> Self {
         Self { mcp: Some(mcp), ..self }
+    }
+
+    /// Returns it with what operators are told of how MCP is set up.
+    #[must_use]
+    pub fn with_mcp_status(self, status: McpStatus) -> Self {
+        Self { mcp_status: Some(Arc::new(status)), ..self }
     }
 
     /// Finds the route of a request, and who asks when that matters.
@@ -134,7 +142,7 @@ impl Router {
     fn gated(&self, handler: &Handler) -> Option<GatedHandler> {
         match *handler {
             Handler::Open(_) | Handler::Run(_) | Handler::Reader(_) => None,
-            Handler::Operator(_) | Handler::Tokens(_) => None,
+            Handler::Operator(_) | Handler::Tokens(_) | Handler::Setup(_) => None,
             Handler::Mcp(handler) => {
                 let endpoint = self.mcp.clone()?;
                 Some(Box::new(move |caller, request| handler(&endpoint, caller, request)))
@@ -180,8 +188,12 @@ impl Service for Router {
             count(&self.app, surface, response.status);
         })?;
         let (app, gate) = (Arc::clone(&self.app), self.gate.clone());
+        let mcp = self.mcp_status.clone();
         Ok(Admitted::new(head, body_max, move |request| {
-            let response = answer(&app, gate.as_deref(), route, &asker, request);
+            let response = match (&route.handler, &mcp) {
+                (Handler::Setup(handler), Some(mcp)) => handler(mcp, gate.as_deref()),
+                _ => answer(&app, gate.as_deref(), route, &asker, request),
+            };
             count(&app, surface, response.status);
             response
         }))

@@ -3,6 +3,7 @@
 
 mod cards;
 mod lists;
+mod mcp;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -161,6 +162,7 @@ fn schemas_have_the_fields_of_the_api() {
         .hold("Liveness", &live, &live)
         .hold("ResultReceipt", &receipt, &receipt)
         .hold("ProtectedResource", &protected_resource(), &protected_resource())
+        .hold("McpStatus", &mcp::status(true), &mcp::status(false))
         .hold("ReleaseResult", &result(true), &result(false))
         .were_all();
 }

@@ -218,3 +218,21 @@ fn every_answer_carries_what_browsers_and_clients_need() {
     let wait = Duration::from_secs(7);
     assert_eq!(error::seconds(wait), "7");
 }
+
+#[test]
+fn it_tells_which_headers_of_proxies_the_last_request_had() {
+    let gate = gate();
+    let last = || gate.last_forwarded().map(Iterator::collect::<Vec<_>>);
+    assert_eq!(last(), None, "there was none");
+    let mut all: Vec<Line<'_>> =
+        FORWARDED.iter().map(|name| (name.as_str(), "192.0.2.1")).collect();
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    assert!(names.is_sorted());
+    all.push(HOST_LINE);
+    ask(&gate, "POST", &all);
+    assert_eq!(last(), Some(names));
+    ask(&gate, "POST", &[("x-real-ip", ""), ("host", "evil.test")]);
+    assert_eq!(last(), Some(vec!["x-real-ip"]), "also of one that is refused");
+    ask(&gate, "POST", &[("via", "1.1 x")]);
+    assert_eq!(last(), Some(Vec::new()));
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::Method;
 
-use crate::api::{AuditEvent, DeadLetter, ReconciliationItem, ReleaseRun};
+use crate::api::{AuditEvent, DeadLetter, McpStatus, ReconciliationItem, ReleaseRun};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::card;
@@ -12,7 +12,7 @@ use crate::domain::agent_card;
 use crate::http::cards::registry;
 #[cfg(feature = "fixture")]
 use crate::http::fixture;
-use crate::http::gate::{Caller, TokenRules};
+use crate::http::gate::{Caller, Gate, TokenRules};
 use crate::http::mcp::{self, Endpoint};
 use crate::http::message::{Request, Response, Surface, Work};
 use crate::http::operator::lists;
@@ -36,6 +36,8 @@ pub(super) enum Handler {
     Operator(fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>),
     /// Anyone, about the tokens that the gate asks for; where it asks for none, the path does not exist.
     Tokens(fn(&TokenRules) -> Response),
+    /// Anyone who reaches the surface, about how MCP is set up.
+    Setup(fn(&McpStatus, Option<&Gate>) -> Response),
     /// Whom the gate lets through; nobody in particular where it asks for no token. Without MCP there is no such route.
     Mcp(fn(&Arc<Endpoint>, Option<&Caller>, &Request) -> Work),
     /// The same, for tests.
@@ -48,7 +50,7 @@ impl Handler {
     pub(super) const fn is_gated(&self) -> bool {
         match self {
             Self::Open(_) | Self::Run(_) | Self::Reader(_) => false,
-            Self::Operator(_) | Self::Tokens(_) => false,
+            Self::Operator(_) | Self::Tokens(_) | Self::Setup(_) => false,
             Self::Mcp(_) => true,
             #[cfg(feature = "fixture")]
             Self::Fixture(_) => true,
@@ -215,6 +217,13 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/api/v1/operator/installations/{installationId}/reconciliation-items",
         body: BodyLimit::None,
         handler: Handler::Operator(lists::list::<ReconciliationItem>),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
+        path: "/api/v1/mcp",
+        body: BodyLimit::None,
+        handler: Handler::Setup(mcp::status),
     },
     Route {
         surfaces: PUBLIC,

@@ -1,5 +1,6 @@
 //! The gate of `/mcp` over sockets: forged tokens, keys that are fetched, and keys that cannot be had.
 
+use serde_json::{Value, json};
 use svc::runtime::clock::{Clock as _, SystemClock};
 
 use super::ask::{Answer, Ask};
@@ -137,5 +138,34 @@ fn what_others_reach_does_not_start_without_tokens_and_says_all_that_is_missing(
         let ended = site.run(&["check-config"]);
         let told = ended.stderr.contains("  SVC_MCP_ORIGINS: it is not allowed; use exact origins");
         assert!(ended.code == Some(78) && told, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn operators_are_told_how_it_is_set_up_and_how_requests_arrive() {
+    const STATUS: &str = "/api/v1/mcp";
+    let keys = Keys::new();
+    let (_site, daemon, issuer) = start(&keys, 0);
+    for door in daemon.operator_doors() {
+        let answer = door.ask(&Ask::get(STATUS));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let status = answer.json();
+        assert_eq!(status["enabled"], true);
+        assert_eq!(status["modernRouting"], false);
+        assert_eq!(status["endpoint"], "https://svc.example/mcp");
+        assert_eq!(status["authorization"]["issuer"], ISSUER);
+        assert_eq!(status["authorization"]["jwksUrl"], format!("{}/keys", issuer.url));
+        assert_eq!(status["forwardingHeaders"], Value::Null, "there was no request");
+    }
+    assert_eq!(daemon.public.ask(&Ask::get(STATUS)).status, 404);
+    for (ask, names) in [
+        (Ask::post("/mcp"), json!([])),
+        (call("/mcp", 7), json!(["x-forwarded-for"])),
+        (call("/mcp", 7).header("X-Real-IP", "192.0.2.7"), json!(["x-forwarded-for", "x-real-ip"])),
+    ] {
+        daemon.public.ask(&ask);
+        let answer = daemon.control.ask(&Ask::get(STATUS));
+        assert_eq!(answer.json()["forwardingHeaders"], names);
+        assert!(!answer.text().contains("192.0.2"), "{}", answer.text());
     }
 }
