@@ -55,7 +55,7 @@ pub struct Settings {
     pub modern: bool,
     /// What is offered to a client that asks for an unknown revision.
     pub offered: revision::Legacy,
-    /// Limits of sessions.
+    /// Limits of sessions, and of subscriptions in the modern era.
     pub limits: Limits,
 }
 
@@ -134,7 +134,9 @@ impl Server {
         metrics: Arc<Metrics>,
     ) -> Self {
         let sessions = Sessions::new(settings.limits, Arc::clone(&clock), ids);
-        let (sessions, subscriptions) = (Arc::new(sessions), Arc::<Subscriptions>::default());
+        let Limits { max, per_caller_max, .. } = settings.limits;
+        let subscriptions = Subscriptions::new(max, per_caller_max);
+        let (sessions, subscriptions) = (Arc::new(sessions), Arc::new(subscriptions));
         let changes = Changes::new({
             let (sessions, subscriptions) = (Arc::clone(&sessions), Arc::clone(&subscriptions));
             move |list, method| {

@@ -200,12 +200,17 @@ pub const SETTINGS: &[Setting] = &[
         (1, 1_000_000),
         "Requests a second to /mcp with tokens of one subject; four times as many at once.",
     ),
-    number("SVC_MCP_SESSIONS_MAX", "4096", (1, 100_000), "Most sessions of /mcp at once."),
+    number(
+        "SVC_MCP_SESSIONS_MAX",
+        "4096",
+        (1, 100_000),
+        "Most sessions of /mcp at once, and as many subscriptions.",
+    ),
     number(
         "SVC_MCP_SESSIONS_PER_SUBJECT",
         "64",
         (1, 100_000),
-        "Most sessions of one subject; without tokens, of this machine.",
+        "Most sessions, and as many subscriptions, of one subject; without tokens, of this machine.",
     ),
     number(
         "SVC_MCP_SESSION_IDLE_SECONDS",

@@ -89,9 +89,11 @@ impl Modern {
             }
             "subscriptions/listen" => {
                 let subscriptions = Arc::clone(&self.subscriptions);
-                let (id, params) = (request.id.clone(), owned(request.params));
+                let (caller, request) = (context.caller.clone(), OwnedRequest::of(request));
                 Ok(Reply::Open(Box::new(move |channel| {
-                    subscriptions.open(&id, params.as_deref(), Stream::new(channel, None));
+                    let OwnedRequest { id, params, .. } = request;
+                    let stream = Stream::new(channel, None);
+                    subscriptions.open(caller, &id, params.as_deref(), stream);
                 })))
             }
             #[cfg(feature = "fixture")]

@@ -6,8 +6,12 @@ mod service;
 mod wire;
 
 mod bad_input;
+mod in_process;
 mod initialize;
+mod limits;
 mod modern;
+mod properties;
+mod resources;
 mod rollback;
 mod rounds;
 mod schemas;

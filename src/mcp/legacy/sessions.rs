@@ -20,7 +20,7 @@ const STREAMS_MAX: usize = 8;
 /// From one look for idle sessions to the next.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Limits of sessions.
+/// Limits of sessions, and of subscriptions, which are what the modern era has in their stead.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Most of all callers together.

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::mcp::Caller;
 use crate::mcp::changes::List;
 use crate::mcp::modern::capabilities;
 use crate::mcp::result::Dialect;
@@ -12,24 +13,32 @@ use crate::mcp::rpc::{self, Code, Error, Id};
 use crate::mcp::stream::Stream;
 use crate::runtime::mutex::lock;
 
-/// Most streams at once.
-const SUBSCRIPTIONS_MAX: usize = 1_024;
 /// The member that names the stream a message belongs to.
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// All streams.
-#[derive(Default)]
-pub struct Subscriptions(Mutex<Vec<Subscription>>);
+pub struct Subscriptions {
+    max: usize,
+    per_caller_max: usize,
+    all: Mutex<Vec<Subscription>>,
+}
 
 struct Subscription {
     id: Id,
+    caller: Caller,
     stream: Stream,
     lists: Vec<List>,
 }
 
 impl Subscriptions {
-    /// Opens a stream, and says first what will be heard on it: what was asked for, as far as this server tells it.
-    pub(super) fn open(&self, id: &Id, params: Option<&RawValue>, stream: Stream) {
+    /// Returns none, of which there may be so many of all callers, and of each.
+    pub(in crate::mcp) const fn new(max: usize, per_caller_max: usize) -> Self {
+        Self { max, per_caller_max, all: Mutex::new(Vec::new()) }
+    }
+
+    /// Opens a caller's stream, and says first what will be heard on it: what was asked for, as far as this server tells
+    /// it.
+    pub(super) fn open(&self, caller: Caller, id: &Id, params: Option<&RawValue>, stream: Stream) {
         let params: Map<String, Value> =
             params.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default();
         let Some(asked) = params.get("notifications").and_then(Value::as_object) else {
@@ -44,9 +53,10 @@ impl Subscriptions {
                 && is(capabilities.pointer(&format!("/{list}/listChanged")))
         };
         let lists: Vec<List> = List::ALL.iter().copied().filter(may_hear).collect();
-        let mut all = lock(&self.0);
+        let mut all = lock(&self.all);
         all.retain(|it| it.stream.is_attached());
-        if all.len() >= SUBSCRIPTIONS_MAX {
+        let own = all.iter().filter(|it| it.caller == caller).count();
+        if all.len() >= self.max || own >= self.per_caller_max {
             drop(all);
             let error = Error::new(Code::Internal, "there are too many subscriptions; try later");
             return stream.finish(error.of(id).to_message());
@@ -54,12 +64,12 @@ impl Subscriptions {
         let granted = Map::from_iter(lists.iter().map(|list| (member(*list), true.into())));
         let params = json!({ "notifications": granted, "_meta": { ID: id.to_value() } });
         stream.send(rpc::notification("notifications/subscriptions/acknowledged", &params));
-        all.push(Subscription { id: id.clone(), stream, lists });
+        all.push(Subscription { id: id.clone(), caller, stream, lists });
     }
 
     /// Tells those that have subscribed to changes of a list.
     pub(in crate::mcp) fn notify_all(&self, list: List, method: &str) {
-        for subscription in &*lock(&self.0) {
+        for subscription in &*lock(&self.all) {
             if subscription.lists.contains(&list) {
                 let params = json!({ "_meta": { ID: subscription.id.to_value() } });
                 subscription.stream.send(rpc::notification(method, &params));
@@ -69,20 +79,20 @@ impl Subscriptions {
 
     /// Ends all streams.
     pub(in crate::mcp) fn clear(&self) {
-        for subscription in lock(&self.0).drain(..) {
+        for subscription in lock(&self.all).drain(..) {
             subscription.end();
         }
     }
 
     /// Ends the stream of a request that its client has cancelled, and so expects nothing more of.
     pub(super) fn cancel(&self, id: &Id) {
-        let mut all = lock(&self.0);
+        let mut all = lock(&self.all);
         let cancelled = all.extract_if(.., |it| it.id == *id);
         cancelled.for_each(|it| it.stream.cancel());
     }
 
     pub(in crate::mcp) fn sweep(&self) {
-        lock(&self.0).retain(|it| it.stream.is_attached());
+        lock(&self.all).retain(|it| it.stream.is_attached());
     }
 }
 
