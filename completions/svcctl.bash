@@ -250,6 +250,9 @@ _svcctl() {
             svcctl__subcmd__help__subcmd__installations,list)
                 cmd="svcctl__subcmd__help__subcmd__installations__subcmd__list"
                 ;;
+            svcctl__subcmd__help__subcmd__mcp,doctor)
+                cmd="svcctl__subcmd__help__subcmd__mcp__subcmd__doctor"
+                ;;
             svcctl__subcmd__help__subcmd__mcp,stdio)
                 cmd="svcctl__subcmd__help__subcmd__mcp__subcmd__stdio"
                 ;;
@@ -274,11 +277,17 @@ _svcctl() {
             svcctl__subcmd__installations__subcmd__help,list)
                 cmd="svcctl__subcmd__installations__subcmd__help__subcmd__list"
                 ;;
+            svcctl__subcmd__mcp,doctor)
+                cmd="svcctl__subcmd__mcp__subcmd__doctor"
+                ;;
             svcctl__subcmd__mcp,help)
                 cmd="svcctl__subcmd__mcp__subcmd__help"
                 ;;
             svcctl__subcmd__mcp,stdio)
                 cmd="svcctl__subcmd__mcp__subcmd__stdio"
+                ;;
+            svcctl__subcmd__mcp__subcmd__help,doctor)
+                cmd="svcctl__subcmd__mcp__subcmd__help__subcmd__doctor"
                 ;;
             svcctl__subcmd__mcp__subcmd__help,help)
                 cmd="svcctl__subcmd__mcp__subcmd__help__subcmd__help"
@@ -1911,8 +1920,22 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help__subcmd__mcp)
-            opts="stdio"
+            opts="stdio doctor"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__mcp__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2177,7 +2200,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__mcp)
-            opts="-o -h --url --installation --token-file --output --color --timeout --help stdio help"
+            opts="-o -h --url --installation --token-file --output --color --timeout --help stdio doctor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2218,9 +2241,65 @@ _svcctl() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        svcctl__subcmd__mcp__subcmd__help)
-            opts="stdio help"
+        svcctl__subcmd__mcp__subcmd__doctor)
+            opts="-o -h --url --installation --token-file --output --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__mcp__subcmd__help)
+            opts="stdio doctor help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__mcp__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

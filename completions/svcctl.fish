@@ -480,19 +480,20 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_sub
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Say whether the signatures of agent cards are those of trusted keys'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "jwks" -d 'Print the public half of a signing key, as a JSON Web Key Set'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l installation -d 'Installation to work on [default: the only one there is]' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
 json\t'One JSON document'
 ndjson\t'One JSON document a line, one line an item'"
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -l timeout -d 'Longest time one request may take' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -f -a "stdio" -d 'Serve the protocol over standard input and output, to the program that starts this'
-complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -f -a "stdio" -d 'Serve the protocol over standard input and output, to the program that starts this'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -f -a "doctor" -d 'Compare how MCP is set up here and in the running daemon, and try it as a client would'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and not __fish_seen_subcommand_from stdio doctor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l installation -d 'Installation to work on [default: the only one there is]' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
@@ -504,7 +505,19 @@ always\t'Always'
 never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from stdio" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from doctor" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from doctor" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from doctor" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from doctor" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from doctor" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from doctor" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from help" -f -a "stdio" -d 'Serve the protocol over standard input and output, to the program that starts this'
+complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from help" -f -a "doctor" -d 'Compare how MCP is set up here and in the running daemon, and try it as a client would'
 complete -c svcctl -n "__fish_svcctl_using_subcommand mcp; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l installation -d 'Installation to work on [default: the only one there is]' -r
@@ -562,3 +575,4 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subc
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "verify" -d 'Say whether the signatures of agent cards are those of trusted keys'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "jwks" -d 'Print the public half of a signing key, as a JSON Web Key Set'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from mcp" -f -a "stdio" -d 'Serve the protocol over standard input and output, to the program that starts this'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from mcp" -f -a "doctor" -d 'Compare how MCP is set up here and in the running daemon, and try it as a client would'

@@ -24,7 +24,7 @@ use log::LevelFilter;
 use secrecy::SecretString;
 
 use crate::config::groups::{
-    ADDRESS, forge, log_config, operator, operator_listen, path, reconciliation, work,
+    forge, log_config, operator, operator_listen, path, public_listen, reconciliation, work,
 };
 use crate::config::source::words;
 use crate::domain::id::AppId;
@@ -33,7 +33,7 @@ use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
 use crate::forge::settings::ApiVersion;
 
-pub use mcp::{McpAuthorization, McpConfig};
+pub use mcp::{McpAuthorization, McpConfig, McpEnvironment};
 pub use protocol::ProtocolConfig;
 pub use public_url::PublicUrl;
 pub use source::{Problem, Source};
@@ -194,7 +194,7 @@ impl Config {
         reconciliation: Option<ReconciliationConfig>,
         protocol: Option<ProtocolConfig>,
     ) -> Option<Self> {
-        let public_listen = source.parsed("SVC_PUBLIC_LISTEN", ADDRESS, |text| text.parse().ok());
+        let public_listen = public_listen(source);
         let mcp = mcp::read(source, public_listen);
         let connections = source.number("SVC_PUBLIC_CONNECTIONS_MAX");
         let trusted_proxies = source.parsed(

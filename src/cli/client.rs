@@ -9,6 +9,7 @@ use std::time::Duration;
 use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde::de::DeserializeOwned;
+use ureq::config::Config;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, AsSendBody};
@@ -49,16 +50,7 @@ impl Client {
     /// Returns a client that shows no token.
     pub(crate) fn anonymous(global: &Global) -> Result<Self, Error> {
         let endpoint = Endpoint::parse(&global.url).map_err(address_refused)?;
-        let timeout = Duration::from_secs(global.timeout);
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .max_idle_connections(0)
-            .timeout_global(Some(timeout))
-            .timeout_connect(Some(timeout.min(CONNECT_TIMEOUT_MAX)))
-            .user_agent(concat!("svcctl/", env!("CARGO_PKG_VERSION")))
-            .build();
+        let config = config(Duration::from_secs(global.timeout));
         let agent = match &endpoint {
             Endpoint::Unix(path) => {
                 Agent::with_parts(config, unix::SocketConnector::new(path), unix::NoResolver)
@@ -211,6 +203,20 @@ impl Answer {
             None => Failure::NotOurs { status },
         }
     }
+}
+
+/// Returns how every request is made, to the service or another address: an answer of any status, no redirects, no proxy,
+/// no connection kept, no longer than `timeout`.
+pub(crate) fn config(timeout: Duration) -> Config {
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .proxy(None)
+        .max_idle_connections(0)
+        .timeout_global(Some(timeout))
+        .timeout_connect(Some(timeout.min(CONNECT_TIMEOUT_MAX)))
+        .user_agent(concat!("svcctl/", env!("CARGO_PKG_VERSION")))
+        .build()
 }
 
 /// Returns the problem a proxy means that knows nothing of ours; nothing when only it knows.

@@ -8,7 +8,7 @@ words! {
     /// How a run ended, by rising code; its word is that of the service where it has one.
     Exit(meaning) {
         Done => "done", "done";
-        Failed => "failed", "the service refused the request, the operation failed, or a card or its signature is not valid";
+        Failed => "failed", "the service refused the request, the operation failed, a card or its signature is not valid, or mcp doctor found something";
         NotReady => "not_ready", "status: the service is not ready";
         Unauthenticated => "unauthenticated", "the token is missing or not accepted";
         NotReplayable => "not_replayable", "the item must not be replayed";

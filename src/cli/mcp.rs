@@ -1,6 +1,7 @@
 //! `svcctl mcp`: the Model Context Protocol over standard input and output, and a look at how it is set up.
 
 mod backend;
+mod doctor;
 mod stdio;
 
 use clap::Subcommand;
@@ -14,10 +15,12 @@ use crate::cli::output::Output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Stdio(stdio::Args),
+    Doctor(doctor::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
     match command {
         Command::Stdio(args) => stdio::run(args, global, output),
+        Command::Doctor(args) => doctor::run(args, global, output),
     }
 }

@@ -16,7 +16,11 @@ use crate::domain::retry::RetryPolicy;
 use crate::forge::client;
 use crate::forge::settings::{ApiVersion, ClientError};
 
-pub(super) const ADDRESS: &str = "an address and a port such as 127.0.0.1:7080";
+const ADDRESS: &str = "an address and a port such as 127.0.0.1:7080";
+
+pub(super) fn public_listen(source: &mut Source) -> Option<SocketAddr> {
+    source.parsed("SVC_PUBLIC_LISTEN", ADDRESS, |text| text.parse().ok())
+}
 
 pub(super) fn path(source: &mut Source, name: &'static str) -> Option<PathBuf> {
     source.parsed(name, "the path of a file", |text| (!text.is_empty()).then(|| text.into()))

@@ -6,10 +6,12 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::config::groups::public_listen;
+use crate::config::protocol::{self, ProtocolConfig};
 use crate::config::public_url::{
     PublicUrl, is_issuer, is_loopback, is_url, read_host, read_origin,
 };
-use crate::config::source::{Source, words};
+use crate::config::source::{Problem, Source, words};
 use crate::crypto::jose::Algorithm;
 
 /// Longest audience and type of a token, in bytes.
@@ -59,6 +61,37 @@ pub struct McpAuthorization {
     pub algorithms: Vec<Algorithm>,
     /// The type of tokens, in lower case and without `application/`.
     pub token_type: String,
+}
+
+/// What an environment says of MCP, without the other settings and their files.
+#[derive(Clone, Debug)]
+pub struct McpEnvironment {
+    /// Which revisions are spoken.
+    pub protocol: ProtocolConfig,
+    /// `/mcp`; `None` means it is off.
+    pub mcp: Option<McpConfig>,
+    /// The public address.
+    pub public_listen: SocketAddr,
+}
+
+impl McpEnvironment {
+    /// Reads these settings; returns them with what is worth a warning.
+    ///
+    /// # Errors
+    /// Every problem with them, and names with our prefix that are no settings.
+    pub fn load(mut source: Source) -> Result<(Self, Vec<Problem>), Vec<Problem>> {
+        source.refuse_unknown();
+        let mut warnings = Vec::new();
+        let protocol = protocol::read(&mut source, &mut warnings);
+        let public_listen = public_listen(&mut source);
+        let mcp = read(&mut source, public_listen);
+        match (protocol, public_listen, source.problem_count()) {
+            (Some(protocol), Some(public_listen), 0) => {
+                Ok((Self { protocol, mcp, public_listen }, warnings))
+            }
+            _ => Err(source.take_problems_from(0)),
+        }
+    }
 }
 
 /// Settings of tokens as they are written, each valid by itself.

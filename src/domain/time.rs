@@ -71,6 +71,19 @@ impl Timestamp {
     }
 }
 
+/// How HTTP writes an instant (RFC 9110, section 5.6.7).
+const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
+
+impl Timestamp {
+    /// Reads the instant of a header such as `Date`, `Sun, 06 Nov 1994 08:49:37 GMT`. Older forms are not read.
+    #[must_use]
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let read = jiff::civil::DateTime::strptime(HTTP_DATE, text).ok()?;
+        let zoned = read.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        Some(Self::from_micros(zoned.timestamp().as_microsecond()))
+    }
+}
+
 /// Shown with exactly six digits: `2026-11-21T09:00:00.000001Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,6 +119,24 @@ mod tests {
         assert_eq!(parse("1970-01-01T00:00:00.0000011Z"), Some(2));
         assert_eq!(parse("1969-12-31T23:59:59.9999995Z"), Some(0));
         assert_eq!(parse("1970-01-01T01:00:00+01:00"), Some(0));
+    }
+
+    #[test]
+    fn reads_the_date_of_an_answer() {
+        let parse = |text| Timestamp::parse_http_date(text).map(Timestamp::micros);
+        assert_eq!(parse("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777_000_000));
+        assert_eq!(parse("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        for text in [
+            "",
+            "Sun, 06 Nov 1994 08:49:37",
+            "Sun, 06 Nov 1994 08:49:37 PST",
+            "Mon, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun, 31 Feb 1994 08:49:37 GMT",
+            "1994-11-06T08:49:37Z",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
     }
 
     #[test]

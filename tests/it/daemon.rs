@@ -30,6 +30,7 @@ mod load;
 mod long_lived;
 mod lost_webhooks;
 mod mcp_access;
+mod mcp_doctor;
 mod mcp_stdio;
 mod neighbours;
 mod operator_list;

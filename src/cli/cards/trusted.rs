@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::Uri;
 use ureq::Agent;
 
+use crate::cli::client;
 use crate::cli::endpoint::is_loopback;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
@@ -45,15 +46,7 @@ fn fetch(address: &str, timeout: Duration) -> Result<Vec<u8>, Error> {
             .caused_by(cause)
             .hint("fetch them by other means, and name the file with --jwks")
     };
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .proxy(None)
-        .max_idle_connections(0)
-        .timeout_global(Some(timeout.min(TIMEOUT_MAX)))
-        .user_agent(concat!("svcctl/", env!("CARGO_PKG_VERSION")))
-        .build();
-    let mut answer = Agent::new_with_config(config)
+    let mut answer = Agent::new_with_config(client::config(timeout.min(TIMEOUT_MAX)))
         .get(uri)
         .call()
         .map_err(|error| failed(error.to_string()))?;

@@ -195,3 +195,23 @@ fn what_is_written_is_valid_or_refused_on_or_off() {
         }
     }
 }
+
+#[test]
+fn it_is_read_alone_without_the_files_of_other_settings() {
+    let alone = |variables: &[(&str, &str)]| {
+        let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        let shown = |problems: Vec<Problem>| problems.iter().map(|it| it.name.clone()).collect();
+        McpEnvironment::load(Source::of(owned)).map_err(shown)
+    };
+    let others = [("SVC_WEBHOOK_SECRET_FILE", "/nowhere/secret"), ("SVC_DATABASE", "")];
+    let (environment, warnings) =
+        alone(&[&others[..], &[("SVC_MCP", "true"), ("SVC_PUBLIC_LISTEN", "[::1]:9")]].concat())
+            .unwrap();
+    assert_eq!((environment.public_listen.port(), warnings), (9, Vec::new()));
+    assert!(environment.mcp.unwrap().hosts.contains(&"[::1]:9".to_owned()));
+    assert!(alone(&others).unwrap().0.mcp.is_none());
+    let refused: Vec<String> =
+        alone(&[("SVC_MCP_ISUER", "x"), ("SVC_PUBLIC_LISTEN", "x"), ("MCP_V2_EXPERIMENTAL", "x")])
+            .unwrap_err();
+    assert_eq!(refused, ["SVC_MCP_ISUER", "MCP_V2_EXPERIMENTAL", "SVC_PUBLIC_LISTEN"]);
+}

@@ -75,6 +75,11 @@ impl KeySet {
         if keys.is_empty() { None } else { Some(Self(keys)) }
     }
 
+    /// Returns all keys, by their ids.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &PublicKey> {
+        self.0.values()
+    }
+
     /// Returns the key of an id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&PublicKey> {

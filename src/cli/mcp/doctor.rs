@@ -1,0 +1,98 @@
+//! `svcctl mcp doctor`: what this environment says of MCP, what the running daemon does, and what a client finds at its
+//! address. Asks first, then decides; deciding is in `diagnosis`.
+
+mod diagnosis;
+mod findings;
+mod probe;
+mod report;
+
+use std::time::Duration;
+
+use http::{HeaderMap, Method, StatusCode};
+
+use crate::api::McpStatus;
+use crate::cli::Global;
+use crate::cli::client::{Client, Failure};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output};
+use crate::config::{McpEnvironment, Source};
+use crate::mcp::description::{describe, without_query};
+use diagnosis::{Away, Environment, Facts, diagnose};
+use probe::Probe;
+
+/// Longest time of each request, in seconds.
+const TIMEOUT_SECONDS: u64 = 5;
+
+/// Compare how MCP is set up here and in the running daemon, and try it as a client would
+///
+/// Shows the transports, the default era, the supported revisions and whether the modern era is
+/// routed, by the settings in this environment and by those the daemon runs with; then asks the
+/// address of /mcp, its OAuth metadata and the issuer's keys, without a token, for five seconds each.
+/// Ends with 0 when nothing is wrong, 1 with findings, each with the next step, 69 when the daemon
+/// does not answer; what it says of this environment needs no daemon.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl mcp doctor
+  sudo sh -c 'set -a; . /etc/svc/svcd.env; svcctl mcp doctor'     with the environment of the daemon
+  svcctl mcp doctor -o json | jq -r '.findings[].next'
+")]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let timeout = global.timeout.min(TIMEOUT_SECONDS);
+    let client = Client::anonymous(&Global { timeout, ..global.clone() })?;
+    let (facts, exit) = gather(&client, &Probe::new(Duration::from_secs(timeout)));
+    let diagnosis = diagnose(&facts);
+    match output.format() {
+        Format::Table => report::show(&facts, &diagnosis, output)?,
+        Format::Json | Format::Ndjson => output.json(&report::of(&facts, &diagnosis))?,
+    }
+    Ok(exit.unwrap_or(if diagnosis.findings.is_empty() { Exit::Done } else { Exit::Failed }))
+}
+
+/// Asks everything, one after another; returns with it how to end when the daemon does not answer.
+fn gather(client: &Client, probe: &Probe) -> (Facts, Option<Exit>) {
+    let (environment, keys_url) = environment();
+    let asked = ask(client).map_err(Error::from);
+    let exit = asked.as_ref().err().map(Error::exit);
+    let daemon = asked.map_err(|error| Away::new(error.chain(), error.hints()));
+    let mut facts = Facts { environment, daemon, endpoint: None, metadata: None, keys: None };
+    let Some(subject) = facts.subject().cloned() else { return (facts, exit) };
+    facts.endpoint = subject.endpoint.as_deref().map(|url| probe.discover(url));
+    if let Some(authorization) = &subject.authorization {
+        facts.metadata = Some(probe.get(&authorization.resource_metadata));
+        // Only this environment may know the query.
+        let own = keys_url.filter(|url| without_query(url) == authorization.jwks_url);
+        facts.keys = Some(probe.get(own.as_deref().unwrap_or(&authorization.jwks_url)));
+    }
+    // Behind a proxy, the request that was just made shows how others arrive.
+    if let (Ok(daemon), Some(_)) = (&mut facts.daemon, &subject.public_url)
+        && let Ok(now) = ask(client)
+    {
+        daemon.forwarding_headers = now.forwarding_headers;
+    }
+    (facts, exit)
+}
+
+/// Asks the daemon how it is set up.
+fn ask(client: &Client) -> Result<McpStatus, Failure> {
+    let answer = client.send(Method::GET, "/api/v1/mcp", HeaderMap::new())?;
+    if answer.status() == StatusCode::NOT_FOUND {
+        return Err(Failure::malformed("the answer of the service", "it has no /api/v1/mcp"));
+    }
+    answer.expect_ok()
+}
+
+/// Reads the settings of this environment; returns the whole URL of the issuer's keys with them.
+fn environment() -> (Environment, Option<String>) {
+    match McpEnvironment::load(Source::process()) {
+        Ok((McpEnvironment { protocol, mcp, public_listen }, warnings)) => {
+            let status = describe(mcp.as_ref(), protocol, public_listen);
+            let keys_url = mcp.and_then(|mcp| mcp.authorization).map(|it| it.jwks_url);
+            (Environment { status: Some(status), problems: Vec::new(), warnings }, keys_url)
+        }
+        Err(problems) => (Environment { status: None, problems, warnings: Vec::new() }, None),
+    }
+}

@@ -1,0 +1,323 @@
+//! The decisions of the doctor, pure: from what was asked to what is wrong.
+
+use std::collections::BTreeSet;
+
+use super::findings::{Code, Finding};
+use super::probe::{Answer, Exchange};
+use crate::api::{McpAuthorization, McpStatus, ProtectedResource};
+use crate::config::Problem;
+use crate::crypto::jose::Algorithm;
+use crate::crypto::jose::key_set::KeySet;
+use crate::mcp::description::without_query;
+
+/// Most seconds that clocks may disagree; tokens are taken a minute too early or too late.
+const SKEW_SECONDS_MAX: u64 = 30;
+/// The header by which a proxy says whose request it passes on.
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// Everything that was asked.
+pub(super) struct Facts {
+    pub(super) environment: Environment,
+    pub(super) daemon: Result<McpStatus, Away>,
+    /// What a client found at `/mcp`; nothing while that has no address.
+    pub(super) endpoint: Option<Exchange>,
+    /// The OAuth metadata; nothing where no token is asked for.
+    pub(super) metadata: Option<Exchange>,
+    /// The issuer's keys; nothing where no token is asked for.
+    pub(super) keys: Option<Exchange>,
+}
+
+/// The settings of this environment.
+pub(super) struct Environment {
+    /// `None` when one cannot be used.
+    pub(super) status: Option<McpStatus>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+/// Why the daemon does not answer.
+pub(super) struct Away {
+    message: String,
+    next: String,
+}
+
+impl Away {
+    pub(super) fn new(message: String, hints: &[String]) -> Self {
+        let next = if hints.is_empty() { "try again".to_owned() } else { hints.join("; ") };
+        Self { message, next }
+    }
+}
+
+/// What is decided.
+pub(super) struct Diagnosis {
+    pub(super) findings: Vec<Finding>,
+    /// The algorithms of the issuer's usable keys, one for each; nothing where they were not asked for or not had.
+    pub(super) keys: Option<Vec<&'static str>>,
+    /// By how many seconds the clock that differs most is ahead of this one; nothing when none was told.
+    pub(super) ahead_seconds: Option<i64>,
+}
+
+impl Facts {
+    /// Returns what clients meet: the daemon's settings, and those of this environment while it does not answer.
+    pub(super) fn subject(&self) -> Option<&McpStatus> {
+        self.daemon.as_ref().ok().or(self.environment.status.as_ref())
+    }
+
+    fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
+        [&self.endpoint, &self.metadata, &self.keys].into_iter().flatten()
+    }
+}
+
+/// Decides what is wrong.
+pub(super) fn diagnose(facts: &Facts) -> Diagnosis {
+    let mut findings = of_environment(&facts.environment);
+    match (&facts.daemon, &facts.environment.status) {
+        (Err(away), _) => {
+            findings.push(Finding::new(Code::DaemonAway, &away.message, &away.next));
+        }
+        (Ok(daemon), Some(environment)) => findings.extend(differences(environment, daemon)),
+        (Ok(_), None) => {}
+    }
+    let mut keys = None;
+    if let Some(subject) = facts.subject() {
+        findings.extend(facts.endpoint.as_ref().and_then(|it| of_endpoint(subject, it)));
+        if let Some(authorization) = &subject.authorization {
+            let resource = subject.endpoint.as_deref().unwrap_or_default();
+            let metadata = facts.metadata.as_ref();
+            findings.extend(metadata.and_then(|it| of_metadata(authorization, resource, it)));
+            match facts.keys.as_ref().map(|it| usable_keys(authorization, it)) {
+                Some(Ok(usable)) => keys = Some(usable),
+                Some(Err(finding)) => findings.push(finding),
+                None => {}
+            }
+        }
+    }
+    findings.extend(facts.daemon.as_ref().ok().and_then(of_proxy));
+    let skew = largest_skew(facts);
+    findings.extend(skew.and_then(|(url, seconds)| of_skew(url, seconds)));
+    Diagnosis { findings, keys, ahead_seconds: skew.map(|(_, seconds)| seconds) }
+}
+
+fn of_environment(environment: &Environment) -> Vec<Finding> {
+    let finding = |code, next: &'static str| {
+        move |problem: &Problem| Finding::new(code, problem.to_string(), next)
+    };
+    let refused = finding(Code::SettingRefused, "correct it; svcd check-config reads all settings");
+    let ignored = finding(Code::SettingIgnored, "correct the name, or remove the variable");
+    let problems = environment.problems.iter().map(refused);
+    problems.chain(environment.warnings.iter().map(ignored)).collect()
+}
+
+/// Returns a finding for each setting that the two do not share.
+fn differences(environment: &McpStatus, daemon: &McpStatus) -> Vec<Finding> {
+    let on = |is_on: bool| Some(if is_on { "on" } else { "off" }.to_owned());
+    let general = |status: &McpStatus| {
+        [
+            ("/mcp", on(status.enabled)),
+            ("modern routing", on(status.modern_routing)),
+            ("the default revision", Some(status.default_revision.to_string())),
+        ]
+    };
+    // What is off has no other settings.
+    let both_serve = environment.enabled && daemon.enabled;
+    let pairs = general(environment).into_iter().zip(general(daemon));
+    let served = served(environment).into_iter().zip(served(daemon)).filter(|_| both_serve);
+    let differing = pairs.chain(served).filter_map(|((what, here), (_, there))| {
+        let (here, there) = here.zip(there).filter(|(here, there)| here != there)?;
+        let next = "restart svcd after a change of its settings; otherwise run this with the environment of svcd";
+        let message =
+            format!("{what} is {here} in this environment, and {there} in the running daemon");
+        Some(Finding::new(Code::DaemonDiffers, message, next))
+    });
+    differing.collect()
+}
+
+/// Returns the settings of what is on; `None` is what cannot be compared.
+fn served(status: &McpStatus) -> [(&'static str, Option<String>); 4] {
+    let of_tokens = |show: fn(&McpAuthorization) -> String| {
+        Some(status.authorization.as_ref().map_or_else(|| "none".to_owned(), show))
+    };
+    [
+        // The daemon alone knows a port that the system chose.
+        ("the endpoint", status.endpoint.clone()),
+        ("the issuer of tokens", of_tokens(|it| it.issuer.clone())),
+        ("the address of its keys", of_tokens(|it| it.jwks_url.clone())),
+        ("the list of algorithms", of_tokens(|it| it.algorithms.join(","))),
+    ]
+}
+
+/// Decides about what a client without a token was answered.
+fn of_endpoint(subject: &McpStatus, exchange: &Exchange) -> Option<Finding> {
+    let url = &exchange.url;
+    let answer = match &exchange.outcome {
+        Ok(answer) => answer,
+        Err(cause) => {
+            let next = match &subject.public_url {
+                Some(_) => "check the name, TLS, and whether the proxy in front of svcd is running",
+                None => "is svcd running, with SVC_MCP=true, and listening at SVC_PUBLIC_LISTEN?",
+            };
+            let message = format!("nothing answers at {url}: {cause}");
+            return Some(Finding::new(Code::EndpointUnreachable, message, next));
+        }
+    };
+    match (answer.status, &subject.authorization) {
+        (401, Some(authorization)) => of_challenge(authorization, url, answer),
+        (200 | 400, Some(_)) if is_json_rpc(&answer.body) => Some(Finding::new(
+            Code::TokensNotAsked,
+            format!("{url} answers without a token, though svcd asks for one"),
+            "what stands in front of svcd answers itself, or adds a token: remove that",
+        )),
+        (200 | 400, None) if is_json_rpc(&answer.body) => of_era(subject, url, answer),
+        (status, _) => Some(Finding::new(
+            Code::EndpointRefuses,
+            format!("{url} answers HTTP {status}, which is not what a client of MCP expects"),
+            after_refusal(status),
+        )),
+    }
+}
+
+fn of_challenge(authorization: &McpAuthorization, url: &str, answer: &Answer) -> Option<Finding> {
+    let names = format!("resource_metadata=\"{}\"", authorization.resource_metadata);
+    let challenge = answer.challenge.as_deref().unwrap_or_default();
+    (!challenge.contains(&names)).then(|| {
+        let message = format!("{url} answers HTTP 401 without {names} in WWW-Authenticate");
+        let next =
+            "let the proxy pass on the 401 of svcd, and its header WWW-Authenticate, as they are";
+        Finding::new(Code::ChallengeMissing, message, next)
+    })
+}
+
+/// Compares the era that was answered in with the one that is set.
+fn of_era(subject: &McpStatus, url: &str, answer: &Answer) -> Option<Finding> {
+    let is_modern = answer.status == 200;
+    (is_modern != subject.modern_routing).then(|| {
+        let era = if is_modern { "the modern era too" } else { "the legacy era alone" };
+        let message = format!("{url} speaks {era}, which is not how svcd is set up");
+        let next = "is it another process that listens there? compare its settings, or restart it";
+        Finding::new(Code::EndpointDiffers, message, next)
+    })
+}
+
+const fn after_refusal(status: u16) -> &'static str {
+    match status {
+        300..=399 => "clients follow no redirect: set SVC_PUBLIC_URL to the address it leads to",
+        401 => "svcd asks for no token: let what stands in front of it ask for none either",
+        403 => {
+            "without tokens /mcp serves this machine only: take the proxy away, or set up tokens"
+        }
+        404 => "is SVC_MCP=true in svcd, and does the proxy pass on the path as it is?",
+        421 => "let the proxy pass on the Host header, or add that host to SVC_MCP_HOSTS",
+        429 => "let the proxy set X-Forwarded-For, so that each client has a rate of its own",
+        502..=504 => "does the proxy reach svcd at SVC_PUBLIC_LISTEN? svcctl status",
+        _ => "look at what stands in front of svcd, and at the log of svcd",
+    }
+}
+
+fn is_json_rpc(body: &[u8]) -> bool {
+    let body: Option<serde_json::Value> = serde_json::from_slice(body).ok();
+    body.is_some_and(|body| body.get("jsonrpc").is_some_and(|version| version == "2.0"))
+}
+
+fn of_metadata(
+    authorization: &McpAuthorization,
+    resource: &str,
+    exchange: &Exchange,
+) -> Option<Finding> {
+    let url = &exchange.url;
+    let document: Result<ProtectedResource, String> = read(exchange).and_then(|answer| {
+        serde_json::from_slice(&answer.body).map_err(|_| "it is no such document".to_owned())
+    });
+    match document {
+        Err(cause) => Some(Finding::new(
+            Code::MetadataUnavailable,
+            format!("the OAuth metadata cannot be had from {url}: {cause}"),
+            "let the proxy pass on /.well-known/oauth-protected-resource/mcp to svcd",
+        )),
+        Ok(document)
+            if document.resource == resource
+                && document.authorization_servers.contains(&authorization.issuer) =>
+        {
+            None
+        }
+        Ok(_) => Some(Finding::new(
+            Code::MetadataDiffers,
+            format!("the OAuth metadata at {url} names another resource or issuer than svcd"),
+            "is it another process that answers there? let the proxy pass the path on to svcd",
+        )),
+    }
+}
+
+/// Returns the algorithms of the keys that tokens are checked with, one for each key.
+fn usable_keys(
+    authorization: &McpAuthorization,
+    exchange: &Exchange,
+) -> Result<Vec<&'static str>, Finding> {
+    let answer = read(exchange).map_err(|cause| {
+        let shown = without_query(&exchange.url);
+        let message = format!("the keys of the issuer cannot be had from {shown}: {cause}");
+        let next = "is SVC_MCP_JWKS_URL right, and may this machine reach it?";
+        Finding::new(Code::KeysUnavailable, message, next)
+    })?;
+    let wanted: Vec<Algorithm> =
+        authorization.algorithms.iter().filter_map(|word| Algorithm::from_word(word)).collect();
+    let keys = KeySet::read(&answer.body, &wanted).ok_or_else(|| {
+        let algorithms = authorization.algorithms.join(", ");
+        let message = format!("the issuer publishes no key that can be used for {algorithms}");
+        let next = "each key needs a kid of its own; compare its alg with SVC_MCP_ALGORITHMS";
+        Finding::new(Code::KeysUnusable, message, next)
+    })?;
+    Ok(keys.keys().map(|key| key.algorithm().as_str()).collect())
+}
+
+/// Returns an answer that is a document.
+fn read(exchange: &Exchange) -> Result<&Answer, String> {
+    match &exchange.outcome {
+        Ok(answer) if answer.status == 200 => Ok(answer),
+        Ok(answer) => Err(format!("HTTP {}", answer.status)),
+        Err(cause) => Err(cause.clone()),
+    }
+}
+
+/// Decides about how requests arrive.
+fn of_proxy(daemon: &McpStatus) -> Option<Finding> {
+    let names = daemon.forwarding_headers.as_ref()?;
+    let is_https = daemon.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+    if daemon.enabled && daemon.authorization.is_none() && !names.is_empty() {
+        let message =
+            format!("the last request to /mcp came through a proxy ({})", names.join(", "));
+        let next = "it was refused: without tokens /mcp serves this machine only; set up tokens";
+        return Some(Finding::new(Code::ForwardingRefused, message, next));
+    }
+    (daemon.enabled && is_https && !names.iter().any(|name| name == FORWARDED_FOR)).then(|| {
+        let message = "the last request to /mcp arrived without X-Forwarded-For";
+        let next = "let the proxy set it, so that each client has a rate of its own: \
+                    proxy_set_header X-Forwarded-For $remote_addr";
+        Finding::new(Code::ForwardingMissing, message, next)
+    })
+}
+
+fn largest_skew(facts: &Facts) -> Option<(&str, i64)> {
+    let skews = facts.exchanges().filter_map(|exchange| {
+        Some((exchange.url.as_str(), exchange.outcome.as_ref().ok()?.ahead_seconds?))
+    });
+    skews.max_by_key(|(_, seconds)| seconds.unsigned_abs())
+}
+
+fn of_skew(url: &str, seconds: i64) -> Option<Finding> {
+    let by = seconds.unsigned_abs();
+    (by > SKEW_SECONDS_MAX).then(|| {
+        let side = if seconds > 0 { "ahead of" } else { "behind" };
+        let shown = without_query(url);
+        let message = format!("the clock behind {shown} is {by} s {side} this machine's");
+        let next = "synchronize both clocks: a minute off, and good tokens are refused";
+        Finding::new(Code::ClockSkew, message, next)
+    })
+}
+
+/// Returns each algorithm once.
+pub(super) fn distinct<'a>(algorithms: &[&'a str]) -> BTreeSet<&'a str> {
+    algorithms.iter().copied().collect()
+}
+
+#[cfg(test)]
+mod tests;

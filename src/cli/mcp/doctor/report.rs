@@ -1,0 +1,157 @@
+//! What the doctor prints: one JSON document, or tables for people.
+
+use std::io;
+
+use serde::Serialize;
+
+use super::diagnosis::{Diagnosis, Facts, distinct};
+use super::findings::Finding;
+use super::probe::Exchange;
+use crate::api::McpStatus;
+use crate::cli::output::{Output, or_dash};
+use crate::mcp::description::without_query;
+
+/// The report as a document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report<'a> {
+    /// What this environment says; null when it cannot be used.
+    environment: Option<&'a McpStatus>,
+    /// What the running daemon says; null when it does not answer.
+    daemon: Option<&'a McpStatus>,
+    endpoint: Option<Reached<'a>>,
+    metadata: Option<Reached<'a>>,
+    keys: Option<Keys<'a>>,
+    /// Seconds by which the clock that differs most is ahead of this one.
+    clock_skew_seconds: Option<i64>,
+    findings: &'a [Finding],
+}
+
+/// An address that was asked.
+#[derive(Serialize)]
+struct Reached<'a> {
+    url: &'a str,
+    /// The HTTP status; null when nothing answered.
+    status: Option<u16>,
+}
+
+#[derive(Serialize)]
+struct Keys<'a> {
+    #[serde(flatten)]
+    reached: Reached<'a>,
+    /// How many tokens can be checked with.
+    usable: usize,
+    /// What they sign with, each once.
+    algorithms: Vec<&'static str>,
+}
+
+fn reached(exchange: &Exchange) -> Reached<'_> {
+    let status = exchange.outcome.as_ref().ok().map(|answer| answer.status);
+    Reached { url: without_query(&exchange.url), status }
+}
+
+/// Returns the report as a document.
+pub(super) fn of<'a>(facts: &'a Facts, diagnosis: &'a Diagnosis) -> Report<'a> {
+    let usable = diagnosis.keys.as_deref().unwrap_or_default();
+    Report {
+        environment: facts.environment.status.as_ref(),
+        daemon: facts.daemon.as_ref().ok(),
+        endpoint: facts.endpoint.as_ref().map(reached),
+        metadata: facts.metadata.as_ref().map(reached),
+        keys: facts.keys.as_ref().map(|exchange| Keys {
+            reached: reached(exchange),
+            usable: usable.len(),
+            algorithms: distinct(usable).into_iter().collect(),
+        }),
+        clock_skew_seconds: diagnosis.ahead_seconds,
+        findings: &diagnosis.findings,
+    }
+}
+
+/// Prints the report for people.
+pub(super) fn show(facts: &Facts, diagnosis: &Diagnosis, output: Output) -> io::Result<()> {
+    let here = facts.environment.status.as_ref().map(settings);
+    let there = facts.daemon.as_ref().ok().map(settings);
+    let cell = |column: &Option<[String; 7]>, row: usize| {
+        or_dash(column.as_ref().and_then(|column| column.get(row)))
+    };
+    let rows = SETTINGS.iter().enumerate();
+    let rows =
+        rows.map(|(row, name)| vec![(*name).to_owned(), cell(&here, row), cell(&there, row)]);
+    output.table(&["SETTING", "THIS ENVIRONMENT", "RUNNING DAEMON"], rows.collect())?;
+    let checks = checks(facts, diagnosis);
+    if !checks.is_empty() {
+        output.raw(b"\n")?;
+        output.table(&["AS A CLIENT", "ANSWER", "ADDRESS"], checks)?;
+    }
+    for finding in &diagnosis.findings {
+        output.raw(b"\n")?;
+        output.facts(vec![("finding", finding.message.clone()), ("next", finding.next.clone())])?;
+    }
+    if diagnosis.findings.is_empty() {
+        output.raw(b"\nnothing is wrong\n")?;
+    }
+    Ok(())
+}
+
+const SETTINGS: [&str; 7] = [
+    "transports",
+    "default era",
+    "supported revisions",
+    "modern routing",
+    "default revision",
+    "endpoint",
+    "issuer of tokens",
+];
+
+/// Returns the settings in the order of [`SETTINGS`].
+fn settings(status: &McpStatus) -> [String; 7] {
+    let revisions = &status.supported_revisions;
+    let revisions: Vec<&str> =
+        revisions.modern.iter().chain(&revisions.legacy).map(AsRef::as_ref).collect();
+    [
+        status.transports.join(", "),
+        status.default_era.to_string(),
+        revisions.join(", "),
+        if status.modern_routing { "enabled" } else { "disabled" }.to_owned(),
+        status.default_revision.to_string(),
+        or_dash(status.endpoint.as_ref()),
+        or_dash(status.authorization.as_ref().map(|authorization| &authorization.issuer)),
+    ]
+}
+
+fn checks(facts: &Facts, diagnosis: &Diagnosis) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let mut add = |what: &str, answer: String, place: &str| {
+        rows.push(vec![what.to_owned(), answer, place.to_owned()]);
+    };
+    for (what, exchange) in [("endpoint", &facts.endpoint), ("metadata", &facts.metadata)] {
+        if let Some(exchange) = exchange {
+            add(what, status_of(exchange), without_query(&exchange.url));
+        }
+    }
+    if let Some(exchange) = &facts.keys {
+        let answer = match &diagnosis.keys {
+            Some(usable) => {
+                let algorithms: Vec<&str> = distinct(usable).into_iter().collect();
+                format!("{} usable: {}", usable.len(), algorithms.join(", "))
+            }
+            None => status_of(exchange),
+        };
+        add("keys", answer, without_query(&exchange.url));
+    }
+    if let Some(ahead) = diagnosis.ahead_seconds {
+        add("clocks", format!("{} s apart", ahead.unsigned_abs()), "");
+    }
+    let daemon = facts.daemon.as_ref().ok();
+    if let Some(names) = daemon.and_then(|daemon| daemon.forwarding_headers.as_ref()) {
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        add("proxy headers", names, "");
+    }
+    rows
+}
+
+fn status_of(exchange: &Exchange) -> String {
+    let status = exchange.outcome.as_ref().ok().map(|answer| format!("HTTP {}", answer.status));
+    status.unwrap_or_else(|| "none".to_owned())
+}
