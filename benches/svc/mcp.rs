@@ -105,7 +105,11 @@ fn request(svcd: &Svcd, headers: &str, method: &str, params: &Value) -> Vec<u8> 
 }
 
 fn initialize(svcd: &Svcd, authorization: &str) -> String {
-    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {} });
+    let params = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": { "name": "bench", "version": "1" },
+    });
     let mut stream = connect(svcd.public);
     stream.get_mut().write_all(&request(svcd, authorization, "initialize", &params)).unwrap();
     let (head, _) = answer(&mut stream);
