@@ -27,9 +27,8 @@ const GATED: &str = "/fixture/gated";
 const MESSAGE_BYTES_MAX: usize = 64 << 10;
 /// From one event of a stream that ticks to its next.
 const TICK: Duration = Duration::from_secs(1);
-/// Bytes of an event of a flood: its queue full of them is more than systems keep between two processes, and little
-/// enough for a dozen floods within the budget of a listener.
-const FLOOD_BYTES: usize = 256 << 10;
+/// Bytes of an event of a flood: its queue full of them is more than systems keep between two processes.
+const FLOOD_BYTES: usize = 1 << 20;
 /// How long a session takes that is told to wait.
 const WAIT: Duration = Duration::from_secs(2);
 /// The last event of a stream that the server ends.
