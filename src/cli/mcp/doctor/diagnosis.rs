@@ -83,7 +83,9 @@ pub(super) fn diagnose(facts: &Facts) -> Diagnosis {
         findings.extend(facts.endpoint.as_ref().and_then(|it| of_endpoint(subject, it)));
         if let Some(authorization) = &subject.authorization {
             let resource = subject.endpoint.as_deref().unwrap_or_default();
-            let metadata = facts.metadata.as_ref();
+            // Where nothing answers at all, that is the one thing that is wrong.
+            let is_reached = facts.endpoint.as_ref().is_none_or(|it| it.outcome.is_ok());
+            let metadata = facts.metadata.as_ref().filter(|_| is_reached);
             findings.extend(metadata.and_then(|it| of_metadata(authorization, resource, it)));
             match facts.keys.as_ref().map(|it| usable_keys(authorization, it)) {
                 Some(Ok(usable)) => keys = Some(usable),

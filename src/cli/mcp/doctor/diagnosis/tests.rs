@@ -184,6 +184,12 @@ fn what_answers_at_the_endpoint_is_judged_by_what_it_should_be() {
         let silent = |it: &mut Facts| it.endpoint.as_mut().unwrap().outcome = Err("late".into());
         check(facts, silent, &[Code::EndpointUnreachable]);
     }
+    let all_silent = |it: &mut Facts| {
+        for exchange in [&mut it.endpoint, &mut it.metadata] {
+            exchange.as_mut().unwrap().outcome = Err("late".into());
+        }
+    };
+    check(remote(), all_silent, &[Code::EndpointUnreachable]);
     let modern = |facts: &mut Facts| {
         facts.daemon = Ok(with(LOCAL, "MCP_V2_EXPERIMENTAL", "true"));
         facts.environment = environment(with(LOCAL, "MCP_V2_EXPERIMENTAL", "true"));
