@@ -9,6 +9,9 @@ use serde_json::Value;
 use crate::daemon::PATIENCE;
 use crate::daemon::ask::Ask;
 
+/// Comments before an event that is waited for. They keep a stream alive, so that no read would time out.
+const COMMENTS_MAX: usize = 2;
+
 /// An open stream. Dropped, its client has gone.
 pub(super) struct EventStream {
     reader: BufReader<TcpStream>,
@@ -79,12 +82,13 @@ impl EventStream {
 
     /// Returns the next event with data; nothing after the last.
     pub(super) fn next(&mut self) -> Option<Event> {
-        loop {
+        for _ in 0..=COMMENTS_MAX {
             let event = self.next_of_any_kind()?;
             if event.data.is_some() {
                 return Some(event);
             }
         }
+        panic!("neither an event nor the end came: {self:?}")
     }
 
     /// Returns the next message, past events that have none.
