@@ -82,7 +82,7 @@ fn thousands_of_streams_and_sockets_leave_webhooks_alone_and_nothing_behind() {
     };
     push();
     let (before, mut probes, mut after) = (Held::of(&daemon), Probes::default(), Vec::new());
-    for round in 0..6 {
+    for round in 0..10 {
         let open = |_| -> TcpStream {
             match round % 2 {
                 0 => events::open_stream(address, "/fixture/ticks"),
@@ -108,6 +108,7 @@ fn thousands_of_streams_and_sockets_leave_webhooks_alone_and_nothing_behind() {
         after.push(held.rss_kib);
     }
     say(&probes.verdict());
-    // What the allocator keeps of the first ones is enough for all that follow.
-    assert!(after[5] < after[3] + (4 << 10), "{after:?}");
+    // What the allocator keeps of the first ones is nearly enough for all that follow: it grows less and less, and by
+    // less than half a KiB for each of the last.
+    assert!(after[9] < after[7] + (2 << 10), "{after:?}");
 }
