@@ -62,7 +62,7 @@ pub struct Settings {
 /// Who calls: one name for one owner of tokens, and which of its clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// The owner; empty where nobody is asked for a token.
+    /// The owner of the token; empty where no token is required.
     pub subject: String,
     /// The client that the token was given to.
     pub client: String,

@@ -287,7 +287,7 @@ fn issuer() -> (SocketAddr, impl Fn(&str) -> String) {
     (address, token)
 }
 
-/// An address that nobody listens at: a public URL is needed before the daemon has one.
+/// Returns an unused address. The public URL is a setting, so the port must be known before the daemon starts.
 fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }

@@ -35,7 +35,7 @@ pub struct AccessTokens {
     refused: LogThrottle,
 }
 
-/// Why a token lets nobody in.
+/// Why a token is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// It proves nothing; another one is needed.

@@ -1,4 +1,4 @@
-//! What seals the states of requests that take several rounds. Whoever may send such a request may go on with it.
+//! The key that seals the state of multi-round requests, and the record of states that were used.
 
 use crate::app::{App, Error};
 use crate::domain::time::Timestamp;

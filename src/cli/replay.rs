@@ -102,7 +102,7 @@ fn send(
         let wait = failure.setback().and_then(|setback| retry::wait(setback, failures, retries));
         let Some(wait) = wait else { return Err(failure) };
         remark(wait, &failure, output);
-        // Nobody stops this wait but the signal that ends the process.
+        // Only the signal that ends the process interrupts this wait.
         let _over = Notify::new().pause(wait);
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn intake(config: &ForgeConfig) -> IntakeRules {
     }
 }
 
-/// Returns whom results are believed from; nothing when that is nobody.
+/// Returns the issuers and secrets that results are accepted with; nothing when none is configured.
 pub(super) fn results(
     config: &ForgeConfig,
     clock: &Arc<dyn Clock>,

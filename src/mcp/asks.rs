@@ -37,7 +37,7 @@ impl Asks {
         Some(id)
     }
 
-    /// Goes on with what waited for an answer. An answer that nobody waits for is nothing.
+    /// Goes on with what waited for an answer. An answer to no open question is ignored.
     pub(super) fn answer(&self, response: &Response<'_>) {
         let then = lock(&self.waiting).remove(&response.id);
         let Some(then) = then else { return };

@@ -60,7 +60,7 @@ impl Call {
         &self.params
     }
 
-    /// Says whether nobody wants its result any more.
+    /// Says whether the client no longer wants the result.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.stream.is_cancelled()
@@ -111,7 +111,7 @@ impl Call {
     }
 
     /// Ends this round with what the client is to find out before it sends the request again: requests by the client's
-    /// own keys for their answers. `state` comes back with it, and nobody but this server can read or change it.
+    /// own keys for their answers. `state` comes back with it, and only this server can read or change it.
     pub fn require(self, requests: Map<String, Value>, state: Option<Value>) {
         let mut result = Map::from_iter([
             ("resultType".to_owned(), "input_required".into()),

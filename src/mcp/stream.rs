@@ -93,7 +93,7 @@ impl Stream {
         lock(&self.0).name
     }
 
-    /// Sends a message. Nobody may be there any more; then it is kept, if the client may come back.
+    /// Sends a message. If the client has gone, the message is kept where the client may resume.
     pub fn send(&self, message: String) {
         let mut state = lock(&self.0);
         if state.is_over {

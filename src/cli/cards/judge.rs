@@ -145,7 +145,7 @@ fn send(client: &Client, media_type: HeaderValue, body: &[u8]) -> Result<Answer,
         let wait =
             refusal.setback().and_then(|setback| retry::wait(setback, failures, RETRIES_MAX));
         let Some(wait) = wait else { return Err(refusal) };
-        // Nobody stops this wait but the signal that ends the process.
+        // Only the signal that ends the process interrupts this wait.
         let _over = Notify::new().pause(wait);
     }
 }

@@ -64,7 +64,7 @@ fn connect(path: &Path, timeout: Duration) -> Result<UnixStream, Error> {
         match net::connect(&socket, &address) {
             Ok(()) => break,
             Err(Errno::AGAIN | Errno::INTR) if clock.monotonic() < end => {
-                // Nobody stops this wait but the signal that ends the process.
+                // Only the signal that ends the process interrupts this wait.
                 let _over = Notify::new().pause(CONNECT_RETRY);
             }
             Err(Errno::AGAIN | Errno::INTR) => return Err(Error::Timeout(Timeout::Connect)),
@@ -158,7 +158,7 @@ mod tests {
         };
         assert!(matches!(refused, Error::Timeout(Timeout::Connect)), "{refused}");
         assert!(waiting.len() > 1);
-        // There is room again for whoever waits a little.
+        // After a short wait the backlog has room again.
         drop(listener.accept().unwrap());
         assert!(connect(&path, Duration::from_secs(60)).is_ok());
     }

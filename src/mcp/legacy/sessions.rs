@@ -1,4 +1,4 @@
-//! The sessions of the legacy era: bound to who began them, few for each caller, and gone when nobody uses them. They
+//! The sessions of the legacy era: bound to who began them, limited for each caller, and ended when idle. They
 //! live in this process; after a restart a client begins anew.
 
 use std::collections::HashMap;
@@ -258,7 +258,7 @@ impl Session {
         }
     }
 
-    /// Forgets streams that have ended and that nobody comes back to.
+    /// Forgets streams that have ended and whose last message was delivered.
     pub(super) fn forget_finished(&self) {
         lock(&self.streams).forget_finished();
     }
@@ -280,7 +280,7 @@ impl Session {
         now.saturating_sub(*lock(&self.used_at)) >= idle && !self.is_in_use()
     }
 
-    /// Says whether somebody waits for something of it.
+    /// Says whether a request or an open stream still needs it.
     fn is_in_use(&self) -> bool {
         let streams = lock(&self.streams);
         let mut all = streams.of_requests.iter().map(|(_, it)| it).chain(&streams.standalone);

@@ -86,8 +86,12 @@ fn each_part_of_the_binding_counts_and_where_it_ends() {
     ];
     for (number, other) in others.iter().enumerate() {
         // Also after its expiry: who may not use it learns nothing of it.
-        for now in [just_before(END), END] {
-            assert_eq!(sealer().open(&text, other, now).err(), Some(Fault::NotOurs), "{number}");
+        for instant in [just_before(END), END] {
+            assert_eq!(
+                sealer().open(&text, other, instant).err(),
+                Some(Fault::NotOurs),
+                "{number}"
+            );
         }
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct Diagnosis {
     pub(super) findings: Vec<Finding>,
     /// The algorithms of the issuer's usable keys, one for each; nothing where they were not asked for or not had.
     pub(super) keys: Option<Vec<&'static str>>,
-    /// By how many seconds the clock that differs most is ahead of this one; nothing when none was told.
+    /// Largest clock difference in seconds, positive when the other clock is ahead; nothing when no server sent its time.
     pub(super) ahead_seconds: Option<i64>,
 }
 

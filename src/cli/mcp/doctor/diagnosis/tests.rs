@@ -155,7 +155,7 @@ fn each_setting_that_differs_is_one_finding() {
         assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), differs, "{found:?}");
         assert!(found[0].message.contains("in this environment, and "));
     }
-    // Only the daemon knows its port, and a query is compared by nobody.
+    // Only the daemon knows its port, and the query is left out of the comparison.
     assert_eq!(differences(&with(LOCAL, "SVC_PUBLIC_LISTEN", "127.0.0.1:0"), &status(LOCAL)), []);
     let other_query = with(REMOTE, "SVC_MCP_JWKS_URL", "https://issuer.example/keys?key=2");
     assert_eq!(differences(&other_query, &status(REMOTE)), []);
