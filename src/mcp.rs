@@ -134,8 +134,8 @@ impl Server {
         metrics: Arc<Metrics>,
     ) -> Self {
         let sessions = Sessions::new(settings.limits, Arc::clone(&clock), ids);
-        let Limits { max, per_caller_max, .. } = settings.limits;
-        let subscriptions = Subscriptions::new(max, per_caller_max);
+        let Limits { max, per_subject_max, .. } = settings.limits;
+        let subscriptions = Subscriptions::new(max, per_subject_max);
         let (sessions, subscriptions) = (Arc::new(sessions), Arc::new(subscriptions));
         let changes = Changes::new({
             let (sessions, subscriptions) = (Arc::clone(&sessions), Arc::clone(&subscriptions));

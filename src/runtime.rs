@@ -2,6 +2,7 @@
 //! tests can put something else there and nothing goes around it.
 
 pub mod clock;
+pub mod keyed_semaphore;
 pub mod log_throttle;
 pub mod mutex;
 pub mod notify;

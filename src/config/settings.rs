@@ -218,7 +218,12 @@ pub const SETTINGS: &[Setting] = &[
         (1, 86_400),
         "A session ends when it is not used for this long, in seconds.",
     ),
-    number("SVC_MCP_STREAMS_MAX", "512", (1, 32_768), "Most event streams of /mcp at once."),
+    number(
+        "SVC_MCP_STREAMS_MAX",
+        "512",
+        (1, 32_768),
+        "Most event streams of /mcp at once; one subject of tokens has at most a quarter of them.",
+    ),
     number(
         "SVC_MCP_BODY_BYTES",
         "1048576",

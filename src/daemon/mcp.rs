@@ -65,7 +65,7 @@ pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) ->
         offered: protocol.offered,
         limits: Limits {
             max: config.sessions_max,
-            per_caller_max: config.sessions_per_subject_max,
+            per_subject_max: config.sessions_per_subject_max,
             idle: config.session_idle,
         },
     };

@@ -17,6 +17,7 @@ use crate::mcp::era::Header;
 use crate::mcp::rpc::{Code, Error};
 use crate::mcp::stream::Channel;
 use crate::mcp::{self, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
+use crate::runtime::keyed_semaphore::{KeyedPermit, KeyedSemaphore};
 use crate::runtime::semaphore::{Permit, Semaphore};
 
 const EVENTS: &str = "text/event-stream";
@@ -25,11 +26,17 @@ const LAST: &str = "retry: 1000\n\n";
 /// When a client comes back whose stream broke, in milliseconds.
 const RETRY_MILLIS: u32 = 1_000;
 
+/// One owner of tokens has at most one of so many shares of the streams.
+const SHARES: usize = 4;
+
 /// The protocol behind `/mcp`.
 pub struct Endpoint {
     server: Arc<Server>,
     /// A permit for each stream.
     streams: Semaphore,
+    /// The same for each owner of tokens.
+    streams_of: KeyedSemaphore<String>,
+    streams_max: usize,
     /// Longest message, in bytes.
     pub(super) body_bytes_max: usize,
 }
@@ -38,7 +45,8 @@ impl Endpoint {
     /// Returns the endpoint of a server, with at most so many streams and messages of so many bytes.
     #[must_use]
     pub fn new(server: Arc<Server>, streams_max: usize, body_bytes_max: usize) -> Self {
-        Self { server, streams: Semaphore::new(streams_max), body_bytes_max }
+        let (streams, streams_of) = (Semaphore::new(streams_max), KeyedSemaphore::default());
+        Self { server, streams, streams_of, streams_max, body_bytes_max }
     }
 
     /// Ends everything that lasts, so that no client waits for it.
@@ -47,13 +55,25 @@ impl Endpoint {
     }
 
     /// Takes a permit for a stream. When there is none, streams whose clients have gone are looked for.
-    fn stream_permit(&self) -> Option<Permit> {
-        let take = || self.streams.take(Duration::ZERO);
+    fn stream_permit(&self, caller: &Caller) -> Option<StreamPermit> {
+        // Without tokens nobody can be told from anybody else.
+        let is_known = !caller.subject.is_empty();
+        let own_max = if is_known { self.streams_max.div_ceil(SHARES) } else { self.streams_max };
+        let take = || {
+            let own = self.streams_of.take(caller.subject.clone(), own_max)?;
+            Some(StreamPermit { _own: own, _of_all: self.streams.take(Duration::ZERO)? })
+        };
         take().or_else(|| {
             self.server.sweep();
             take()
         })
     }
+}
+
+/// The right to a stream, for as long as it lasts.
+struct StreamPermit {
+    _own: KeyedPermit<String>,
+    _of_all: Permit,
 }
 
 /// Returns the media type and the body of what the gate refuses. It has no id, because no message was read.
@@ -129,7 +149,7 @@ fn handle(
         Reply::Open(begin) => {
             let endpoint = Arc::clone(endpoint);
             Work::blocking(move |request| {
-                open(&endpoint, request, accepts, begin).unwrap_or_else(|NoRoom| {
+                open(&endpoint, &caller, request, accepts, begin).unwrap_or_else(|NoRoom| {
                     let message = "there are as many streams as there may be; try later";
                     let refused =
                         endpoint.server.refuse(Status::Unavailable, message, &request.body);
@@ -143,12 +163,13 @@ fn handle(
 /// Opens a channel to the client and lets the server use it. A client that takes no events gets the last message alone.
 fn open(
     endpoint: &Endpoint,
+    caller: &Caller,
     request: &Request,
     accepts: Accepts,
     begin: impl FnOnce(Box<dyn Channel>),
 ) -> Result<Answer, NoRoom> {
     let long_lived: &LongLived = request.long_lived.as_ref().ok_or(NoRoom)?;
-    let permit = endpoint.stream_permit().ok_or(NoRoom)?;
+    let permit = endpoint.stream_permit(caller).ok_or(NoRoom)?;
     if accepts.events {
         let (sender, events) = long_lived.events(LAST)?;
         begin(Box::new(EventChannel { sender, _permit: permit }));
@@ -172,7 +193,7 @@ fn event(message: &str, event_id: Option<&str>) -> String {
 /// Messages as events.
 struct EventChannel {
     sender: Sender<String>,
-    _permit: Permit,
+    _permit: StreamPermit,
 }
 
 impl Channel for EventChannel {
@@ -192,7 +213,7 @@ impl Channel for EventChannel {
 /// The last message as the answer.
 struct LateChannel {
     sender: Mutex<Option<LateSender<Response>>>,
-    _permit: Permit,
+    _permit: StreamPermit,
 }
 
 impl LateChannel {

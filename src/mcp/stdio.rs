@@ -21,7 +21,7 @@ use crate::runtime::mutex::lock;
 const LINE_BYTES_MAX: usize = 4 << 20;
 
 /// Limits of the one session that a client has here. It lasts as long as the process: a client could not begin another.
-pub const LIMITS: Limits = Limits { max: 1, per_caller_max: 1, idle: Duration::MAX };
+pub const LIMITS: Limits = Limits { max: 1, per_subject_max: 1, idle: Duration::MAX };
 
 /// Where messages go.
 pub type Output = Arc<Mutex<dyn Write + Send>>;

@@ -1,36 +1,34 @@
 //! Who the peers are, and how much each of them holds, so that none can take everything: connections
 //! of a direct peer, requests under way of a client behind a trusted proxy.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
-use crate::runtime::mutex::lock;
+use crate::runtime::keyed_semaphore::{KeyedPermit, KeyedSemaphore};
 
 /// The addresses a request passed, each proxy adding the one it saw at the right.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-
-type Counts = Arc<Mutex<HashMap<IpAddr, u16>>>;
 
 /// What each peer holds. Behind a trusted proxy are many people, so it has no cap.
 #[derive(Debug)]
 pub(super) struct Peers {
     max: u16,
     trusted: Vec<IpNet>,
-    counts: Counts,
+    held: KeyedSemaphore<IpAddr>,
 }
 
 /// One that was counted; given back when dropped. A trusted proxy's is not counted.
 #[derive(Debug)]
-pub(super) struct Place(Option<(Counts, IpAddr)>);
+pub(super) struct Place {
+    _held: Option<KeyedPermit<IpAddr>>,
+}
 
 impl Peers {
     /// Returns a count that allows `max` connections each, and any number from `trusted` networks.
     pub(super) fn new(max: u16, trusted: Vec<IpNet>) -> Self {
-        Self { max, trusted, counts: Counts::default() }
+        Self { max, trusted, held: KeyedSemaphore::default() }
     }
 
     /// Returns whose request it is: the rightmost address that is no trusted proxy. What stands to
@@ -65,15 +63,8 @@ impl Peers {
 
     /// Counts one more connection or request, unless the peer has as many as it may.
     pub(super) fn take(&self, peer: IpAddr) -> Option<Place> {
-        let Some(peer) = self.charged(peer) else { return Some(Place(None)) };
-        let mut counts = lock(&self.counts);
-        let count = counts.entry(peer).or_default();
-        if *count >= self.max {
-            return None;
-        }
-        *count += 1;
-        drop(counts);
-        Some(Place(Some((Arc::clone(&self.counts), peer))))
+        let Some(peer) = self.charged(peer) else { return Some(Place { _held: None }) };
+        self.held.take(peer, usize::from(self.max)).map(|held| Place { _held: Some(held) })
     }
 }
 
@@ -83,19 +74,6 @@ pub(super) fn subscriber(client: IpAddr) -> IpAddr {
         IpAddr::V4(_) => client,
         IpAddr::V6(address) => {
             IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes())
-        }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let Some((counts, peer)) = &self.0 else { return };
-        let mut counts = lock(counts);
-        if let Some(count) = counts.get_mut(peer) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(peer);
-            }
         }
     }
 }
@@ -117,7 +95,6 @@ mod tests {
         let many: Vec<_> = (0..9).map(|_| peers.take(proxy)).collect();
         assert!(many.iter().all(Option::is_some));
         drop(place);
-        assert!(peers.counts.lock().unwrap().is_empty());
         assert!(peers.take(stranger).is_some());
         let [one, same, other] = ["2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"];
         let _place = peers.take(one.parse().unwrap()).unwrap();

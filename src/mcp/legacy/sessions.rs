@@ -25,8 +25,8 @@ const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 pub struct Limits {
     /// Most of all callers together.
     pub max: usize,
-    /// Most of one caller.
-    pub per_caller_max: usize,
+    /// Most of one subject, by whatever clients.
+    pub per_subject_max: usize,
     /// How long one is kept that is not used.
     pub idle: Duration,
 }
@@ -81,7 +81,7 @@ impl Sessions {
         Self { limits, clock, all }
     }
 
-    /// Begins a session. Where there is no room, the one that was not used for the longest ends; those in use stay, and
+    /// Begins a session. Where there is no room for the subject, or at all, the one that was not used for the longest ends; those in use stay, and
     /// when all are, there is no session.
     pub(super) fn begin(&self, owner: &Caller, revision: Legacy) -> Option<Arc<Session>> {
         let now = self.clock.monotonic();
@@ -91,9 +91,10 @@ impl Sessions {
             all.swept_at = now;
             ended.extend(all.take_where(|it| it.is_idle(now, self.limits.idle)));
         }
-        let own = all.by_id.values().filter(|session| session.owner == *owner).count();
-        let has_room = if own >= self.limits.per_caller_max {
-            all.take_oldest(|session| session.owner == *owner, &mut ended)
+        let is_own = |session: &Session| session.owner.subject == owner.subject;
+        let own = all.by_id.values().filter(|session| is_own(session)).count();
+        let has_room = if own >= self.limits.per_subject_max {
+            all.take_oldest(is_own, &mut ended)
         } else {
             all.by_id.len() < self.limits.max || all.take_oldest(|_| true, &mut ended)
         };

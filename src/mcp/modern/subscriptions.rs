@@ -19,21 +19,21 @@ const ID: &str = "io.modelcontextprotocol/subscriptionId";
 /// All streams.
 pub struct Subscriptions {
     max: usize,
-    per_caller_max: usize,
+    per_subject_max: usize,
     all: Mutex<Vec<Subscription>>,
 }
 
 struct Subscription {
     id: Id,
-    caller: Caller,
+    subject: String,
     stream: Stream,
     lists: Vec<List>,
 }
 
 impl Subscriptions {
-    /// Returns none, of which there may be so many of all callers, and of each.
-    pub(in crate::mcp) const fn new(max: usize, per_caller_max: usize) -> Self {
-        Self { max, per_caller_max, all: Mutex::new(Vec::new()) }
+    /// Returns none, of which there may be so many in all, and of each subject.
+    pub(in crate::mcp) const fn new(max: usize, per_subject_max: usize) -> Self {
+        Self { max, per_subject_max, all: Mutex::new(Vec::new()) }
     }
 
     /// Opens a caller's stream, and says first what will be heard on it: what was asked for, as far as this server tells
@@ -55,8 +55,8 @@ impl Subscriptions {
         let lists: Vec<List> = List::ALL.iter().copied().filter(may_hear).collect();
         let mut all = lock(&self.all);
         all.retain(|it| it.stream.is_attached());
-        let own = all.iter().filter(|it| it.caller == caller).count();
-        if all.len() >= self.max || own >= self.per_caller_max {
+        let own = all.iter().filter(|it| it.subject == caller.subject).count();
+        if all.len() >= self.max || own >= self.per_subject_max {
             drop(all);
             let error = Error::new(Code::Internal, "there are too many subscriptions; try later");
             return stream.finish(error.of(id).to_message());
@@ -64,7 +64,7 @@ impl Subscriptions {
         let granted = Map::from_iter(lists.iter().map(|list| (member(*list), true.into())));
         let params = json!({ "notifications": granted, "_meta": { ID: id.to_value() } });
         stream.send(rpc::notification("notifications/subscriptions/acknowledged", &params));
-        all.push(Subscription { id: id.clone(), caller, stream, lists });
+        all.push(Subscription { id: id.clone(), subject: caller.subject, stream, lists });
     }
 
     /// Tells those that have subscribed to changes of a list.

@@ -94,11 +94,17 @@ impl Drop for ToClient {
     }
 }
 
+/// Returns who calls: a subject, and after a slash its client where that matters.
+fn caller(who: &str) -> Caller {
+    let (subject, client) = who.split_once('/').unwrap_or((who, "client"));
+    Caller { subject: subject.to_owned(), client: client.to_owned() }
+}
+
 impl InProcess {
     /// Returns a server with at most so many sessions of all callers, and of one.
-    pub(super) fn new(modern: bool, max: usize, per_caller_max: usize) -> Self {
+    pub(super) fn new(modern: bool, max: usize, per_subject_max: usize) -> Self {
         let world = World::new();
-        let limits = Limits { max, per_caller_max, idle: IDLE };
+        let limits = Limits { max, per_subject_max, idle: IDLE };
         let settings = Settings { modern, offered: Legacy::DEFAULT, limits };
         let backend: Arc<dyn Backend> = Arc::<svc::app::App>::clone(&world.app);
         let clock = Arc::<ManualClock>::clone(&world.clock);
@@ -116,7 +122,7 @@ impl InProcess {
         headers: &[(&str, &str)],
         message: &[u8],
     ) -> Reply {
-        let caller = Caller { subject: who.to_owned(), client: "client".to_owned() };
+        let caller = caller(who);
         let (session, headers) = (session.map_or(Header::Absent, Header::Is), Sent(headers));
         let context = Context { caller: &caller, session, headers: Some(&headers) };
         self.server.post(message, context)
@@ -124,7 +130,7 @@ impl InProcess {
 
     /// Opens the stream of a session.
     pub(super) fn open(&self, who: &str, session: &str) -> Client {
-        let caller = Caller { subject: who.to_owned(), client: "client".to_owned() };
+        let caller = caller(who);
         let headers = Sent(&[]);
         let session = Header::Is(session);
         let context = Context { caller: &caller, session, headers: Some(&headers) };

@@ -31,8 +31,14 @@ pub(super) struct Issuer {
 impl Issuer {
     /// Returns the header of a good token for an owner.
     pub(super) fn bearer(&self, subject: &str) -> String {
+        self.bearer_by(subject, "a-client")
+    }
+
+    /// Returns the header of a good token that an owner has given to a client.
+    pub(super) fn bearer_by(&self, subject: &str, client: &str) -> String {
         let now = SystemClock::new().now().micros() / 1_000_000;
         let claims = with(self.keys.claims(now), "sub", subject.into());
+        let claims = with(claims, "client_id", client.into());
         format!("Bearer {}", self.keys.sign("ES256", &claims))
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::service::{Service, assert_refused};
 use super::wire::EventStream;
-use super::{call, request};
+use super::{call, initialize, request};
 use crate::daemon::ask::Ask;
 use crate::daemon::wait_for;
 
@@ -249,6 +249,30 @@ fn beyond_the_most_streams_is_503_until_one_of_them_ends() {
     drop(stream);
     wait_for("room", || {
         let stream = EventStream::open(service.address(), &standalone(&service, &other));
+        (stream.status == 200).then_some(())
+    });
+}
+
+#[test]
+fn one_owner_of_tokens_has_a_quarter_of_the_streams() {
+    let (service, issuer) = Service::with_tokens(&[("SVC_MCP_STREAMS_MAX", "8")]);
+    let stream_of = |bearer: &str| {
+        let begin = service.post(&initialize("2025-11-25")).header("Authorization", bearer);
+        let session = service.begin_as(begin);
+        standalone(&service, &session).header("Authorization", bearer)
+    };
+    let [alice, bob] = ["alice", "bob"].map(|who| issuer.bearer(who));
+    let of_alice = [0; 2].map(|_| service.open(&stream_of(&alice)));
+    // Another client of hers is no other owner.
+    for bearer in [&alice, &issuer.bearer_by("alice", "another")] {
+        let refused = EventStream::open(service.address(), &stream_of(bearer));
+        assert_eq!(refused.status, 503, "{refused:?}");
+        assert_ne!(refused.header("retry-after"), "");
+    }
+    let _of_bob = [0; 2].map(|_| service.open(&stream_of(&bob)));
+    drop(of_alice);
+    wait_for("room", || {
+        let stream = EventStream::open(service.address(), &stream_of(&alice));
         (stream.status == 200).then_some(())
     });
 }

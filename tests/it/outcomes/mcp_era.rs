@@ -47,7 +47,7 @@ impl Backend for NoBackend {
 }
 
 fn server(modern: bool) -> Server {
-    let limits = Limits { max: 50_000, per_caller_max: 50_000, idle: Duration::from_hours(1) };
+    let limits = Limits { max: 50_000, per_subject_max: 50_000, idle: Duration::from_hours(1) };
     let settings = Settings { modern, offered: Legacy::DEFAULT, limits };
     let backend: Arc<dyn Backend> = Arc::new(NoBackend);
     let (clock, metrics) = (Arc::new(SystemClock::new()), Arc::new(Metrics::default()));
