@@ -96,14 +96,19 @@ impl<'a> Context<'a> {
     }
 }
 
+/// What begins to send through a channel.
+pub type Begin = Box<dyn FnOnce(Box<dyn Channel>) + Send>;
+
 /// What a message is answered with.
 pub enum Reply {
     /// An answer that is there.
     Ready(Answer),
     /// An answer that takes a while, and the thread that makes it.
     Blocking(Box<dyn FnOnce() -> Answer + Send>),
-    /// Messages through a channel. May take a while, and the thread that begins it.
-    Open(Box<dyn FnOnce(Box<dyn Channel>) + Send>),
+    /// Messages through a channel, the last of which is the answer. May take a while, and the thread that begins it.
+    Open(Begin),
+    /// The same without a last one, for a client that takes a stream.
+    Stream(Begin),
 }
 
 impl From<Answer> for Reply {
@@ -276,15 +281,18 @@ impl Server {
                 self.count(era.as_str(), Status::Ok);
                 Reply::Blocking(run)
             }
-            // There may be no room for it.
-            Reply::Open(begin) => {
-                let metrics = Arc::clone(&self.metrics);
-                Reply::Open(Box::new(move |channel| {
-                    count(&metrics, era.as_str(), Status::Ok);
-                    begin(channel);
-                }))
-            }
+            Reply::Open(begin) => Reply::Open(self.counted_when_begun(era, begin)),
+            Reply::Stream(begin) => Reply::Stream(self.counted_when_begun(era, begin)),
         }
+    }
+
+    /// The transport may have no room for it, or a client that does not take it.
+    fn counted_when_begun(&self, era: Era, begin: Begin) -> Begin {
+        let metrics = Arc::clone(&self.metrics);
+        Box::new(move |channel| {
+            count(&metrics, era.as_str(), Status::Ok);
+            begin(channel);
+        })
     }
 
     fn count(&self, era: &'static str, status: Status) {

@@ -29,6 +29,9 @@ const RETRY_MILLIS: u32 = 1_000;
 /// One owner of tokens has at most one of so many shares of the streams.
 const SHARES: usize = 4;
 
+/// What a client is told that takes no stream where the answer is one.
+const STREAM: &str = "the answer is a stream: accept text/event-stream";
+
 /// The protocol behind `/mcp`.
 pub struct Endpoint {
     server: Arc<Server>,
@@ -106,7 +109,9 @@ pub(super) fn post(
         let message = "answers are application/json or text/event-stream";
         return refuse(endpoint, Status::NotAcceptable, message, &request.body);
     }
-    handle(endpoint, caller, head, accepts, |server, context| server.post(&request.body, context))
+    handle(endpoint, caller, request, accepts, |server, context| {
+        server.post(&request.body, context)
+    })
 }
 
 pub(super) fn get(
@@ -117,9 +122,9 @@ pub(super) fn get(
     let head = &request.head;
     let accepts = Accepts { json: false, ..Accepts::read(head) };
     if !accepts.events {
-        return refuse(endpoint, Status::NotAcceptable, "a stream is text/event-stream", &[]);
+        return refuse(endpoint, Status::NotAcceptable, STREAM, &[]);
     }
-    handle(endpoint, caller, head, accepts, Server::get)
+    handle(endpoint, caller, request, accepts, Server::get)
 }
 
 pub(super) fn delete(
@@ -127,13 +132,13 @@ pub(super) fn delete(
     caller: Option<&gate::Caller>,
     request: &Request,
 ) -> Work {
-    handle(endpoint, caller, &request.head, Accepts { json: true, events: false }, Server::delete)
+    handle(endpoint, caller, request, Accepts { json: true, events: false }, Server::delete)
 }
 
 fn handle(
     endpoint: &Arc<Endpoint>,
     caller: Option<&gate::Caller>,
-    head: &Head,
+    request: &Request,
     accepts: Accepts,
     ask: impl FnOnce(&Server, Context<'_>) -> Reply,
 ) -> Work {
@@ -141,12 +146,15 @@ fn handle(
         subject: caller.subject.clone(),
         client: caller.client.clone(),
     });
-    let headers = HttpHeaders(&head.headers);
+    let headers = HttpHeaders(&request.head.headers);
     let session = headers.get(SESSION_HEADER);
     match ask(&endpoint.server, Context { caller: &caller, session, headers: Some(&headers) }) {
         Reply::Ready(answer) => Work::Done(response(answer, accepts).into()),
         Reply::Blocking(run) => Work::blocking(move |_| response(run(), accepts).into()),
-        Reply::Open(begin) => {
+        Reply::Stream(_) if !accepts.events => {
+            refuse(endpoint, Status::NotAcceptable, STREAM, &request.body)
+        }
+        Reply::Open(begin) | Reply::Stream(begin) => {
             let endpoint = Arc::clone(endpoint);
             Work::blocking(move |request| {
                 open(&endpoint, &caller, request, accepts, begin).unwrap_or_else(|NoRoom| {

@@ -80,7 +80,7 @@ impl Legacy {
                 .and_then(|position| Some((session.stream(position.stream)?, position))),
             _ => None,
         };
-        Reply::Open(Box::new(move |channel| match resumed {
+        Reply::Stream(Box::new(move |channel| match resumed {
             Some((stream, position)) => {
                 stream.resume(position, channel);
                 session.forget_finished();

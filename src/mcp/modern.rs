@@ -90,7 +90,7 @@ impl Modern {
             "subscriptions/listen" => {
                 let subscriptions = Arc::clone(&self.subscriptions);
                 let (caller, request) = (context.caller.clone(), OwnedRequest::of(request));
-                Ok(Reply::Open(Box::new(move |channel| {
+                Ok(Reply::Stream(Box::new(move |channel| {
                     let OwnedRequest { id, params, .. } = request;
                     let stream = Stream::new(channel, None);
                     subscriptions.open(caller, &id, params.as_deref(), stream);

@@ -134,7 +134,7 @@ impl InProcess {
         let headers = Sent(&[]);
         let session = Header::Is(session);
         let context = Context { caller: &caller, session, headers: Some(&headers) };
-        let Reply::Open(begin) = self.server.get(context) else { panic!("no stream") };
+        let Reply::Stream(begin) = self.server.get(context) else { panic!("no stream") };
         let client = Client::default();
         begin(client.channel());
         client

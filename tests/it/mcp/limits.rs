@@ -133,7 +133,7 @@ fn listen(site: &InProcess, who: &str) -> Client {
     let params = enveloped(json!({"notifications": {"toolsListChanged": true}}), &json!({}));
     let message = request(7, "subscriptions/listen", &params).to_string();
     let headers = [("mcp-protocol-version", MODERN), ("mcp-method", "subscriptions/listen")];
-    let Reply::Open(begin) = site.send(who, None, &headers, message.as_bytes()) else {
+    let Reply::Stream(begin) = site.send(who, None, &headers, message.as_bytes()) else {
         panic!("no stream")
     };
     let client = Client::default();

@@ -277,6 +277,8 @@ fn a_subscription_without_room_or_sense_is_refused_before_it_is_acknowledged() {
         assert_eq!((told.len(), &told[0]["error"]["code"]), (1, &json!(-32_602)), "{told:?}");
     }
     let good = listen(json!({"notifications": {}}));
+    let of_json = good.clone().without("Accept").header("Accept", "application/json");
+    assert_refused(&service.ask(&of_json), 406, -32_600, Some(&json!(7)), "no stream");
     let mut only = wait_for("room", || {
         let stream = super::wire::EventStream::open(service.address(), &good);
         (stream.status == 200).then_some(stream)

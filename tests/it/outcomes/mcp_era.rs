@@ -185,7 +185,7 @@ fn outcome(server: &Server, before: usize, reply: Reply, is_request: bool) -> St
     let answer = match reply {
         Reply::Ready(answer) => answer,
         Reply::Blocking(run) => run(),
-        Reply::Open(_) => return "stream".to_owned(),
+        Reply::Open(_) | Reply::Stream(_) => return "stream".to_owned(),
     };
     let Answer { status, message, session } = answer;
     let made = server.session_count().saturating_sub(before);
