@@ -19,7 +19,7 @@ pub(crate) enum Door {
 /// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
-    method: String,
+    pub(crate) method: String,
     target: String,
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,

@@ -221,7 +221,12 @@ fn headers_that_cannot_be_read_and_bodies_that_are_not_taken() {
     rows.push((begin.clone().chunked(), 411, REQUEST, None));
     rows.push((begin.clone().chunked().header("Content-Length", "1"), 411, REQUEST, None));
     let get = service.to_mcp("GET").header("Mcp-Session-Id", &session);
-    rows.push((get.chunked(), 411, REQUEST, None));
+    rows.push((get.clone().chunked(), 411, REQUEST, None));
+    rows.push((get.body("{}"), 413, REQUEST, None));
+    let elsewhere = begin.clone().without("Host").header("Host", "evil.example");
+    rows.push((elsewhere, 421, REQUEST, None));
+    let page = begin.clone().header("Origin", "https://evil.example");
+    rows.push((page, 403, REQUEST, None));
     let large = format!("{}{}", initialize("2025-11-25"), " ".repeat(65_536));
     rows.push((begin.clone().body(large), 413, REQUEST, None));
     for accept in ["text/html", "application/xml, image/*", "*/*;q=0", "application/json;q=0.0"] {

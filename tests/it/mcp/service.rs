@@ -1,6 +1,7 @@
 //! A daemon that serves `/mcp`, and its clients.
 
 use std::net::SocketAddr;
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use svc::mcp::revision::MODERN;
@@ -108,9 +109,18 @@ impl Service {
             .body(message.to_string().as_bytes())
     }
 
-    /// Sends a request, and returns its answer, which is whole.
+    /// Sends a request, and returns its answer, which is whole and of a documented status.
     pub(super) fn ask(&self, ask: &Ask) -> Answer {
-        self.daemon.public.ask(ask)
+        static OPENAPI: LazyLock<Value> = LazyLock::new(|| {
+            serde_json::from_str(include_str!("../../../docs/openapi.json")).unwrap()
+        });
+        let answer = self.daemon.public.ask(ask);
+        let method = ask.method.to_ascii_lowercase();
+        if let Some(operation) = OPENAPI["paths"]["/mcp"].get(&method) {
+            let documented = &operation["responses"][answer.status.to_string()];
+            assert!(documented.is_object(), "{method}: {answer:?}");
+        }
+        answer
     }
 
     /// Sends a request that is answered with a stream of events.
