@@ -18,8 +18,8 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 use crate::config::{McpEnvironment, Source};
 use crate::mcp::description::{describe, without_query};
-use diagnosis::{Away, Environment, Facts, diagnose};
-use probe::Probe;
+use diagnosis::{Away, Environment, Facts, diagnose, issuer_metadata_urls};
+use probe::{Exchange, Probe};
 
 /// Longest time of each request, in seconds.
 const TIMEOUT_SECONDS: u64 = 5;
@@ -28,7 +28,8 @@ const TIMEOUT_SECONDS: u64 = 5;
 ///
 /// Shows the transports, the default era, the supported revisions and whether the modern era is
 /// routed, by the settings in this environment and by those the daemon runs with; then asks the
-/// address of /mcp, its OAuth metadata and the issuer's keys, without a token, for five seconds each.
+/// address of /mcp, its OAuth metadata, the issuer's metadata and its keys, without a token, for five
+/// seconds each.
 /// Ends with 0 when nothing is wrong, 1 with findings, each with the next step, 69 when the daemon
 /// does not answer; what it says of this environment needs no daemon.
 #[derive(clap::Args, Debug)]
@@ -58,11 +59,13 @@ fn gather(client: &Client, probe: &Probe) -> (Facts, Option<Exit>) {
     let asked = ask(client).map_err(Error::from);
     let exit = asked.as_ref().err().map(Error::exit);
     let daemon = asked.map_err(|error| Away::new(error.chain(), error.hints()));
-    let mut facts = Facts { environment, daemon, endpoint: None, metadata: None, keys: None };
+    let mut facts =
+        Facts { environment, daemon, endpoint: None, metadata: None, issuer: None, keys: None };
     let Some(subject) = facts.subject().cloned() else { return (facts, exit) };
     facts.endpoint = subject.endpoint.as_deref().map(|url| probe.discover(url));
     if let Some(authorization) = &subject.authorization {
         facts.metadata = Some(probe.get(&authorization.resource_metadata));
+        facts.issuer = find_issuer(probe, &authorization.issuer);
         // Only this environment may know the query.
         let own = keys_url.filter(|url| without_query(url) == authorization.jwks_url);
         facts.keys = Some(probe.get(own.as_deref().unwrap_or(&authorization.jwks_url)));
@@ -74,6 +77,20 @@ fn gather(client: &Client, probe: &Probe) -> (Facts, Option<Exit>) {
         daemon.forwarding_headers = now.forwarding_headers;
     }
     (facts, exit)
+}
+
+/// Looks for an issuer's metadata where a client does, one place after another; returns the last answer without a good one.
+fn find_issuer(probe: &Probe, issuer: &str) -> Option<Exchange> {
+    let mut last = None;
+    for url in issuer_metadata_urls(issuer) {
+        let exchange = probe.get(&url);
+        let is_found = exchange.outcome.as_ref().is_ok_and(|answer| answer.status == 200);
+        last = Some(exchange);
+        if is_found {
+            break;
+        }
+    }
+    last
 }
 
 /// Asks the daemon how it is set up.

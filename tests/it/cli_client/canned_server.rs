@@ -54,8 +54,14 @@ impl CannedServer {
     }
 
     pub(crate) fn tcp(replies: Vec<Reply>) -> Self {
+        Self::tcp_with(|_| replies)
+    }
+
+    /// Starts one whose replies name its own URL.
+    pub(crate) fn tcp_with(replies: impl FnOnce(&str) -> Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
+        let replies = replies(&url);
         Self::start(url, replies, move || listener.accept().unwrap().0)
     }
 

@@ -47,15 +47,13 @@ fn the_same_settings_are_nothing_to_find_in_either_mode() {
         assert_eq!(report["daemon"]["modernRouting"], report["environment"]["modernRouting"]);
         assert_eq!((&report["metadata"], &report["keys"]), (&Value::Null, &Value::Null));
         let said = doctor(&site, &[], &[]).stdout.replace(&port(&daemon).to_string(), "PORT");
-        let revisions = "2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05, 2024-10-07";
-        let revisions = match is_modern {
-            "true" => format!("2026-07-28, {revisions}"),
-            _ => revisions.to_owned(),
-        };
+        let legacy = "5 from 2024-10-07 to 2025-11-25";
+        let modern = if is_modern == "true" { "2026-07-28" } else { "-" };
         for line in [
             "transports stdio, streamable_http stdio, streamable_http".to_owned(),
             "default era legacy legacy".to_owned(),
-            format!("supported revisions {revisions} {revisions}"),
+            format!("legacy revisions {legacy} {legacy}"),
+            format!("modern revisions {modern} {modern}"),
             format!("modern routing {routing} {routing}"),
             "endpoint - http://127.0.0.1:PORT/mcp".to_owned(),
             "issuer of tokens - -".to_owned(),
@@ -65,6 +63,7 @@ fn the_same_settings_are_nothing_to_find_in_either_mode() {
             let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(said.lines().any(|it| words(it) == line), "{line:?} is not in:\n{said}");
         }
+        assert!(said.lines().all(|line| line.len() < 100), "{said}");
     }
 }
 
@@ -135,7 +134,15 @@ fn metadata_and_keys_are_found_as_a_client_finds_them() {
     let keys = Keys::new();
     let reply = || Reply::json(200, &keys.document().to_string());
     let late = || reply().header("date", "Sun, 06 Nov 1994 08:49:37 GMT");
-    let issuer = CannedServer::tcp(vec![reply(), reply(), late()]);
+    let none = || Reply::json(404, "{}");
+    let issuer = CannedServer::tcp_with(|url| {
+        let metadata = json!({
+            "issuer": url, "jwks_uri": format!("{url}/keys"), "code_challenge_methods_supported": ["S256"],
+        });
+        let metadata = || Reply::json(200, &metadata.to_string());
+        // The second of the places where clients look has it as well as the first.
+        vec![metadata(), reply(), none(), metadata(), reply(), metadata(), late(), none(), none()]
+    });
     // Another process may take it first, and then the daemon says so.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut site = Site::new();
@@ -152,24 +159,33 @@ fn metadata_and_keys_are_found_as_a_client_finds_them() {
     let daemon = site.start();
     let told = daemon.control.ask(&Ask::get("/api/v1/mcp")).text();
     assert!(told.contains(&format!("{}/keys\"", issuer.url)) && !told.contains("secret"));
-    for (others, finding) in [
-        (&[][..], None),
-        (&[("SVC_MCP_ALGORITHMS", "ES256")], Some("daemon_differs")),
-        (&[], Some("clock_skew")),
-        (&[], Some("keys_unavailable")),
+    for (others, findings, asked) in [
+        (&[][..], &[][..], &["oauth", "keys"][..]),
+        (&[("SVC_MCP_ALGORITHMS", "ES256")], &["daemon_differs"], &["oauth", "openid", "keys"]),
+        (&[], &["clock_skew"], &["oauth", "keys"]),
+        (&[], &["issuer_metadata_unavailable", "keys_unavailable"], &["oauth", "openid", "keys"]),
     ] {
         let (report, codes, code) = examine(&site, others);
-        assert_eq!(codes, finding.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
-        assert_eq!(code, i32::from(finding.is_some()));
+        assert_eq!(codes, findings);
+        assert_eq!(code, i32::from(!findings.is_empty()));
         assert_eq!(report["endpoint"]["status"], 401);
         assert_eq!(report["metadata"]["status"], 200);
         assert!(!report.to_string().contains("secret"), "{report}");
-        if finding != Some("keys_unavailable") {
+        let wanted: Vec<&str> = asked
+            .iter()
+            .map(|what| match *what {
+                "oauth" => "GET /.well-known/oauth-authorization-server HTTP/1.1",
+                "openid" => "GET /.well-known/openid-configuration HTTP/1.1",
+                _ => "GET /keys?key=secret HTTP/1.1",
+            })
+            .collect();
+        if !findings.contains(&"keys_unavailable") {
+            assert_eq!(report["issuer"]["status"], 200);
             assert_eq!(report["keys"]["algorithms"], json!(["ES256", "EdDSA", "RS256"]));
             assert_eq!(report["keys"]["usable"], 3);
         }
         let asked = issuer.requests();
-        assert!(asked.iter().all(|it| it.line() == "GET /keys?key=secret HTTP/1.1"), "{asked:?}");
+        assert_eq!(asked.iter().map(|it| it.line()).collect::<Vec<_>>(), wanted);
         assert!(asked.iter().all(|it| it.header("authorization").is_none()));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
+
 use super::findings::{Code, Finding};
 use super::probe::{Answer, Exchange};
 use crate::api::{McpAuthorization, McpStatus, ProtectedResource};
@@ -23,6 +25,8 @@ pub(super) struct Facts {
     pub(super) endpoint: Option<Exchange>,
     /// The OAuth metadata; nothing where no token is asked for.
     pub(super) metadata: Option<Exchange>,
+    /// The issuer's own metadata; nothing where no token is asked for.
+    pub(super) issuer: Option<Exchange>,
     /// The issuer's keys; nothing where no token is asked for.
     pub(super) keys: Option<Exchange>,
 }
@@ -64,7 +68,7 @@ impl Facts {
     }
 
     fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
-        [&self.endpoint, &self.metadata, &self.keys].into_iter().flatten()
+        [&self.endpoint, &self.metadata, &self.issuer, &self.keys].into_iter().flatten()
     }
 }
 
@@ -87,6 +91,7 @@ pub(super) fn diagnose(facts: &Facts) -> Diagnosis {
             let is_reached = facts.endpoint.as_ref().is_none_or(|it| it.outcome.is_ok());
             let metadata = facts.metadata.as_ref().filter(|_| is_reached);
             findings.extend(metadata.and_then(|it| of_metadata(authorization, resource, it)));
+            findings.extend(facts.issuer.as_ref().and_then(|it| of_issuer(authorization, it)));
             match facts.keys.as_ref().map(|it| usable_keys(authorization, it)) {
                 Some(Ok(usable)) => keys = Some(usable),
                 Some(Err(finding)) => findings.push(finding),
@@ -246,6 +251,69 @@ fn of_metadata(
             format!("the OAuth metadata at {url} names another resource or issuer than svcd"),
             "is it another process that answers there? let the proxy pass the path on to svcd",
         )),
+    }
+}
+
+/// Returns where clients look for an issuer's metadata (RFC 8414, and OpenID Connect Discovery), in their order.
+pub(super) fn issuer_metadata_urls(issuer: &str) -> Vec<String> {
+    let (oauth, openid) =
+        ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration");
+    let issuer = issuer.trim_end_matches('/');
+    let host = issuer.split_once("://").map_or(0, |(scheme, _)| scheme.len() + 3);
+    match issuer.get(host..).and_then(|rest| rest.find('/')).map(|at| issuer.split_at(host + at)) {
+        None => vec![format!("{issuer}{oauth}"), format!("{issuer}{openid}")],
+        Some((origin, path)) => vec![
+            format!("{origin}{oauth}{path}"),
+            format!("{origin}{openid}{path}"),
+            format!("{issuer}{openid}"),
+        ],
+    }
+}
+
+/// What a client reads of an issuer's metadata.
+#[derive(Deserialize)]
+struct IssuerMetadata {
+    issuer: String,
+    jwks_uri: Option<String>,
+    #[serde(default)]
+    code_challenge_methods_supported: Vec<String>,
+}
+
+/// Decides about the issuer's own metadata.
+fn of_issuer(authorization: &McpAuthorization, exchange: &Exchange) -> Option<Finding> {
+    let url = &exchange.url;
+    let document: Result<IssuerMetadata, String> = read(exchange).and_then(|answer| {
+        serde_json::from_slice(&answer.body).map_err(|_| "it is no such document".to_owned())
+    });
+    let document = match document {
+        Ok(document) => document,
+        Err(cause) => {
+            let message = format!("the metadata of the issuer cannot be had from {url}: {cause}");
+            let next =
+                "without it clients do not find where to get a token: is SVC_MCP_ISSUER right?";
+            return Some(Finding::new(Code::IssuerMetadataUnavailable, message, next));
+        }
+    };
+    let differs = |what: &str, there: &str, here: &str, name: &str| {
+        let message = format!("the metadata at {url} names {what} {there}, and svcd has {here}");
+        let next = format!("set {name} to what the issuer says, character by character");
+        Some(Finding::new(Code::IssuerMetadataDiffers, message, next))
+    };
+    let jwks_url = document.jwks_uri.as_deref().map(without_query);
+    match jwks_url {
+        _ if document.issuer != authorization.issuer => {
+            differs("the issuer", &document.issuer, &authorization.issuer, "SVC_MCP_ISSUER")
+        }
+        Some(jwks_url) if jwks_url != authorization.jwks_url => {
+            differs("the keys", jwks_url, &authorization.jwks_url, "SVC_MCP_JWKS_URL")
+        }
+        _ if !document.code_challenge_methods_supported.iter().any(|it| it == "S256") => {
+            let message =
+                format!("the metadata at {url} has no S256 in code_challenge_methods_supported");
+            let next = "clients of MCP do not go on without: let the issuer take PKCE, and say so";
+            Some(Finding::new(Code::IssuerPkceMissing, message, next))
+        }
+        _ => None,
     }
 }
 

@@ -28,6 +28,12 @@ pub(super) enum Code {
     MetadataUnavailable,
     /// The OAuth metadata says something else.
     MetadataDiffers,
+    /// The issuer's own metadata cannot be had, so that clients do not find where to get a token.
+    IssuerMetadataUnavailable,
+    /// The issuer's own metadata names another issuer, or other keys.
+    IssuerMetadataDiffers,
+    /// The issuer does not say that it takes PKCE with S256, without which clients of MCP do not go on.
+    IssuerPkceMissing,
     /// The keys of the issuer cannot be had.
     KeysUnavailable,
     /// None of them can be used.

@@ -1,5 +1,6 @@
 //! What the doctor prints: one JSON document, or tables for people.
 
+use std::borrow::Cow;
 use std::io;
 
 use serde::Serialize;
@@ -21,6 +22,8 @@ pub(super) struct Report<'a> {
     daemon: Option<&'a McpStatus>,
     endpoint: Option<Reached<'a>>,
     metadata: Option<Reached<'a>>,
+    /// The metadata of the issuer of tokens.
+    issuer: Option<Reached<'a>>,
     keys: Option<Keys<'a>>,
     /// Seconds by which the clock that differs most is ahead of this one.
     clock_skew_seconds: Option<i64>,
@@ -58,6 +61,7 @@ pub(super) fn of<'a>(facts: &'a Facts, diagnosis: &'a Diagnosis) -> Report<'a> {
         daemon: facts.daemon.as_ref().ok(),
         endpoint: facts.endpoint.as_ref().map(reached),
         metadata: facts.metadata.as_ref().map(reached),
+        issuer: facts.issuer.as_ref().map(reached),
         keys: facts.keys.as_ref().map(|exchange| Keys {
             reached: reached(exchange),
             usable: usable.len(),
@@ -72,7 +76,7 @@ pub(super) fn of<'a>(facts: &'a Facts, diagnosis: &'a Diagnosis) -> Report<'a> {
 pub(super) fn show(facts: &Facts, diagnosis: &Diagnosis, output: Output) -> io::Result<()> {
     let here = facts.environment.status.as_ref().map(settings);
     let there = facts.daemon.as_ref().ok().map(settings);
-    let cell = |column: &Option<[String; 7]>, row: usize| {
+    let cell = |column: &Option<[String; 8]>, row: usize| {
         or_dash(column.as_ref().and_then(|column| column.get(row)))
     };
     let rows = SETTINGS.iter().enumerate();
@@ -94,30 +98,39 @@ pub(super) fn show(facts: &Facts, diagnosis: &Diagnosis, output: Output) -> io::
     Ok(())
 }
 
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 8] = [
     "transports",
     "default era",
-    "supported revisions",
-    "modern routing",
+    "legacy revisions",
     "default revision",
+    "modern revisions",
+    "modern routing",
     "endpoint",
     "issuer of tokens",
 ];
 
 /// Returns the settings in the order of [`SETTINGS`].
-fn settings(status: &McpStatus) -> [String; 7] {
+fn settings(status: &McpStatus) -> [String; 8] {
     let revisions = &status.supported_revisions;
-    let revisions: Vec<&str> =
-        revisions.modern.iter().chain(&revisions.legacy).map(AsRef::as_ref).collect();
     [
         status.transports.join(", "),
         status.default_era.to_string(),
-        revisions.join(", "),
-        if status.modern_routing { "enabled" } else { "disabled" }.to_owned(),
+        span(&revisions.legacy),
         status.default_revision.to_string(),
+        span(&revisions.modern),
+        if status.modern_routing { "enabled" } else { "disabled" }.to_owned(),
         or_dash(status.endpoint.as_ref()),
         or_dash(status.authorization.as_ref().map(|authorization| &authorization.issuer)),
     ]
+}
+
+/// Shows revisions, the newest first, in the width of a terminal; the document has them one by one.
+fn span(revisions: &[Cow<'static, str>]) -> String {
+    match revisions {
+        [newest, .., oldest] => format!("{} from {oldest} to {newest}", revisions.len()),
+        [only] => only.to_string(),
+        [] => or_dash(None::<&str>),
+    }
 }
 
 fn checks(facts: &Facts, diagnosis: &Diagnosis) -> Vec<Vec<String>> {
@@ -125,7 +138,9 @@ fn checks(facts: &Facts, diagnosis: &Diagnosis) -> Vec<Vec<String>> {
     let mut add = |what: &str, answer: String, place: &str| {
         rows.push(vec![what.to_owned(), answer, place.to_owned()]);
     };
-    for (what, exchange) in [("endpoint", &facts.endpoint), ("metadata", &facts.metadata)] {
+    for (what, exchange) in
+        [("endpoint", &facts.endpoint), ("metadata", &facts.metadata), ("issuer", &facts.issuer)]
+    {
         if let Some(exchange) = exchange {
             add(what, status_of(exchange), without_query(&exchange.url));
         }

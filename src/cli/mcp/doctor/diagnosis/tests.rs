@@ -16,6 +16,8 @@ const REMOTE: &[(&str, &str)] = &[
 ];
 const METADATA: &str = "https://svc.example/.well-known/oauth-protected-resource/mcp";
 
+const ISSUER_METADATA: &str = "https://issuer.example/.well-known/oauth-authorization-server";
+
 fn status(settings: &[(&str, &str)]) -> McpStatus {
     let owned = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));
     let (loaded, _) = McpEnvironment::load(Source::of(owned)).unwrap();
@@ -52,6 +54,15 @@ fn metadata() -> Value {
     })
 }
 
+fn issuer_metadata() -> Value {
+    json!({
+        "issuer": "https://issuer.example",
+        "jwks_uri": "https://issuer.example/keys?key=other",
+        "token_endpoint": "https://issuer.example/token",
+        "code_challenge_methods_supported": ["plain", "S256"],
+    })
+}
+
 fn key(id: &str) -> Value {
     let coordinate = crate::crypto::jose::encode(&[0xa5; 32]);
     json!({ "kty": "EC", "crv": "P-256", "x": coordinate, "y": coordinate, "kid": id })
@@ -69,6 +80,7 @@ fn local() -> Facts {
         daemon: Ok(status(LOCAL)),
         endpoint: exchange("http://127.0.0.1:7080/mcp", answer(400, &rejection)),
         metadata: None,
+        issuer: None,
         keys: None,
     }
 }
@@ -81,6 +93,7 @@ fn remote() -> Facts {
         daemon: Ok(McpStatus { forwarding_headers, ..status(REMOTE) }),
         endpoint: exchange("https://svc.example/mcp", challenged()),
         metadata: exchange(METADATA, answer(200, &metadata())),
+        issuer: exchange(ISSUER_METADATA, answer(200, &issuer_metadata())),
         keys: exchange(
             "https://issuer.example/keys?key=secret",
             answer(200, &json!({ "keys": [key("a"), key("b")] })),
@@ -111,6 +124,7 @@ fn nothing_is_found_where_nothing_is_wrong() {
         daemon: Ok(status(&[])),
         endpoint: None,
         metadata: None,
+        issuer: None,
         keys: None,
     };
     check(off, |_| {}, &[]);
@@ -214,6 +228,24 @@ fn metadata_and_keys_must_be_there_and_be_those_of_the_daemon() {
     }
     check(remote(), metadata_is(answer(404, &metadata())), &[Code::MetadataUnavailable]);
     check(remote(), metadata_is(answer(200, &json!([]))), &[Code::MetadataUnavailable]);
+    let issuer_is =
+        |answer: Answer| move |it: &mut Facts| it.issuer = exchange(ISSUER_METADATA, answer);
+    for (member, value, code) in [
+        ("issuer", json!("https://issuer.example/"), Code::IssuerMetadataDiffers),
+        ("jwks_uri", json!("https://issuer.example/other"), Code::IssuerMetadataDiffers),
+        ("code_challenge_methods_supported", json!(["plain"]), Code::IssuerPkceMissing),
+        ("issuer", json!(1), Code::IssuerMetadataUnavailable),
+    ] {
+        let mut document = issuer_metadata();
+        document[member] = value;
+        check(remote(), issuer_is(answer(200, &document)), &[code]);
+    }
+    let least = json!({
+        "issuer": "https://issuer.example", "code_challenge_methods_supported": ["S256"],
+    });
+    check(remote(), issuer_is(answer(200, &least)), &[]);
+    let unavailable = [Code::IssuerMetadataUnavailable];
+    check(remote(), issuer_is(answer(404, &issuer_metadata())), &unavailable);
     let keys_are = |answer: Answer| {
         move |it: &mut Facts| it.keys = exchange("https://issuer.example/keys?key=secret", answer)
     };
@@ -257,4 +289,28 @@ fn how_requests_arrive_shows_what_a_proxy_leaves_out() {
     check(remote(), arrived(Some(&["forwarded"])), &[Code::ForwardingMissing]);
     check(local(), arrived(Some(&[])), &[]);
     check(local(), arrived(Some(&["forwarded"])), &[Code::ForwardingRefused]);
+}
+
+#[test]
+fn the_metadata_of_an_issuer_is_looked_for_where_clients_look() {
+    let (oauth, openid) = ("oauth-authorization-server", "openid-configuration");
+    for (issuer, urls) in [
+        (
+            "https://a.example",
+            vec![
+                format!("https://a.example/.well-known/{oauth}"),
+                format!("https://a.example/.well-known/{openid}"),
+            ],
+        ),
+        (
+            "https://a.example/realms/one/",
+            vec![
+                format!("https://a.example/.well-known/{oauth}/realms/one"),
+                format!("https://a.example/.well-known/{openid}/realms/one"),
+                format!("https://a.example/realms/one/.well-known/{openid}"),
+            ],
+        ),
+    ] {
+        assert_eq!(issuer_metadata_urls(issuer), urls);
+    }
 }
