@@ -122,12 +122,6 @@ fn take<P>(points: &Mutex<std::vec::IntoIter<P>>) -> Option<P> {
     points.lock().unwrap().next()
 }
 
-/// Returns a number that a campaign sets.
-#[expect(clippy::disallowed_methods, reason = "a campaign is longer than a test")]
-fn ordered(name: &str, default: usize) -> usize {
-    std::env::var(name).map_or(default, |text| text.parse().unwrap())
-}
-
 #[expect(clippy::print_stderr, reason = "a summary for whoever runs a campaign")]
 fn say(text: &str) {
     eprintln!("{text}");

@@ -29,6 +29,7 @@ use svc::runtime::clock::{Clock as _, SystemClock};
 
 use self::disk::{Disk, DiskFault};
 use self::world::World;
+use crate::support::campaign::number;
 
 /// Steps of one seed, the nested ones not counted.
 const STEPS: u64 = 2_000;
@@ -223,11 +224,6 @@ fn eprintln_seed(seed: u64) {
 #[expect(clippy::print_stderr, reason = "a summary for who runs it")]
 fn say(text: &str) {
     eprintln!("{text}");
-}
-
-#[expect(clippy::disallowed_methods, reason = "switches of a test, not settings")]
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
 fn seeds() -> Vec<u64> {

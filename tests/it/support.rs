@@ -1,6 +1,7 @@
 //! What in-process tests stand on: a world with a temporary store, a fake forge, a manual clock and a
 //! seeded source of chance. No test sleeps: it moves the clock and steps the workers.
 
+pub(crate) mod campaign;
 pub(crate) mod clock;
 pub(crate) mod forge;
 pub(crate) mod keys;

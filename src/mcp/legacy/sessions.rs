@@ -41,6 +41,8 @@ pub struct Sessions {
 struct All {
     ids: Ids,
     by_id: HashMap<String, Arc<Session>>,
+    /// How many each subject has.
+    of_subject: HashMap<String, usize>,
     swept_at: Duration,
 }
 
@@ -77,7 +79,8 @@ impl Drop for InUse {
 impl Sessions {
     pub(in crate::mcp) fn new(limits: Limits, clock: Arc<dyn Clock>, ids: Ids) -> Self {
         let swept_at = clock.monotonic();
-        let all = Mutex::new(All { ids, by_id: HashMap::new(), swept_at });
+        let all =
+            Mutex::new(All { ids, by_id: HashMap::new(), of_subject: HashMap::new(), swept_at });
         Self { limits, clock, all }
     }
 
@@ -91,10 +94,9 @@ impl Sessions {
             all.swept_at = now;
             ended.extend(all.take_where(|it| it.is_idle(now, self.limits.idle)));
         }
-        let is_own = |session: &Session| session.owner.subject == owner.subject;
-        let own = all.by_id.values().filter(|session| is_own(session)).count();
+        let own = all.of_subject.get(&owner.subject).copied().unwrap_or_default();
         let has_room = if own >= self.limits.per_subject_max {
-            all.take_oldest(is_own, &mut ended)
+            all.take_oldest(|session| session.owner.subject == owner.subject, &mut ended)
         } else {
             all.by_id.len() < self.limits.max || all.take_oldest(|_| true, &mut ended)
         };
@@ -112,6 +114,7 @@ impl Sessions {
             streams: Mutex::default(),
         });
         all.by_id.insert(id, Arc::clone(&session));
+        *all.of_subject.entry(owner.subject.clone()).or_default() += 1;
         drop(all);
         end(ended);
         Some(session)
@@ -123,7 +126,7 @@ impl Sessions {
         let mut all = lock(&self.all);
         let session = all.by_id.get(id).filter(|session| session.owner == *caller)?;
         if session.is_idle(now, self.limits.idle) {
-            let ended = all.by_id.remove(id);
+            let ended = all.take(id);
             drop(all);
             end(ended);
             return None;
@@ -133,13 +136,13 @@ impl Sessions {
     }
 
     pub(super) fn remove(&self, id: &str) {
-        let ended = lock(&self.all).by_id.remove(id);
+        let ended = lock(&self.all).take(id);
         end(ended);
     }
 
     pub(in crate::mcp) fn clear(&self) {
-        let ended = std::mem::take(&mut lock(&self.all).by_id);
-        end(ended.into_values());
+        let ended = lock(&self.all).take_where(|_| true);
+        end(ended);
     }
 
     /// Ends idle sessions, and lets go of streams whose clients have gone.
@@ -172,7 +175,22 @@ impl Sessions {
 
 impl All {
     fn take_where(&mut self, which: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
-        self.by_id.extract_if(|_, session| which(session)).map(|(_, session)| session).collect()
+        let ids = self.by_id.values().filter(|it| which(it)).map(|it| it.id.clone());
+        let ids: Vec<String> = ids.collect();
+        ids.iter().filter_map(|id| self.take(id)).collect()
+    }
+
+    /// Takes a session out, if it is there.
+    fn take(&mut self, id: &str) -> Option<Arc<Session>> {
+        let session = self.by_id.remove(id)?;
+        let subject = &session.owner.subject;
+        if let Some(own) = self.of_subject.get_mut(subject) {
+            *own -= 1;
+            if *own == 0 {
+                self.of_subject.remove(subject);
+            }
+        }
+        Some(session)
     }
 
     /// Takes the session out that was not used for the longest, of those that are not in use.
@@ -183,7 +201,7 @@ impl All {
     ) -> bool {
         let may_end = self.by_id.values().filter(|it| which(it) && !it.is_in_use());
         let oldest = may_end.min_by_key(|session| *lock(&session.used_at));
-        let taken = oldest.map(|it| it.id.clone()).and_then(|id| self.by_id.remove(&id));
+        let taken = oldest.map(|it| it.id.clone()).and_then(|id| self.take(&id));
         let is_taken = taken.is_some();
         ended.extend(taken);
         is_taken

@@ -11,6 +11,7 @@ use serde_json::Value;
 use svc::card::{self, Code, FINDINGS_MAX, Report};
 
 use super::{hand_written, make, oracle};
+use crate::support::campaign::number;
 
 /// Mutations of the test command.
 const MUTATIONS: u64 = 20_000;
@@ -90,8 +91,8 @@ fn mutations_are_judged_alike() {
         corpus.push(make::card().new_tree(&mut runner).unwrap().current().to_string().into_bytes());
     }
     let mut chance =
-        Chance(setting("SVC_CARDS_SEED").unwrap_or(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    for _ in 0..setting("SVC_CARDS_MUTATIONS").unwrap_or(MUTATIONS) {
+        Chance(number("SVC_CARDS_SEED").unwrap_or(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    for _ in 0..number("SVC_CARDS_MUTATIONS").unwrap_or(MUTATIONS) {
         let mut text = chance.pick(&corpus).clone();
         for _ in 0..=chance.below(3) {
             mutate(&mut text, &corpus, &mut chance);
@@ -207,9 +208,4 @@ impl Chance {
     fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
         &among[self.below(among.len())]
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a switch for developers, not a setting")]
-fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|value| value.parse().unwrap())
 }

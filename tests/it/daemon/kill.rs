@@ -19,6 +19,7 @@ use super::load::{Load, Numbers, Told, age_leases, check, come_to_rest, plan};
 use super::process::Daemon;
 use super::site::{Site, svcd};
 use super::{database, say};
+use crate::support::campaign::number_or;
 
 /// Starts under load, over all sites.
 const ROUNDS: usize = 120;
@@ -45,8 +46,8 @@ const UNDER_WAY: [&str; 6] = [
 
 #[test]
 fn nothing_is_lost_and_nothing_is_doubled() {
-    let rounds = ordered("SVC_KILL_ROUNDS", ROUNDS);
-    let seed = u64::try_from(ordered("SVC_KILL_SEED", 0)).unwrap();
+    let rounds = number_or("SVC_KILL_ROUNDS", ROUNDS);
+    let seed = u64::try_from(number_or("SVC_KILL_SEED", 0)).unwrap();
     let sites = rounds.div_ceil(ROUNDS_OF_A_SITE);
     let next = Arc::new(AtomicUsize::new(0));
     let hands: Vec<_> = (0..SITES)
@@ -192,10 +193,4 @@ fn two_replicas_on_one_file_do_not_get_in_each_other_s_way() {
     }
     assert!(told.acknowledged() > 8, "{} deliveries are no load", told.acknowledged());
     check(&sites[0], &told, false);
-}
-
-/// Returns a number that a campaign sets.
-#[expect(clippy::disallowed_methods, reason = "a campaign is longer than a test")]
-fn ordered(name: &str, default: usize) -> usize {
-    std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }

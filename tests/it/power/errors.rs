@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use rustix::process::Signal;
 
 use super::script::{Script, age, examine};
-use super::{arm, disarm, for_each, kill, ordered, say};
+use super::{arm, disarm, for_each, kill, say};
 use crate::daemon::site::Site;
+use crate::support::campaign::number_or;
 
 /// Beyond the first, of the writes every so many-th; a campaign takes each: `SVC_POWER_STRIDE=1`.
 const STRIDE: usize = 24;
@@ -116,7 +117,7 @@ fn live(site: &Site, script: &mut Script, call: &str) -> Result<Fate, String> {
 
 /// Returns where faults strike: `dense` first, and every so many-th up to `last`.
 fn numbers(dense: usize, last: usize) -> impl Iterator<Item = usize> {
-    let stride = ordered("SVC_POWER_STRIDE", STRIDE);
+    let stride = number_or("SVC_POWER_STRIDE", STRIDE);
     (1..=dense.min(last)).chain((dense + 1..=last).step_by(stride))
 }
 

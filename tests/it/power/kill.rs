@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use super::log::{Deed, File};
 use super::script::{Script, age, examine};
-use super::{arm, disarm, for_each, log, ordered, say};
+use super::{arm, disarm, for_each, log, say};
 use crate::daemon::site::Site;
+use crate::support::campaign::number_or;
 
 /// Of the writes every so many-th; a campaign takes each: `SVC_POWER_STRIDE=1`.
 const STRIDE: usize = 16;
@@ -60,7 +61,7 @@ fn kill_at(point: &Point) -> Result<bool, String> {
 #[test]
 fn killed_at_every_sync_it_goes_on() {
     let (syncs, writes) = count();
-    let stride = ordered("SVC_POWER_STRIDE", STRIDE);
+    let stride = number_or("SVC_POWER_STRIDE", STRIDE);
     let mut points = Vec::new();
     for deed in ["kill-before", "kill-after"] {
         points.extend((1..=syncs).map(|number| Point { deed, call: "sync", number }));

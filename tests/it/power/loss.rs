@@ -10,11 +10,12 @@ use svc::simulator::{Call, Fault};
 use super::check::{Told, check};
 use super::disk::{Disk, Fate, Image};
 use super::log::{Deed, File, Record};
-use super::{Numbers, arm, log, ordered, say};
+use super::{Numbers, arm, log, say};
 use crate::daemon::letters::{letters, replay};
 use crate::daemon::process::{Daemon, delivery};
 use crate::daemon::site::Site;
 use crate::daemon::{INSTALLATION, commit, wait_for};
+use crate::support::campaign::number_or;
 
 const IMAGES: usize = 150;
 const SEED: usize = 0x5EED_0007;
@@ -206,8 +207,8 @@ fn lose_power(run: &Run, images: usize, seed: usize, unsynced: &'static [File]) 
 #[test]
 fn what_was_acknowledged_survives_every_power_loss() {
     let run = Run::record();
-    let images = ordered("SVC_POWER_IMAGES", IMAGES);
-    let seed = ordered("SVC_POWER_SEED", SEED);
+    let images = number_or("SVC_POWER_IMAGES", IMAGES);
+    let seed = number_or("SVC_POWER_SEED", SEED);
     let seen = lose_power(&run, images, seed, &[]);
     say(&format!(
         "{} records, {} syncs of the log; {images} images, {} after an acknowledgement, {} that \

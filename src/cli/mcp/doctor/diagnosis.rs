@@ -254,7 +254,7 @@ fn of_metadata(
     }
 }
 
-/// Returns where clients look for an issuer's metadata (RFC 8414, and OpenID Connect Discovery), in their order.
+/// Returns where clients look for an issuer's metadata (RFC 8414, and its kin of `OpenID`), in their order.
 pub(super) fn issuer_metadata_urls(issuer: &str) -> Vec<String> {
     let (oauth, openid) =
         ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration");
