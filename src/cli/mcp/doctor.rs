@@ -3,6 +3,7 @@
 
 mod diagnosis;
 mod findings;
+mod issuer;
 mod probe;
 mod report;
 
@@ -18,7 +19,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 use crate::config::{McpEnvironment, Source};
 use crate::mcp::description::{describe, without_query};
-use diagnosis::{Away, Environment, Facts, diagnose, issuer_metadata_urls};
+use diagnosis::{Away, Environment, Facts, diagnose};
 use probe::{Exchange, Probe};
 
 /// Longest time of each request, in seconds.
@@ -82,9 +83,9 @@ fn gather(client: &Client, probe: &Probe) -> (Facts, Option<Exit>) {
 /// Looks for an issuer's metadata where a client does, one place after another; returns the last answer without a good one.
 fn find_issuer(probe: &Probe, issuer: &str) -> Option<Exchange> {
     let mut last = None;
-    for url in issuer_metadata_urls(issuer) {
+    for url in issuer::metadata_urls(issuer) {
         let exchange = probe.get(&url);
-        let is_found = exchange.outcome.as_ref().is_ok_and(|answer| answer.status == 200);
+        let is_found = exchange.document().is_ok();
         last = Some(exchange);
         if is_found {
             break;

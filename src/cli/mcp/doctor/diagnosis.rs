@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-
 use super::findings::{Code, Finding};
+use super::issuer;
 use super::probe::{Answer, Exchange};
 use crate::api::{McpAuthorization, McpStatus, ProtectedResource};
 use crate::config::Problem;
@@ -91,7 +90,8 @@ pub(super) fn diagnose(facts: &Facts) -> Diagnosis {
             let is_reached = facts.endpoint.as_ref().is_none_or(|it| it.outcome.is_ok());
             let metadata = facts.metadata.as_ref().filter(|_| is_reached);
             findings.extend(metadata.and_then(|it| of_metadata(authorization, resource, it)));
-            findings.extend(facts.issuer.as_ref().and_then(|it| of_issuer(authorization, it)));
+            findings
+                .extend(facts.issuer.as_ref().and_then(|it| issuer::diagnose(authorization, it)));
             match facts.keys.as_ref().map(|it| usable_keys(authorization, it)) {
                 Some(Ok(usable)) => keys = Some(usable),
                 Some(Err(finding)) => findings.push(finding),
@@ -231,7 +231,7 @@ fn of_metadata(
     exchange: &Exchange,
 ) -> Option<Finding> {
     let url = &exchange.url;
-    let document: Result<ProtectedResource, String> = read(exchange).and_then(|answer| {
+    let document: Result<ProtectedResource, String> = exchange.document().and_then(|answer| {
         serde_json::from_slice(&answer.body).map_err(|_| "it is no such document".to_owned())
     });
     match document {
@@ -254,75 +254,12 @@ fn of_metadata(
     }
 }
 
-/// Returns where clients look for an issuer's metadata (RFC 8414, and its kin of `OpenID`), in their order.
-pub(super) fn issuer_metadata_urls(issuer: &str) -> Vec<String> {
-    let (oauth, openid) =
-        ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration");
-    let issuer = issuer.trim_end_matches('/');
-    let host = issuer.split_once("://").map_or(0, |(scheme, _)| scheme.len() + 3);
-    match issuer.get(host..).and_then(|rest| rest.find('/')).map(|at| issuer.split_at(host + at)) {
-        None => vec![format!("{issuer}{oauth}"), format!("{issuer}{openid}")],
-        Some((origin, path)) => vec![
-            format!("{origin}{oauth}{path}"),
-            format!("{origin}{openid}{path}"),
-            format!("{issuer}{openid}"),
-        ],
-    }
-}
-
-/// What a client reads of an issuer's metadata.
-#[derive(Deserialize)]
-struct IssuerMetadata {
-    issuer: String,
-    jwks_uri: Option<String>,
-    #[serde(default)]
-    code_challenge_methods_supported: Vec<String>,
-}
-
-/// Decides about the issuer's own metadata.
-fn of_issuer(authorization: &McpAuthorization, exchange: &Exchange) -> Option<Finding> {
-    let url = &exchange.url;
-    let document: Result<IssuerMetadata, String> = read(exchange).and_then(|answer| {
-        serde_json::from_slice(&answer.body).map_err(|_| "it is no such document".to_owned())
-    });
-    let document = match document {
-        Ok(document) => document,
-        Err(cause) => {
-            let message = format!("the metadata of the issuer cannot be had from {url}: {cause}");
-            let next =
-                "without it clients do not find where to get a token: is SVC_MCP_ISSUER right?";
-            return Some(Finding::new(Code::IssuerMetadataUnavailable, message, next));
-        }
-    };
-    let differs = |what: &str, there: &str, here: &str, name: &str| {
-        let message = format!("the metadata at {url} names {what} {there}, and svcd has {here}");
-        let next = format!("set {name} to what the issuer says, character by character");
-        Some(Finding::new(Code::IssuerMetadataDiffers, message, next))
-    };
-    let jwks_url = document.jwks_uri.as_deref().map(without_query);
-    match jwks_url {
-        _ if document.issuer != authorization.issuer => {
-            differs("the issuer", &document.issuer, &authorization.issuer, "SVC_MCP_ISSUER")
-        }
-        Some(jwks_url) if jwks_url != authorization.jwks_url => {
-            differs("the keys", jwks_url, &authorization.jwks_url, "SVC_MCP_JWKS_URL")
-        }
-        _ if !document.code_challenge_methods_supported.iter().any(|it| it == "S256") => {
-            let message =
-                format!("the metadata at {url} has no S256 in code_challenge_methods_supported");
-            let next = "clients of MCP do not go on without: let the issuer take PKCE, and say so";
-            Some(Finding::new(Code::IssuerPkceMissing, message, next))
-        }
-        _ => None,
-    }
-}
-
 /// Returns the algorithms of the keys that tokens are checked with, one for each key.
 fn usable_keys(
     authorization: &McpAuthorization,
     exchange: &Exchange,
 ) -> Result<Vec<&'static str>, Finding> {
-    let answer = read(exchange).map_err(|cause| {
+    let answer = exchange.document().map_err(|cause| {
         let shown = without_query(&exchange.url);
         let message = format!("the keys of the issuer cannot be had from {shown}: {cause}");
         let next = "is SVC_MCP_JWKS_URL right, and may this machine reach it?";
@@ -337,15 +274,6 @@ fn usable_keys(
         Finding::new(Code::KeysUnusable, message, next)
     })?;
     Ok(keys.keys().map(|key| key.algorithm().as_str()).collect())
-}
-
-/// Returns an answer that is a document.
-fn read(exchange: &Exchange) -> Result<&Answer, String> {
-    match &exchange.outcome {
-        Ok(answer) if answer.status == 200 => Ok(answer),
-        Ok(answer) => Err(format!("HTTP {}", answer.status)),
-        Err(cause) => Err(cause.clone()),
-    }
 }
 
 /// Decides about how requests arrive.

@@ -31,6 +31,17 @@ pub(super) struct Exchange {
     pub(super) outcome: Result<Answer, String>,
 }
 
+impl Exchange {
+    /// Returns the answer if it is a document, or why there is none.
+    pub(super) fn document(&self) -> Result<&Answer, String> {
+        match &self.outcome {
+            Ok(answer) if answer.status == 200 => Ok(answer),
+            Ok(answer) => Err(format!("HTTP {}", answer.status)),
+            Err(cause) => Err(cause.clone()),
+        }
+    }
+}
+
 /// An answer.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {

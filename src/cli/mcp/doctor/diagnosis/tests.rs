@@ -311,6 +311,6 @@ fn the_metadata_of_an_issuer_is_looked_for_where_clients_look() {
             ],
         ),
     ] {
-        assert_eq!(issuer_metadata_urls(issuer), urls);
+        assert_eq!(issuer::metadata_urls(issuer), urls);
     }
 }
