@@ -30,9 +30,17 @@ pub(crate) fn run() {
     let sites = [Site::new(), Site::new()];
     let [site, guarded] = &sites;
     let open = site.start_with(&settings(&[]));
+    let list = &cases(&open, None)[1];
+    let rival = Rival::sdk(&answer_to(&open, list));
     for case in cases(&open, None) {
         compare(&case, &open, None);
+        if case.is_modern
+            && let Some(rival) = &rival
+        {
+            outrun(&case, &open, rival);
+        }
     }
+    drop(rival);
     let (keys, token) = issuer();
     let public = free_address();
     let (url, keys) = (format!("http://{public}"), format!("http://{keys}/"));
@@ -64,6 +72,7 @@ fn settings<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
 struct Case {
     name: &'static str,
     request: Vec<u8>,
+    is_modern: bool,
 }
 
 fn cases(svcd: &Svcd, authorization: Option<&str>) -> [Case; 4] {
@@ -77,12 +86,12 @@ fn cases(svcd: &Svcd, authorization: Option<&str>) -> [Case; 4] {
         let headers = format!(
             "{authorization}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{headers}"
         );
-        Case { name, request: request(svcd, &headers, method, &params) }
+        Case { name, request: request(svcd, &headers, method, &params), is_modern: true }
     };
     let session = initialize(svcd, authorization);
     let legacy = |name, method: &str, params: Value| {
         let headers = format!("{authorization}Mcp-Session-Id: {session}\r\n");
-        Case { name, request: request(svcd, &headers, method, &params) }
+        Case { name, request: request(svcd, &headers, method, &params), is_modern: false }
     };
     let call = json!({ "name": "test_simple_text", "arguments": {} });
     let name = "Mcp-Name: test_simple_text\r\n";
@@ -120,11 +129,7 @@ fn initialize(svcd: &Svcd, authorization: &str) -> String {
 
 /// Compares a request with the bare server, or with the same request at another daemon.
 fn compare(case: &Case, svcd: &Svcd, beside: Option<(&Case, &Svcd)>) {
-    let mut stream = connect(svcd.public);
-    stream.get_mut().write_all(&case.request).unwrap();
-    let (head, body) = answer(&mut stream);
-    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-    let echo = Echo::start(&body);
+    let echo = Rival::echo(&answer_to(svcd, case));
     let (mut ours, mut limits, mut waits, mut limit_waits) = (vec![], vec![], vec![], vec![]);
     let before = svcd.ran();
     for _ in 0..ROUNDS {
@@ -149,6 +154,32 @@ fn compare(case: &Case, svcd: &Svcd, beside: Option<(&Case, &Svcd)>) {
     let times = format!("{:.1}x", wait / limit);
     line("  p99", [format!("{wait:.2} ms"), format!("{limit:.2} ms"), times, "<= 2x".to_owned()]);
     line("  CPU of a request", [format!("{micros:.0} us").as_str(), "-", "-", "<= 35 us"]);
+}
+
+/// Compares a request with the same one at a server of the Rust SDK.
+fn outrun(case: &Case, svcd: &Svcd, rival: &Rival) {
+    // It checks the host, and no other server's is its own.
+    let text = str::from_utf8(&case.request).unwrap();
+    let host = |address: SocketAddr| format!("Host: {address}\r\n");
+    let request = text.replacen(&host(svcd.public), &host(rival.address), 1).into_bytes();
+    let (mut ours, mut theirs) = (vec![], vec![]);
+    for _ in 0..ROUNDS {
+        ours.push(send(svcd.public, &case.request).per_second());
+        theirs.push(send(rival.address, &request).per_second());
+    }
+    let shown = |values: &[f64]| format!("{:.0}", median(values.to_vec()));
+    let ratio = format!("{:.2}", ratio(&ours, &theirs));
+    let name = "  limit: the Rust SDK's JSON mode";
+    line(name, [shown(&ours), shown(&theirs), ratio, ">= 1.2".to_owned()]);
+}
+
+/// Returns the body that answers a request.
+fn answer_to(svcd: &Svcd, case: &Case) -> Vec<u8> {
+    let mut stream = connect(svcd.public);
+    stream.get_mut().write_all(&case.request).unwrap();
+    let (head, body) = answer(&mut stream);
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    body
 }
 
 fn connect(address: SocketAddr) -> BufReader<TcpStream> {
@@ -189,27 +220,43 @@ fn answer(stream: &mut BufReader<TcpStream>) -> (String, Vec<u8>) {
     (head, body)
 }
 
-/// The bare server, in a process of its own as the daemon is.
-struct Echo {
+/// Another server, in a process of its own as the daemon is. It is given a file, and says where it listens.
+struct Rival {
     child: Child,
     address: SocketAddr,
     _folder: Folder,
 }
 
-impl Echo {
-    fn start(body: &[u8]) -> Self {
-        let folder = Folder::new();
-        std::fs::write(folder.path("answer"), body).unwrap();
+impl Rival {
+    /// Starts the bare server, which answers everything with a body.
+    fn echo(body: &[u8]) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.arg("echo").arg(folder.path("answer")).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        Self::spawn(command.arg("echo"), body)
+    }
+
+    /// Builds and starts the server of the Rust SDK, with the tools of an answer to `tools/list`. `None` when it cannot be
+    /// built, and then cargo has said why.
+    fn sdk(list: &[u8]) -> Option<Self> {
+        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/rmcp/Cargo.toml");
+        let target = concat!(env!("CARGO_TARGET_TMPDIR"), "/rmcp");
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--release", "--locked", "--manifest-path", manifest]);
+        let is_built = build.args(["--target-dir", target]).status().unwrap().success();
+        let program = format!("{target}/release/rmcp-server");
+        is_built.then(|| Self::spawn(&mut Command::new(program), list))
+    }
+
+    fn spawn(command: &mut Command, file: &[u8]) -> Self {
+        let folder = Folder::new();
+        std::fs::write(folder.path("answer"), file).unwrap();
+        let mut child = command.arg(folder.path("answer")).stdout(Stdio::piped()).spawn().unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
         Self { child, address: address.trim().parse().unwrap(), _folder: folder }
     }
 }
 
-impl Drop for Echo {
+impl Drop for Rival {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
