@@ -138,7 +138,8 @@ impl Server {
         ids: Ids,
         metrics: Arc<Metrics>,
     ) -> Self {
-        let sessions = Sessions::new(settings.limits, Arc::clone(&clock), ids);
+        let sessions =
+            Sessions::new(settings.limits, Arc::clone(&clock), ids, Arc::clone(&metrics));
         let Limits { max, per_subject_max, .. } = settings.limits;
         let subscriptions = Subscriptions::new(max, per_subject_max);
         let (sessions, subscriptions) = (Arc::new(sessions), Arc::new(subscriptions));
@@ -246,6 +247,12 @@ impl Server {
     #[must_use]
     pub const fn changes(&self) -> &Changes {
         &self.changes
+    }
+
+    /// Returns where it counts.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Returns how many sessions there are.

@@ -1,4 +1,4 @@
-//! Counters, and their Prometheus text. Every name and label value is a constant of the program, so
+//! Counters and gauges, and their Prometheus text. Every name and label value is a constant of the program, so
 //! the set of series is closed and nothing of a tenant can stand in it.
 //!
 //! A counter whose parts a signal is evaluated from is counted by typed keys, so that a label can be renamed
@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::Hash;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::domain::outbox::EffectKind;
 use crate::domain::reconcile::{Code, Kind};
@@ -153,25 +154,70 @@ impl<K: Key> Counter<K> {
     }
 }
 
-/// Declares the counters of the process, in the order in which they are written.
-macro_rules! counters {
-    ($($(#[$doc:meta])* $field:ident: $key:ty = $name:literal, $help:literal;)*) => {
-        /// The counters of one process.
+/// How many things there are now.
+#[derive(Debug)]
+pub struct Gauge {
+    name: &'static str,
+    help: &'static str,
+    value: Arc<AtomicU64>,
+}
+
+/// One of the things a [`Gauge`] counts, until it is dropped.
+#[derive(Debug)]
+pub struct Counted(Arc<AtomicU64>);
+
+impl Gauge {
+    fn new(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, value: Arc::default() }
+    }
+
+    /// Counts one more.
+    #[must_use]
+    pub fn count(&self) -> Counted {
+        self.value.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(&self.value))
+    }
+
+    fn render(&self, text: &mut String) {
+        gauge(text, self.name, self.help, self.value.load(Ordering::Relaxed));
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Declares the counters and the gauges of the process, in the order in which they are written.
+macro_rules! metrics {
+    (
+        counters { $($(#[$doc:meta])* $field:ident: $key:ty = $name:literal, $help:literal;)* }
+        gauges { $($(#[$gauge_doc:meta])* $gauge:ident = $gauge_name:literal, $gauge_help:literal;)* }
+    ) => {
+        /// The counters and gauges of one process.
         #[derive(Debug)]
-        pub struct Metrics { $($(#[$doc])* pub $field: Counter<$key>,)* }
+        pub struct Metrics {
+            $($(#[$doc])* pub $field: Counter<$key>,)*
+            $($(#[$gauge_doc])* pub $gauge: Gauge,)*
+        }
 
         impl Default for Metrics {
             fn default() -> Self {
-                Self { $($field: Counter::new($name, $help),)* }
+                Self {
+                    $($field: Counter::new($name, $help),)*
+                    $($gauge: Gauge::new($gauge_name, $gauge_help),)*
+                }
             }
         }
 
         impl Metrics {
-            /// Writes every counter as Prometheus text, version 0.0.4.
+            /// Writes all of them as Prometheus text, version 0.0.4.
             #[must_use]
             pub fn render(&self) -> String {
                 let mut text = String::new();
                 $(self.$field.render(&mut text);)*
+                $(self.$gauge.render(&mut text);)*
                 text
             }
         }
@@ -183,7 +229,8 @@ type One = [(&'static str, &'static str); 1];
 /// Two labels of closed sets of words.
 type Two = [(&'static str, &'static str); 2];
 
-counters! {
+metrics! {
+counters {
     /// By outcome.
     deliveries: DeliveryOutcome = "svc_deliveries_total", "Webhook deliveries by outcome.";
     /// By `surface` and `status`.
@@ -216,6 +263,13 @@ counters! {
     swept: One = "svc_swept_rows_total", "Finished rows deleted by retention, by kind.";
     /// By `outcome`: `ok` or `failed`.
     slo_evaluations: One = "svc_slo_evaluations_total", "Evaluations of the signals, by outcome.";
+}
+gauges {
+    /// Sessions, those included that ended by being idle and were not looked for yet.
+    mcp_sessions = "svc_mcp_sessions", "Sessions of the Model Context Protocol.";
+    /// Streams of events, and answers that are handed in later.
+    mcp_streams = "svc_mcp_streams", "Open streams of the Model Context Protocol.";
+}
 }
 
 /// Writes one gauge with its header.

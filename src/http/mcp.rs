@@ -17,6 +17,7 @@ use crate::mcp::era::Header;
 use crate::mcp::rpc::{Code, Error};
 use crate::mcp::stream::Channel;
 use crate::mcp::{self, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
+use crate::metrics::Counted;
 use crate::runtime::keyed_semaphore::{KeyedPermit, KeyedSemaphore};
 use crate::runtime::semaphore::{Permit, Semaphore};
 
@@ -64,7 +65,9 @@ impl Endpoint {
         let own_max = if is_known { self.streams_max.div_ceil(SHARES) } else { self.streams_max };
         let take = || {
             let own = self.streams_of.take(caller.subject.clone(), own_max)?;
-            Some(StreamPermit { _own: own, _of_all: self.streams.take(Duration::ZERO)? })
+            let of_all = self.streams.take(Duration::ZERO)?;
+            let counted = self.server.metrics().mcp_streams.count();
+            Some(StreamPermit { _own: own, _of_all: of_all, _counted: counted })
         };
         take().or_else(|| {
             self.server.sweep();
@@ -77,6 +80,7 @@ impl Endpoint {
 struct StreamPermit {
     _own: KeyedPermit<String>,
     _of_all: Permit,
+    _counted: Counted,
 }
 
 /// Returns the media type and the body of what the gate refuses. It has no id, because no message was read.

@@ -11,6 +11,7 @@ use crate::mcp::asks::Asks;
 use crate::mcp::revision::Legacy;
 use crate::mcp::rpc::{Code, Error, Id};
 use crate::mcp::stream::{Channel, Stream};
+use crate::metrics::{Counted, Metrics};
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 use crate::runtime::random::Ids;
@@ -35,6 +36,7 @@ pub struct Limits {
 pub struct Sessions {
     limits: Limits,
     clock: Arc<dyn Clock>,
+    metrics: Arc<Metrics>,
     all: Mutex<All>,
 }
 
@@ -52,6 +54,7 @@ pub(super) struct Session {
     pub(super) revision: Legacy,
     pub(super) asks: Arc<Asks>,
     owner: Caller,
+    _counted: Counted,
     used_at: Mutex<Duration>,
     /// Requests that a thread works on.
     in_use: AtomicUsize,
@@ -77,11 +80,16 @@ impl Drop for InUse {
 }
 
 impl Sessions {
-    pub(in crate::mcp) fn new(limits: Limits, clock: Arc<dyn Clock>, ids: Ids) -> Self {
+    pub(in crate::mcp) fn new(
+        limits: Limits,
+        clock: Arc<dyn Clock>,
+        ids: Ids,
+        metrics: Arc<Metrics>,
+    ) -> Self {
         let swept_at = clock.monotonic();
         let all =
             Mutex::new(All { ids, by_id: HashMap::new(), of_subject: HashMap::new(), swept_at });
-        Self { limits, clock, all }
+        Self { limits, clock, metrics, all }
     }
 
     /// Begins a session. Where there is no room for the subject, or at all, the one that was not used for the longest ends; those in use stay, and
@@ -109,6 +117,7 @@ impl Sessions {
             revision,
             asks: Arc::default(),
             owner: owner.clone(),
+            _counted: self.metrics.mcp_sessions.count(),
             used_at: Mutex::new(now),
             in_use: AtomicUsize::new(0),
             streams: Mutex::default(),

@@ -158,6 +158,8 @@ fn crowds_that_vanish_leave_nothing_behind_and_webhooks_alone() {
             assert_eq!(service.ask(&service.within(&session, &announce)).status, 200);
             push(&mut beside);
         }
+        assert_eq!(service.gauge("svc_mcp_streams "), STREAMS);
+        assert!(service.gauge("svc_mcp_sessions ") > STREAMS);
         let during = Held::of(&service.daemon);
         // A call to the forge may have one, for as long as it takes.
         assert!(during.threads < before.threads + 20, "{during:?}, before {before:?}");
@@ -173,6 +175,8 @@ fn crowds_that_vanish_leave_nothing_behind_and_webhooks_alone() {
             (stream.status == 200).then_some(())
         });
         wait_for_open(service.address(), 0);
+        let left = ["svc_mcp_sessions ", "svc_mcp_streams "].map(|name| service.gauge(name));
+        assert!(left[0] <= 2 && left[1] <= 1, "{left:?} sessions and streams of those that looked");
         let held = Held::of(&service.daemon);
         say(&format!("crowd {round}: {before:?}, then {during:?}, then {held:?}"));
         assert!(held.descriptors < before.descriptors + 20, "{held:?}, before {before:?}");

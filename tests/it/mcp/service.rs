@@ -181,6 +181,13 @@ impl Service {
         }
     }
 
+    /// Returns the value of a gauge.
+    pub(super) fn gauge(&self, name: &str) -> usize {
+        let metrics = self.daemon.metrics();
+        let mut values = metrics.lines().filter_map(|line| line.strip_prefix(name));
+        values.find_map(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("{metrics}"))
+    }
+
     /// Returns how many messages and requests were counted, whatever came of them.
     pub(super) fn counted(&self) -> u64 {
         let metrics = self.daemon.metrics();
