@@ -10,6 +10,7 @@ use svc::mcp::{Reply, Status};
 
 use super::META;
 use super::in_process::{Client, InProcess};
+use crate::support::campaign::number_or;
 
 const METHODS: &[&str] = &[
     "initialize",
@@ -200,7 +201,8 @@ fn whatever_is_sent_is_answered_as_the_protocol_has_it() {
         ];
         let method =
             prop::option::of(prop_oneof![Just(None), prop::sample::select(METHODS).prop_map(Some)]);
-        let mut config = ProptestConfig::with_cases(3_000);
+        let mut config =
+            ProptestConfig::with_cases(number_or("SVC_MCP_MESSAGES", 3_000).try_into().unwrap());
         config.failure_persistence = None;
         let (good, begun) = (Cell::new(0), Cell::new(0));
         proptest!(config, |(body in any_body(), session in sessions, version in version, method in method)| {
