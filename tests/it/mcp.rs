@@ -6,6 +6,7 @@ mod service;
 mod wire;
 
 mod bad_input;
+mod era_table;
 mod in_process;
 mod initialize;
 mod limits;

@@ -5,7 +5,7 @@
 //! there. Each must be a row of the generated table.
 
 mod agent_cards;
-mod mcp_era;
+pub(crate) mod mcp_era;
 mod reconcile;
 mod redelivery;
 mod slo;

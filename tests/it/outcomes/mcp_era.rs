@@ -120,7 +120,8 @@ fn headers() -> Vec<(String, Header<'static>)> {
     legacy.chain(others.map(|(name, header)| (name.to_owned(), header))).collect()
 }
 
-fn metas() -> [(&'static str, Value); 6] {
+/// Envelopes by their names in the table.
+pub(crate) fn metas() -> [(&'static str, Value); 6] {
     let version = |version: Value| {
         json!({
             "io.modelcontextprotocol/protocolVersion": version,
@@ -148,8 +149,8 @@ const MESSAGES: [&str; 8] = [
     "batch",
 ];
 
-/// Returns a message; nothing where the kind of message has no place for an envelope.
-fn message(name: &str, meta: &Value) -> Option<Value> {
+/// Returns a message by its name in the table; nothing where the kind of message has no place for an envelope.
+pub(crate) fn message(name: &str, meta: &Value) -> Option<Value> {
     let (kind, version) = name.split_once(' ').unwrap_or((name, ""));
     let mut params = json!({});
     if !meta.is_null() {
