@@ -1,5 +1,7 @@
 //! Every row of the table of eras against the real daemon: `tests/data/outcomes/mcp-era.txt`.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use svc::mcp::revision::MODERN;
 
@@ -136,10 +138,10 @@ fn told(answer: &Answer, wanted: &str, is_request: bool) -> String {
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let mut told = status.to_owned();
     if let Some(error) = body.get("error") {
-        told.push_str(&format!(" {}", error["code"]));
+        write!(told, " {}", error["code"]).unwrap();
         assert_eq!(body.get("id"), is_request.then_some(&json!(7)), "{answer:?}");
         if error["data"].get("eras").is_some() {
-            told.push_str(&format!(" supported={}", error["data"]["supported"]));
+            write!(told, " supported={}", error["data"]["supported"]).unwrap();
         }
     }
     if !answer.header("mcp-session-id").is_empty() {
