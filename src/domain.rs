@@ -7,8 +7,8 @@
 //!
 //! A delivery becomes actions, actions become a job, a job becomes changes, changes bring outbox
 //! messages, and what cannot be done becomes a dead letter. What was lost on the way is found and
-//! repaired by the reconcilers; what is measured of all of it together comes last. The modules stand
-//! in that order.
+//! repaired by the reconcilers. The relay, a person's open design file and what agents do in it, has
+//! rules of its own. What is measured of all of it together comes last. The modules stand in that order.
 
 pub mod time;
 
@@ -44,5 +44,7 @@ pub mod reconcile;
 pub mod redelivery;
 
 pub mod result;
+
+pub mod relay;
 
 pub mod slo;

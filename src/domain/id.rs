@@ -12,9 +12,9 @@ use uuid::Uuid;
 pub struct InvalidId;
 
 macro_rules! our_id {
-    ($(#[$doc:meta] $name:ident;)*) => {$(
-        #[$doc]
-        /// Shape: UUID text, 36 lower-case characters. Source: us.
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        /// Shape: UUID text, 36 lower-case characters.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Uuid);
 
@@ -62,6 +62,24 @@ our_id! {
     AuditEventId;
     /// A reconciliation item.
     ReconciliationId;
+    /// A device of the relay: one installation of the plugin in one person's browser profile.
+    DeviceId;
+    /// A pairing of the relay: one offer of a code.
+    PairingId;
+    /// A session of the relay: one device with one open file.
+    RelaySessionId;
+    /// A proposal: invocations that are shown and decided together.
+    ProposalId;
+    /// An invocation: one action with its exact arguments.
+    InvocationId;
+    /// A grant: the right to carry out one invocation once.
+    GrantId;
+}
+
+our_id! {
+    /// One load of a plugin's page. Made by the page, which is why nothing may follow from two being equal but
+    /// that the same device says so.
+    PageInstanceId;
 }
 
 macro_rules! forge_id {

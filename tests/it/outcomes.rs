@@ -8,6 +8,7 @@ mod agent_cards;
 pub(crate) mod mcp_era;
 mod reconcile;
 mod redelivery;
+mod relay;
 mod slo;
 
 use std::fmt::Write as _;

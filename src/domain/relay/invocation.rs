@@ -1,0 +1,273 @@
+//! Invocations: one action with its exact arguments, from proposal to end. Every event against every state.
+//!
+//! What must never happen: an effect without an approval of exactly this by the person's device, a second effect,
+//! and FAILED said of something that happened. So nothing but the page that was told to act, or its journal, says
+//! how a running invocation ended; where both are silent it becomes UNKNOWN, and is never sent again.
+
+mod event;
+mod outcome;
+
+pub use self::event::{Approval, Entry, Event, Journal, Report, Signed};
+use self::outcome::{CLOSE, NOTHING, to, unchanged};
+pub use self::outcome::{Outcome, ToPlugin, Withdrawal};
+use crate::domain::digest::Digest;
+use crate::domain::id::{DeviceId, PageInstanceId, RelaySessionId};
+use crate::domain::relay::allowance::{self, Allowance, Cover};
+use crate::domain::relay::grant::{self, Change};
+use crate::domain::relay::{AuditEvent, DecidedBy, Effect, Reason};
+use crate::domain::time::Timestamp;
+
+words! {
+    /// The state of an invocation.
+    State {
+        /// It waits for a card on the screen.
+        Proposed => "proposed",
+        /// Its card stood on the screen.
+        Shown => "shown",
+        /// It may be carried out; its grant is unused.
+        Approved => "approved",
+        /// Its grant is claimed.
+        Running => "running",
+        /// It was carried out.
+        Succeeded => "succeeded",
+        /// Nothing was changed: the plugin could not do it, or never got to know of it.
+        Failed => "failed",
+        /// Nothing was changed: the file was not as shown any more.
+        Stale => "stale",
+        /// Nothing was changed: the person said no.
+        Denied => "denied",
+        /// Nothing was changed: it was taken back before it began.
+        Cancelled => "cancelled",
+        /// Nothing was changed: its time was over before it began.
+        Expired => "expired",
+        /// It may or may not have been carried out. Only a late proof ends this; it is never sent again.
+        Unknown => "unknown",
+    }
+}
+
+impl State {
+    /// Says whether it has ended. Only [`State::Unknown`] may change after that, by a late proof.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        !matches!(self, Self::Proposed | Self::Shown | Self::Approved | Self::Running)
+    }
+}
+
+/// What is known of an invocation when something happens to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Its state.
+    pub state: State,
+    /// What it does.
+    pub effect: Effect,
+    /// Until when it can be decided about.
+    pub expires_at: Timestamp,
+    /// Digest of the preview that stood on the screen.
+    pub preview: Option<Digest>,
+    /// Its session.
+    pub session: RelaySessionId,
+    /// The device of the session.
+    pub device: DeviceId,
+    /// The epoch of the session.
+    pub epoch: u32,
+    /// The page that holds the session's socket, or held it last.
+    pub page: PageInstanceId,
+    /// The session's allowance.
+    pub allowance: Option<Allowance>,
+}
+
+/// Decides at `now` about an invocation.
+#[must_use]
+pub fn decide(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
+    use State::{Approved, Proposed, Running, Shown, Succeeded, Unknown};
+    use State::{Failed, Stale};
+    let state = facts.state;
+    match *event {
+        Event::Shown(_) | Event::Approve(_) | Event::CannotShow(..) | Event::Deny(_) => {
+            of_card(facts, event, now)
+        }
+        Event::CallerCancels | Event::OperatorDenies | Event::Expires => taken_back(state, event),
+        Event::FileChanged | Event::Revoked | Event::StepFailed => swept_along(state, event),
+
+        Event::Claim(claim) => match state {
+            Approved => grant::refusal(&claim, now)
+                .map_or(to(Running).grant(Change::Claim).tell(ToPlugin::Execute), unchanged),
+            Proposed | Shown => unchanged(Reason::NotApproved),
+            _ => unchanged(Reason::GrantGone),
+        },
+        Event::Result(report) => match state {
+            Running | Unknown => settle(facts, report),
+            // The frame `settled` was lost.
+            Succeeded | Failed | Stale => NOTHING.tell(ToPlugin::Settled),
+            // It never had a grant that was claimed.
+            _ => CLOSE,
+        },
+        Event::DeadlinePasses => match state {
+            Running => unknown(Reason::DeadlinePassed),
+            _ => NOTHING,
+        },
+        Event::SocketClosed => match state {
+            // It is shown again on return.
+            Shown => to(Proposed),
+            Approved => to(State::Expired).because(Reason::Disconnected).grant(Change::Kill),
+            // A running one waits for its page, until the deadline.
+            _ => NOTHING,
+        },
+        Event::Returned(journal) => match state {
+            Running | Unknown => returned(facts, journal),
+            // The frame `settled` was lost.
+            Succeeded | Failed | Stale if matches!(journal, Journal::Says(_)) => {
+                NOTHING.tell(ToPlugin::Settled)
+            }
+            _ => NOTHING,
+        },
+    }
+}
+
+/// What the plugin says of a card. About one that has ended it came late; about one that was decided it may
+/// repeat itself, but not say something else.
+fn of_card(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
+    use State::{Approved, Cancelled, Denied, Failed, Proposed, Running, Shown, Unknown};
+    match *event {
+        Event::Shown(preview) => match facts.state {
+            Proposed => to(Shown),
+            Shown if facts.preview == Some(preview) => NOTHING,
+            Shown | Approved | Running | Unknown => CLOSE,
+            _ => NOTHING,
+        },
+        Event::Approve(approval) => match facts.state {
+            Proposed | Shown => approve(facts, &approval, now),
+            _ => NOTHING,
+        },
+        Event::CannotShow(signed, reason) => match facts.state {
+            Proposed | Shown if !is_ours(facts, signed) => CLOSE,
+            Proposed | Shown => {
+                Outcome { audit: Some(AuditEvent::Denied), ..to(Failed) }.because(reason)
+            }
+            Approved | Running => CLOSE,
+            _ => NOTHING,
+        },
+        Event::Deny(signed) => match facts.state {
+            Proposed | Shown | Approved if !is_ours(facts, signed) => CLOSE,
+            Proposed | Shown => to(Denied),
+            // The person changed their mind in time.
+            Approved => to(Cancelled).because(Reason::WithdrawnByPerson).grant(Change::Kill),
+            Running => unchanged(Reason::TooLate),
+            _ => NOTHING,
+        },
+        _ => NOTHING,
+    }
+}
+
+/// An approval of something that is still to be decided about.
+fn approve(facts: &Facts, approval: &Approval, now: Timestamp) -> Outcome {
+    let was_shown = facts.state == State::Shown;
+    if !is_ours(facts, approval.signed) || was_shown && facts.preview != Some(approval.preview) {
+        return CLOSE;
+    }
+    match approval.by {
+        DecidedBy::Person if was_shown => {}
+        DecidedBy::Allowance => {
+            match allowance::covers(facts.allowance, facts.effect, facts.page, now) {
+                Cover::Yes => {}
+                Cover::Ended => return unchanged(Reason::AllowanceEnded),
+                Cover::No => return CLOSE,
+            }
+        }
+        _ => return CLOSE,
+    }
+    if now >= facts.expires_at {
+        return taken_back(facts.state, &Event::Expires);
+    }
+    to(State::Approved).grant(Change::Mint)
+}
+
+/// Says whether a decision was made by the device of this session, for this epoch.
+fn is_ours(facts: &Facts, signed: Signed) -> bool {
+    signed.by == Some(facts.device)
+        && signed.session == facts.session
+        && signed.epoch == facts.epoch
+}
+
+/// Somebody else than the person, or time, takes it back.
+const fn taken_back(state: State, event: &Event) -> Outcome {
+    use State::{Approved, Cancelled, Expired, Proposed, Running, Shown};
+    let (end, reason, withdrawal) = match event {
+        Event::CallerCancels => (Cancelled, Reason::CancelledByCaller, Withdrawal::Cancelled),
+        Event::OperatorDenies => {
+            (Cancelled, Reason::DeniedByOperator, Withdrawal::DeniedByOperator)
+        }
+        _ => (Expired, Reason::ProposalExpired, Withdrawal::Expired),
+    };
+    match (state, end) {
+        (Proposed | Shown, _) => to(end).because(reason).tell(ToPlugin::Withdraw(withdrawal)),
+        (Approved, Expired) => to(end).because(Reason::GrantExpired).grant(Change::Kill),
+        (Approved, _) => to(end).because(reason).grant(Change::Kill),
+        (Running, Cancelled) => unchanged(Reason::TooLate),
+        _ => NOTHING,
+    }
+}
+
+/// What it belongs to is over.
+const fn swept_along(state: State, event: &Event) -> Outcome {
+    use State::{Approved, Cancelled, Expired, Proposed, Running, Shown};
+    let (end, reason, plugin) = match event {
+        Event::FileChanged => {
+            (Expired, Reason::FileChanged, Some(ToPlugin::Withdraw(Withdrawal::Expired)))
+        }
+        Event::Revoked => (Cancelled, Reason::Revoked, None),
+        _ => (Cancelled, Reason::StepFailed, None),
+    };
+    match (state, reason) {
+        (Proposed | Shown, _) => Outcome { plugin, ..to(end).because(reason) },
+        (Approved, _) => to(end).because(reason).grant(Change::Kill),
+        (Running, Reason::Revoked) => unknown(reason),
+        _ => NOTHING,
+    }
+}
+
+/// A running or unknown one, by what a page of the session says.
+fn returned(facts: &Facts, journal: Journal) -> Outcome {
+    let is_running = facts.state == State::Running;
+    match journal {
+        Journal::Says(Entry::Succeeded) => settle(facts, Report::Succeeded),
+        Journal::Says(Entry::Failed) => settle(facts, Report::Failed(Reason::PluginFailed)),
+        Journal::Says(Entry::Stale) => settle(facts, Report::Stale),
+        Journal::SilentSamePage => ended(facts.state, State::Failed).because(Reason::NotDelivered),
+        Journal::Says(Entry::Begun) if is_running => unknown(Reason::Interrupted),
+        Journal::SilentOtherPage if is_running => unknown(Reason::PageReplaced),
+        Journal::Says(Entry::Begun) | Journal::SilentOtherPage => NOTHING,
+    }
+}
+
+/// A running or unknown one, by a proof of how it ended.
+fn settle(facts: &Facts, report: Report) -> Outcome {
+    let settled = |to| ended(facts.state, to).tell(ToPlugin::Settled);
+    match report {
+        Report::Succeeded => settled(State::Succeeded),
+        Report::Failed(reason) => settled(State::Failed).because(reason),
+        Report::Stale => settled(State::Stale),
+        // Only what leaves the file as it is can fail by its value. Otherwise the journal keeps its entry, which
+        // settles it later.
+        Report::Unusable(reason) if facts.effect.leaves_the_file() => {
+            settled(State::Failed).because(reason)
+        }
+        Report::Unusable(reason) if facts.state == State::Running => unknown(reason),
+        Report::Unusable(_) => NOTHING,
+    }
+}
+
+/// The end of a running one, or of an unknown one, whose grant is spent already.
+const fn ended(from: State, state: State) -> Outcome {
+    match from {
+        State::Unknown => {
+            Outcome { audit: Some(AuditEvent::SettledLate), is_late: true, ..to(state) }
+        }
+        _ => to(state).grant(Change::Spend),
+    }
+}
+
+/// The grant is spent, so that lane and session are free.
+const fn unknown(reason: Reason) -> Outcome {
+    to(State::Unknown).because(reason).grant(Change::Spend)
+}
