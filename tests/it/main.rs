@@ -30,6 +30,7 @@ mod power;
 mod query_plans;
 mod reconcile;
 mod redelivery;
+mod relay;
 mod results;
 mod simulation;
 mod slo;
