@@ -11,10 +11,10 @@ use uuid::Uuid;
 #[error("not a valid identifier")]
 pub struct InvalidId;
 
-macro_rules! our_id {
+macro_rules! uuid_id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        /// Shape: UUID text, 36 lower-case characters.
+        /// Shape: UUID text, 36 lower-case characters. Source: us, unless it says otherwise.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Uuid);
 
@@ -49,7 +49,7 @@ macro_rules! our_id {
     )*};
 }
 
-our_id! {
+uuid_id! {
     /// A lifecycle job.
     JobId;
     /// An outbox message.
@@ -74,11 +74,8 @@ our_id! {
     InvocationId;
     /// A grant: the right to carry out one invocation once.
     GrantId;
-}
-
-our_id! {
-    /// One load of a plugin's page. Made by the page, which is why nothing may follow from two being equal but
-    /// that the same device says so.
+    /// One load of a plugin's page. Source: the page, so that two equal ones prove only that the same device
+    /// says so.
     PageInstanceId;
 }
 

@@ -79,8 +79,7 @@ pub struct Facts {
 /// Decides at `now` about an invocation.
 #[must_use]
 pub fn decide(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
-    use State::{Approved, Proposed, Running, Shown, Succeeded, Unknown};
-    use State::{Failed, Stale};
+    use State::{Approved, Failed, Proposed, Running, Shown, Stale, Succeeded, Unknown};
     let state = facts.state;
     match *event {
         Event::Shown(_) | Event::Approve(_) | Event::CannotShow(..) | Event::Deny(_) => {

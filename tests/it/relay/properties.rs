@@ -85,22 +85,25 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// One where the rules have most to decide: half of the cases are an approval or a claim that could hold.
+/// One where the rules have most to decide: half of the cases are an approval with at most one fault, or a
+/// claim of what is approved.
 fn case() -> impl Strategy<Value = (Facts, Event)> {
     let any_case = (facts(), event());
-    let approval = (facts(), select(DecidedBy::ALL), signed(), any::<bool>()).prop_map(
-        |(facts, by, signed, is_equal)| {
-            let state = if facts.preview.is_some() { State::Shown } else { State::Proposed };
-            let other = Digest::from([9; 32]);
-            let preview = facts.preview.filter(|_| is_equal).unwrap_or(other);
-            let signed = if is_equal {
-                Signed { by: Some(facts.device), session: facts.session, epoch: facts.epoch }
-            } else {
-                signed
-            };
-            (Facts { state, ..facts }, Event::Approve(Approval { by, signed, preview }))
-        },
-    );
+    let approval = (facts(), select(DecidedBy::ALL), 0..8_u8).prop_map(|(facts, by, fault)| {
+        let state = if facts.preview.is_some() { State::Shown } else { State::Proposed };
+        let other = Digest::from([9; 32]);
+        let preview = facts.preview.filter(|_| fault != 1).unwrap_or(other);
+        let mut signed =
+            Signed { by: Some(facts.device), session: facts.session, epoch: facts.epoch };
+        match fault {
+            2 => signed.by = None,
+            3 => signed.by = Some(id(9)),
+            4 => signed.session = id(9),
+            5 => signed.epoch += 1,
+            _ => {}
+        }
+        (Facts { state, ..facts }, Event::Approve(Approval { by, signed, preview }))
+    });
     let claims = (facts(), claim()).prop_map(|(facts, claim)| {
         (Facts { state: State::Approved, ..facts }, Event::Claim(claim))
     });
