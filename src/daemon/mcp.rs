@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::HeaderValue;
 
@@ -21,7 +22,10 @@ use crate::mcp::{Server, Settings};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::random::{Ids, SystemEntropy};
+use crate::workers::driver::{Next, Worker};
 
+/// From one look for idle sessions, and for clients that have gone, to the next.
+pub(super) const SWEEP_POLL: Duration = Duration::from_mins(1);
 /// The scope that every request needs.
 const SCOPE: Scope = Scope::Read;
 /// For how many seconds' requests a burst is.
@@ -55,6 +59,20 @@ pub(super) fn open(
     let gate = gate(config, protocol, public.port(), document_at, &app.clock, &app.metrics);
     let endpoint = Arc::new(endpoint(config, protocol, app));
     Ok(Mcp { status, served: Some((gate, endpoint)) })
+}
+
+/// Ends idle sessions, and lets go of streams whose clients have gone.
+pub(super) struct Sweep(pub(super) Arc<Endpoint>);
+
+impl Worker for Sweep {
+    fn name(&self) -> &'static str {
+        "mcp-sweep"
+    }
+
+    fn step(&mut self) -> Next {
+        self.0.sweep();
+        Next::Wait
+    }
 }
 
 /// Returns the endpoint. Its tools ask the service itself.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::header::{ACCEPT, ALLOW, HeaderName, HeaderValue};
+use http::header::{ACCEPT, ALLOW, CONTENT_ENCODING, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 
 use crate::api::McpStatus;
@@ -51,6 +51,11 @@ impl Endpoint {
     pub fn new(server: Arc<Server>, streams_max: usize, body_bytes_max: usize) -> Self {
         let (streams, streams_of) = (Semaphore::new(streams_max), KeyedSemaphore::default());
         Self { server, streams, streams_of, streams_max, body_bytes_max }
+    }
+
+    /// Ends idle sessions, and lets go of streams whose clients have gone.
+    pub fn sweep(&self) {
+        self.server.sweep();
     }
 
     /// Ends everything that lasts, so that no client waits for it.
@@ -106,7 +111,10 @@ pub(super) fn post(
     let head = &request.head;
     if !is_json(head) {
         let message = "a message is sent as application/json in UTF-8, without a content encoding";
-        return refuse(endpoint, Status::UnsupportedMediaType, message, &[]);
+        // What is encoded is not JSON, whatever it looks like.
+        let is_encoded = head.headers.contains_key(CONTENT_ENCODING);
+        let json = if is_encoded { &[][..] } else { &request.body };
+        return refuse(endpoint, Status::UnsupportedMediaType, message, json);
     }
     let accepts = Accepts::read(head);
     if !accepts.json && !accepts.events {
@@ -123,11 +131,7 @@ pub(super) fn get(
     caller: Option<&gate::Caller>,
     request: &Request,
 ) -> Work {
-    let head = &request.head;
-    let accepts = Accepts { json: false, ..Accepts::read(head) };
-    if !accepts.events {
-        return refuse(endpoint, Status::NotAcceptable, STREAM, &[]);
-    }
+    let accepts = Accepts { json: false, ..Accepts::read(&request.head) };
     handle(endpoint, caller, request, accepts, Server::get)
 }
 

@@ -113,6 +113,10 @@ impl Call {
     /// Ends this round with what the client is to find out before it sends the request again: requests by the client's
     /// own keys for their answers. `state` comes back with it, and only this server can read or change it.
     pub fn require(self, requests: Map<String, Value>, state: Option<Value>) {
+        if matches!(self.dialect, Dialect::Legacy(_)) {
+            let message = "clients of this era are asked on the stream of the call";
+            return self.fail(Error::new(Code::Internal, message));
+        }
         let mut result = Map::from_iter([
             ("resultType".to_owned(), "input_required".into()),
             ("inputRequests".to_owned(), requests.into()),

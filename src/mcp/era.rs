@@ -179,9 +179,10 @@ pub fn decide(claim: &Claim<'_>, modern: bool) -> Result<Era, Rejection> {
     if !is_modern {
         return legacy(claim, modern);
     }
-    if matches!(claim.kind, Kind::Initialize(_)) && requested == Some(MODERN) {
+    let claims_modern = claim.meta.version() == Some(MODERN) || of_header == Some(MODERN);
+    if matches!(claim.kind, Kind::Initialize(_)) && claims_modern {
         let message = "there is no initialize in this version; send requests as they are";
-        let rejection = reject(Code::MethodNotFound, message, requested, true);
+        let rejection = reject(Code::MethodNotFound, message, Some(MODERN), true);
         return Err(Rejection { is_not_found: true, ..rejection });
     }
     if matches!(claim.kind, Kind::Batch | Kind::Response) {
@@ -291,11 +292,22 @@ fn rejection(
     requested: Option<&str>,
     (supported, modern): (Vec<&str>, bool),
 ) -> Rejection {
+    let error = Error::new(code, message).with(data(&supported, requested, modern));
+    Rejection { error, is_not_found: false }
+}
+
+/// Returns an error in a request of the modern era, with what its client may try instead.
+pub(super) fn modern_error(error: Error) -> Error {
+    error.with(data(&[MODERN], Some(MODERN), true))
+}
+
+/// Returns what every rejection tells: the versions that are supported, the one that was asked for, and all eras.
+fn data(supported: &[&str], requested: Option<&str>, modern: bool) -> Value {
     let mut data = json!({ "supported": supported, "eras": eras(modern) });
     if let (Some(requested), Some(data)) = (requested, data.as_object_mut()) {
         data.insert("requested".to_owned(), repeated(requested).into());
     }
-    Rejection { error: Error::new(code, message).with(data), is_not_found: false }
+    data
 }
 
 /// Returns a version as it is repeated to whoever claims it: not at any length.

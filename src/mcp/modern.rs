@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::backend::Backend;
 use crate::mcp::call::{Call, client_can};
+use crate::mcp::era::modern_error;
 use crate::mcp::result::{Dialect, ToolResult, cacheable};
 use crate::mcp::revision::MODERN;
 use crate::mcp::rounds::Rounds;
@@ -75,7 +76,7 @@ impl Modern {
     }
 
     fn request(&self, request: &Request<'_>, context: Context<'_>) -> Result<Reply, Refusal> {
-        let mismatch = |error| Refusal(Status::BadRequest, error);
+        let mismatch = |error| Refusal(Status::BadRequest, modern_error(error));
         headers::check_method(request, context).map_err(mismatch)?;
         match request.method.as_ref() {
             "server/discover" => Ok(ready(&request.id, &self.discovery)),
@@ -107,7 +108,8 @@ impl Modern {
             }
             _ => {
                 let message = "there is no such method in this version of the protocol";
-                Err(Refusal(Status::NotFound, Error::new(Code::MethodNotFound, message)))
+                let error = modern_error(Error::new(Code::MethodNotFound, message));
+                Err(Refusal(Status::NotFound, error))
             }
         }
     }
@@ -117,7 +119,7 @@ impl Modern {
             Called::Done(result) => return Ok(finished(&request.id, result)),
             Called::Run(tool, arguments) => {
                 let agreed = headers::check_arguments(tool, &arguments, context);
-                agreed.map_err(|error| Refusal(Status::BadRequest, error))?;
+                agreed.map_err(|error| Refusal(Status::BadRequest, modern_error(error)))?;
                 check_client(tool.needs, request.params)?;
                 (&tool.run, arguments)
             }

@@ -164,6 +164,10 @@ impl Sessions {
         end(ended);
         for session in rest {
             session.sweep();
+            // Its time begins when what keeps it has ended.
+            if session.is_in_use() {
+                *lock(&session.used_at) = now;
+            }
         }
     }
 

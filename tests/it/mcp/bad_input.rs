@@ -45,10 +45,11 @@ fn ping(id: impl Into<Value>) -> Value {
 fn what_is_no_json_of_a_known_encoding() {
     let (service, session) = start(&[]);
     // An `initialize`, so that whatever is taken in by mistake makes a session.
+    let id = Some(json!("begin"));
     let good = service.post(&initialize("2025-11-25"));
     let typed =
         |media_type: &[u8]| good.clone().without("Content-Type").header("Content-Type", media_type);
-    let mut rows: Vec<Row> = vec![(good.clone().without("Content-Type"), 415, REQUEST, None)];
+    let mut rows: Vec<Row> = vec![(good.clone().without("Content-Type"), 415, REQUEST, id.clone())];
     for media_type in [
         &b""[..],
         b"text/plain",
@@ -60,10 +61,10 @@ fn what_is_no_json_of_a_known_encoding() {
         b"application/json; charset=utf-8; charset=latin1",
         b"application/json\xff",
     ] {
-        rows.push((typed(media_type), 415, REQUEST, None));
+        rows.push((typed(media_type), 415, REQUEST, id.clone()));
     }
     let twice = good.clone().header("Content-Type", "application/json");
-    rows.push((twice, 415, REQUEST, None));
+    rows.push((twice, 415, REQUEST, id.clone()));
     for encoding in ["gzip", "br", "x"] {
         rows.push((good.clone().header("Content-Encoding", encoding), 415, REQUEST, None));
     }

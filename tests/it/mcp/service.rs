@@ -217,6 +217,13 @@ pub(super) fn assert_refused(
     assert_eq!(body["error"]["code"], code, "{sent}: {body}");
     assert_eq!(body.get("id"), id, "{sent}: {body}");
     assert!(body.get("result").is_none(), "{sent}: {body}");
+    // A rejection of the modern era names what its client may try instead.
+    if [-32_020, -32_022].contains(&code) || (code == -32_601 && status == 404) {
+        let data = &body["error"]["data"];
+        assert_eq!(data["supported"], json!([MODERN]), "{sent}: {body}");
+        assert_eq!(data["eras"]["modern"], json!([MODERN]), "{sent}: {body}");
+        assert!(data["eras"]["legacy"].is_array(), "{sent}: {body}");
+    }
     let message = body["error"]["message"].as_str().unwrap();
     assert!((10..300).contains(&message.len()), "{sent}: {body}");
     for words in ["at line", "column", "serde", "invalid type", "invalid value", "EOF", "trailing"]

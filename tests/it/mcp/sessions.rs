@@ -111,7 +111,11 @@ fn a_modern_header_has_neither_streams_nor_ends_of_sessions() {
         let session = service.begin("2025-11-25");
         for method in ["GET", "DELETE"] {
             let ask = service.to_mcp(method).header("Mcp-Session-Id", &session);
-            let answer = service.ask(&ask.header("MCP-Protocol-Version", "2026-07-28"));
+            let ask = ask.header("MCP-Protocol-Version", "2026-07-28");
+            // Whatever it accepts.
+            let of_json = ask.clone().without("Accept").header("Accept", "application/json");
+            assert_refused(&service.ask(&of_json), 405, code, None, method);
+            let answer = service.ask(&ask);
             assert_refused(&answer, 405, code, None, method);
             assert_eq!(answer.header("allow"), "POST, OPTIONS");
             assert_eq!(answer.json()["error"]["data"]["requested"], "2026-07-28");
