@@ -4,6 +4,10 @@
 //! code that acts on it can see different values. Here a repeated name is a fault, names are compared after their escapes are
 //! undone, and values stay text until they are asked for.
 
+mod canonical;
+pub mod schema;
+mod strict;
+
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
@@ -15,6 +19,9 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
+pub use canonical::canonical;
+pub use strict::read;
+
 /// Most members of an object of which all are read. Repeated names are looked for by comparing all pairs.
 const MEMBERS_MAX: usize = 128;
 
@@ -25,7 +32,7 @@ pub enum Fault {
     Malformed,
     /// A name is repeated.
     Duplicate,
-    /// It has more than 128 members.
+    /// An object has more than 128 members, or a document more values than its reader allows.
     TooMany,
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::card::Valid;
+use crate::json::canonical;
 
 /// Returns the card without its signatures, as RFC 8785 writes it. Being valid, it has no property
 /// twice, no half of a character and no number, so that there is one such form.
@@ -10,7 +11,7 @@ pub(super) fn payload(card: &Valid<'_>) -> Vec<u8> {
     let mut members: Map<String, Value> =
         serde_json::from_str(card.text()).expect("a valid card is a JSON object");
     members.remove("signatures");
-    serde_json_canonicalizer::to_vec(&members).expect("strings and words have a canonical form")
+    canonical(&Value::Object(members))
 }
 
 /// Returns a pointer to the first thing in which a payload differs from that of the card; nothing

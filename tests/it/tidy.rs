@@ -62,7 +62,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ureq", &["forge", "cli", "demo"]),
     ("clap", &["cli", "daemon", "bin"]),
     ("base64", &["crypto", "mcp", "simulator"]),
-    ("jsonschema", &["mcp"]),
+    ("jsonschema", &["json"]),
     ("jsonwebtoken", &["crypto", "forge", "simulator"]),
     ("serde", &["api", "cli", "demo", "forge", "http", "json", "mcp", "simulator", "store"]),
     (
@@ -82,7 +82,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("serde_json_canonicalizer", &["seal"]),
+    ("serde_json_canonicalizer", &["json"]),
     ("env_logger", &["logging"]),
     ("comfy_table", &["cli"]),
     ("sd_notify", &["daemon"]),
