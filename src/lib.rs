@@ -28,6 +28,8 @@ pub mod keys;
 
 pub mod mcp;
 
+pub mod relay;
+
 pub mod app;
 
 pub mod workers;

@@ -6,7 +6,8 @@ use serde::ser::{Serialize, Serializer};
 use crate::domain::agent_card::CardName;
 use crate::domain::digest::Digest;
 use crate::domain::id::{
-    AttemptId, AuditEventId, CheckRunId, InstallationId, OutboxId, ReconciliationId, ReleaseRunId,
+    AttemptId, AuditEventId, CheckRunId, GrantId, InstallationId, InvocationId, OutboxId,
+    PageInstanceId, PairingId, ProposalId, ReconciliationId, RelaySessionId, ReleaseRunId,
     WorkflowRunId,
 };
 use crate::domain::time::Timestamp;
@@ -38,10 +39,16 @@ as_text! {
     CardName: |text| text.parse().ok();
     CheckRunId: |text| text.parse().ok();
     Digest: |text| text.parse().ok();
+    GrantId: |text| text.parse().ok();
     InstallationId: |text| text.parse().ok();
+    PageInstanceId: |text| text.parse().ok();
+    InvocationId: |text| text.parse().ok();
     OutboxId: |text| text.parse().ok();
+    PairingId: |text| text.parse().ok();
+    ProposalId: |text| text.parse().ok();
     ReconciliationId: |text| text.parse().ok();
     ReleaseRunId: |text| text.parse().ok();
+    RelaySessionId: |text| text.parse().ok();
     Timestamp: Timestamp::parse_rounding_up;
     WorkflowRunId: |text| text.parse().ok();
 }

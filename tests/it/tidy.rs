@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("workers", &["forge", "store"]),
     // Protocols above HTTP know no server; `http` puts what they say into its own terms.
     ("mcp", &["api", "app", "auth"]),
-    ("relay", &["api", "app", "auth"]),
+    ("relay", &["auth"]),
     ("http", &["api", "app", "auth", "card", "mcp"]),
     ("daemon", &["app", "auth", "forge", "http", "keys", "mcp", "relay", "store", "workers"]),
     ("cli", &["api", "card", "demo", "mcp", "seal"]),
@@ -64,7 +64,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("base64", &["crypto", "mcp", "simulator"]),
     ("jsonschema", &["json"]),
     ("jsonwebtoken", &["crypto", "forge", "simulator"]),
-    ("serde", &["api", "cli", "demo", "forge", "http", "json", "mcp", "simulator", "store"]),
+    (
+        "serde",
+        &["api", "cli", "demo", "forge", "http", "json", "mcp", "relay", "simulator", "store"],
+    ),
     (
         "serde_json",
         &[
@@ -77,6 +80,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "json",
             "logging",
             "mcp",
+            "relay",
             "seal",
             "simulator",
             "store",
