@@ -15,3 +15,4 @@ pub mod action;
 pub mod code;
 pub mod digest;
 pub mod frame;
+pub mod proof;
