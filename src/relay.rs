@@ -13,6 +13,7 @@ mod as_text;
 
 pub mod action;
 pub mod code;
+pub mod conversation;
 pub mod digest;
 pub mod frame;
 pub mod proof;
