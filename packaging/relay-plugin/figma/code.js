@@ -3,8 +3,6 @@
 "use strict";
 
 (() => {
-    /** @typedef {BaseNode & ChildrenMixin} Container */
-
     const TEXT_MAX = 20000;
     const NODES_MAX = 500;
     const NODE_BYTES_MAX = 256 * 1024;
@@ -415,7 +413,7 @@
         }
         if (Date.now() > until) return ended("failed", "too_late");
         const page = targets.node || targets.parent;
-        const isElsewhere = !READS.includes(action) && page && pageOf(page) !== figma.currentPage;
+        const isElsewhere = !READS.includes(action) && page && (pageOf(page) || page).id !== figma.currentPage.id;
         if (isElsewhere || !unchanged(targets, expect)) return ended("stale", "target_changed");
         // Nothing is waited for between this comparison and the act.
         let done;
