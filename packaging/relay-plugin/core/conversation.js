@@ -182,7 +182,8 @@ class Conversation {
         const place = socketAddress(this.address);
         const local = "loopback" in place && place.loopback && code === 1006 && !line.opened;
         const attempt = this.attempt;
-        this.say(local && !(await this.world.mayReachLoopback()) ? "permission" : next.status);
+        // With what the daemon said was the problem, if it did.
+        this.say(local && !(await this.world.mayReachLoopback()) ? "permission" : next.status, this.detail);
         if (next.again === null || attempt !== this.attempt) return;
         const wait = next.again === "crowded" ? CROWDED_MS : backoff(this.failures, this.world.random());
         this.failures++;
@@ -290,7 +291,14 @@ class Conversation {
         }
         line.queue = line.queue.then(async () => {
             if (!line.over) await this.handle(line, frame);
-        }).catch(() => this.refuse(line, 4400, "not_handled"));
+        }).catch((error) => {
+            if (!(error instanceof Refused)) return this.refuse(line, 4400, "not_handled");
+            // The design tool did not keep what must be kept.
+            if (line.over) return;
+            this.hangUp(1000, "storage");
+            this.attempt++;
+            this.say("storage");
+        });
     }
 
     /** @param {Line} line @param {Exclude<Frame, Ping>} frame */

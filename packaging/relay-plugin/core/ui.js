@@ -172,7 +172,7 @@
         line.dataset.tone = status.tone;
         put("status", status.text);
         put("detail", next.detail || null);
-        put("where", next.status === "ready" ? `${next.account ?? ""} on ${next.file}` : null);
+        put("where", next.status === "ready" ? `${visible(next.account ?? "")} on ${next.file}` : null);
         put("again", status.button);
         el("address").hidden = tool !== "figma" || !["address", "https", "away", "permission", "disagreed", "left"].includes(next.status);
         el("pairing").hidden = next.code === null;

@@ -23,7 +23,11 @@
     });
 
     /** 200 characters, not cut within one. @param {string} text */
-    const line = (text) => Array.from(text).slice(0, 200).join("");
+    const line = (text) => Array.from(sound(text)).slice(0, 200).join("");
+
+    // Half a character has no canonical form, and a cut text may end in one.
+    /** @param {string} text */
+    const sound = (text) => text.replace(/[\uD800-\uDFFF]/gu, "\uFFFD");
 
     /** @param {number} value */
     const round = (value) => Math.round(value * 1000) / 1000;
@@ -108,11 +112,11 @@
         const { fill, opacity } = fillOf(node);
         return {
             id: node.id,
-            name: node.name,
+            name: sound(node.name),
             kind: kindOf(node),
             parent: parent ? parent.id : null,
             box: boxOf(node),
-            text: texts.length === 0 ? null : texts.join("\n").slice(0, TEXT_MAX),
+            text: texts.length === 0 ? null : sound(texts.join("\n").slice(0, TEXT_MAX)),
             fill,
             opacity,
             inside: inside.length,
@@ -162,7 +166,7 @@
     const whole = (node, depth, room) => {
         const { x, y, width, height } = boxOf(node);
         const { fill, opacity } = fillOf(node);
-        const text = node.type === "TEXT" ? node.characters : null;
+        const text = node.type === "TEXT" ? sound(node.characters) : null;
         const own = Object.assign(brief(node), { box: { x, y, width, height }, fill, opacity, text });
         // Three bytes a UTF-16 unit are the most that UTF-8 takes; the rest is room for `children` and commas.
         room.left -= 3 * JSON.stringify(own).length + 20;
@@ -314,7 +318,7 @@
             const old = text.characters;
             back(() => { text.characters = old; });
             text.characters = String(args.text);
-            return { value: { node: text.id, old } };
+            return { value: { node: text.id, old: sound(old) } };
         }),
         set_fill: (args, { node }) => atOnce((back) => {
             const filled = the(node);
@@ -355,7 +359,7 @@
             const old = named.name;
             back(() => { named.name = old; });
             named.name = String(args.name);
-            return { value: { node: named.id, old } };
+            return { value: { node: named.id, old: sound(old) } };
         }),
         delete_node: (_args, { node }) => atOnce(() => {
             const gone = the(node);

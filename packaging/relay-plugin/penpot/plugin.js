@@ -38,7 +38,11 @@
     });
 
     /** 200 characters, not cut within one. @param {string} text */
-    const line = (text) => [...text].slice(0, 200).join("");
+    const line = (text) => [...sound(text)].slice(0, 200).join("");
+
+    // Half a character has no canonical form, and a cut text may end in one.
+    /** @param {string} text */
+    const sound = (text) => text.replace(/[\uD800-\uDFFF]/gu, "\uFFFD");
 
     /** @param {number} value */
     const round = (value) => Math.round(value * 1000) / 1000;
@@ -110,11 +114,11 @@
         const texts = [shape, ...inside].flatMap((one) => (one.type === "text" ? [one.characters] : []));
         return {
             id: shape.id,
-            name: shape.name,
+            name: sound(shape.name),
             kind: kindOf(shape),
             parent: parentOf(shape)?.id ?? null,
             box: boxOf(shape),
-            text: texts.length === 0 ? null : texts.join("\n").slice(0, TEXT_MAX),
+            text: texts.length === 0 ? null : sound(texts.join("\n").slice(0, TEXT_MAX)),
             ...fillOf(shape),
             inside: inside.length,
         };
@@ -158,7 +162,7 @@
 
     /** @param {Shape} shape @param {number} depth @param {{left: number, truncated: boolean}} room @returns {JsonObject} */
     const whole = (shape, depth, room) => {
-        const { box, text, fill, opacity } = { ...printOf(shape), text: shape.type === "text" ? shape.characters : null };
+        const { box, text, fill, opacity } = { ...printOf(shape), text: shape.type === "text" ? sound(shape.characters) : null };
         const own = { ...brief(shape), box: { ...box }, fill, opacity, text };
         // Three bytes a UTF-16 unit are the most that UTF-8 takes; the rest is room for `children` and commas.
         room.left -= 3 * JSON.stringify(own).length + 20;
@@ -295,7 +299,7 @@
             const old = shape.characters;
             back(() => { shape.characters = old; });
             shape.characters = String(args.text);
-            return { value: { node: shape.id, old } };
+            return { value: { node: shape.id, old: sound(old) } };
         }),
         set_fill: (args, { node }) => atOnce((back) => {
             const shape = the(node);
@@ -330,7 +334,7 @@
             const old = shape.name;
             back(() => { shape.name = old; });
             shape.name = String(args.name);
-            return { value: { node: shape.id, old } };
+            return { value: { node: shape.id, old: sound(old) } };
         }),
         delete_node: (_args, { node }) => atOnce(() => {
             const shape = the(node);

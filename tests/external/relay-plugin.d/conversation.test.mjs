@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { core } from "./load.js";
 import { Bench, hash, newId, newKey, sorted, turn } from "./daemon.js";
 
 const rename = (bench, name = "Go", node = "button") => bench.step("rename_node", { node, name });
@@ -15,7 +16,6 @@ const approved = async (bench, ...steps) => {
 test("pairing: the daemon first, then the code, then a person, and only then ready", async () => {
     const bench = new Bench();
     await bench.conversation.start(bench.address);
-    await turn();
     assert.equal(bench.socket.url, "wss://svc.example/relay/v1/connect");
     assert.deepEqual(bench.socket.sent, []);
     const hello = await bench.greet();
@@ -519,6 +519,27 @@ test("a broken connection drops the cards; the daemon shows them again", async (
     assert.equal(bench.socket.closed.code, 4403);
 });
 
+test("a proof tells only of its own session, and a session that is forgotten leaves nothing", async () => {
+    const bench = await new Bench().start();
+    const [own, other] = [newId(), newId()];
+    await bench.conversation.journal.write(own, bench.session, "succeeded", 1);
+    await bench.conversation.journal.write(other, newId(), "succeeded", 1);
+    await bench.close(1012);
+    await bench.wake();
+    await bench.greet();
+    assert.deepEqual(bench.last("proof").journal, [{ grant: own, outcome: "succeeded" }]);
+    await bench.makeReady();
+    await bench.close(4404);
+    assert.deepEqual(bench.journal(), [[other, "succeeded"]]);
+});
+
+test("what the daemon says is the problem is shown with the close", async () => {
+    const bench = await new Bench().start();
+    await bench.give({ type: "problem", code: "bad_frame", message: "the frame has no type\u202e" });
+    await bench.close(4400);
+    assert.deepEqual([bench.view.status, bench.view.detail], ["disagreed", "the frame has no type\\u{202e}"]);
+});
+
 test("leaving says bye and forgets the session", async () => {
     const bench = await new Bench().start();
     await bench.conversation.leave();
@@ -536,6 +557,15 @@ test("a design tool that keeps nothing, or does not answer, is said", async () =
     };
     await bench.conversation.start(bench.address);
     assert.deepEqual([bench.view.status, bench.sockets.length], ["storage", 0]);
+    // The same when it stops keeping things later.
+    const later = new Bench();
+    await later.conversation.start(later.address);
+    await later.greet();
+    later.answers = ({ ask }) => {
+        if (ask === "save") throw new core.Refused("host");
+    };
+    await later.makeReady();
+    assert.deepEqual([later.view.status, later.socket.closed.code], ["storage", 1000]);
 });
 
 test("a journal that is full runs nothing more", async () => {

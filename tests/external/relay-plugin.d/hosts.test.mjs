@@ -119,6 +119,12 @@ for (const [tool, start] of Object.entries(hosts)) {
         assert.equal(gone.outcome, "stale");
     });
 
+    test(`${tool}: a deletion that would take along more or less than the card said is stale`, async () => {
+        const { run, ids, fake } = await prepared();
+        const ended = await run("delete_node", { node: ids.frame }, { meanwhile: () => fake.known(ids.button).remove() });
+        assert.equal(ended.outcome, "stale");
+    });
+
     test(`${tool}: what was not shown is not touched, and what comes too late neither`, async () => {
         const { ask, run, ids, printOf } = await prepared();
         const args = { node: ids.button, name: "Changed" };
@@ -165,6 +171,17 @@ for (const [tool, start] of Object.entries(hosts)) {
         for (const [why, action, args] of cases) await assert.rejects(look(action, args), { message: why }, why);
         fake.known(ids.button)[tool === "penpot" ? "blocked" : "locked"] = true;
         await assert.rejects(look("rename_node", { node: ids.button, name: "x" }), { message: "node_locked" });
+    });
+
+    test(`${tool}: half a character in the file, or where a text is cut, leaves everything with a canonical form`, async () => {
+        const { run, ids, fake, printOf } = await prepared();
+        fake.known(ids.frame).name = "\ud800";
+        const text = fake.known(ids.text);
+        text[tool === "penpot" ? "characters" : "words"] = `${"x".repeat(19_999)}😀`;
+        const print = await printOf(ids.text);
+        assert.equal(print.text.length, 20_000);
+        for (const value of [print, await printOf(ids.frame), (await run("get_node", { node: ids.frame })).value]) core.canonical(value);
+        assert.equal((await run("rename_node", { node: ids.frame, name: "Whole" })).value.old, "\ufffd");
     });
 
     test(`${tool}: after an act it tells how the watched nodes and the new one are now`, async () => {
