@@ -12,6 +12,9 @@
     const el = (/** @type {string} */ id) => of(id, HTMLElement);
     const button = (/** @type {string} */ id) => of(id, HTMLButtonElement);
 
+    // Pixels across.
+    const PICTURE_MAX = 320;
+
     const tool = document.body.dataset.tool === "figma" ? "figma" : "penpot";
 
     // ---- The script in the design tool ----
@@ -133,18 +136,27 @@
         return made;
     };
 
+    // Drawn, so that the page needs no leave to load pictures from anywhere. One that cannot be read goes.
+    /** @param {string} png in base64 */
+    const picture = (png) => {
+        const canvas = document.createElement("canvas");
+        canvas.setAttribute("role", "img");
+        canvas.setAttribute("aria-label", "How it looks now");
+        createImageBitmap(new Blob([fromBase64url(png)], { type: "image/png" })).then((bitmap) => {
+            canvas.width = Math.min(bitmap.width, PICTURE_MAX);
+            canvas.height = Math.max(1, Math.round(bitmap.height * canvas.width / bitmap.width));
+            canvas.getContext("2d")?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+        }, () => canvas.remove());
+        return canvas;
+    };
+
     /** @param {CardStep} step */
     const stepItem = ({ title, rows, thumbnail }) => {
         const item = document.createElement("li");
         const line = make("p", make("bdi", title));
         line.className = "title";
         item.append(line);
-        if (thumbnail) {
-            const image = document.createElement("img");
-            image.alt = "How it looks now";
-            image.src = `data:image/png;base64,${thumbnail}`;
-            item.append(image);
-        }
+        if (thumbnail) item.append(picture(thumbnail));
         const list = document.createElement("dl");
         for (const { label, old, now } of rows) {
             const value = document.createElement("dd");

@@ -73,6 +73,14 @@ test("a daemon that cannot prove itself gets no proof, nor one with another key"
     assert.notDeepEqual(bench.last("hello").key, before);
 });
 
+test("the daemon's key outlives the page", async () => {
+    const { fake } = await new Bench().start();
+    const reloaded = new Bench({ fake });
+    await reloaded.conversation.start(reloaded.address);
+    await reloaded.greet();
+    assert.deepEqual([reloaded.view.status, reloaded.frames("proof").length], ["stranger", 0]);
+});
+
 test("the page keeps its key and session over a reload, and a file without a session has none", async () => {
     const { fake, key, session } = await new Bench().start();
     const again = new Bench({ fake, key });
@@ -298,6 +306,14 @@ test("a page that stood still runs nothing of what it had not read", async () =>
         assert.equal(bench.sockets.length, 2, "it comes again at once");
         assert.ok(bench.views.some(({ status }) => status === "asleep"));
     }
+    // From the first ping on, a gap means the same before `ready`.
+    const pairing = new Bench();
+    await pairing.conversation.start(pairing.address);
+    await pairing.greet();
+    await pairing.give({ type: "ping", n: 1 });
+    pairing.pass(25_001);
+    await pairing.give({ type: "claimed", pairing: newId(), account: "ann", client: "agent" });
+    assert.deepEqual([pairing.sockets.length, pairing.views.some(({ status }) => status === "confirm")], [2, false]);
     const awake = await new Bench().start();
     for (let n = 0; n < 5; n++) {
         awake.pass(20_000);
@@ -442,6 +458,11 @@ test("frames that are none, or come out of order, close 4400, and it does not co
     early.socket.onopen();
     await early.give(ready);
     assert.deepEqual([early.socket.closed.code, early.frames("proof").length], [4400, 0]);
+    const pinged = new Bench();
+    await pinged.conversation.start(pinged.address);
+    pinged.socket.onopen();
+    await pinged.give({ type: "ping", n: 1 });
+    assert.deepEqual([pinged.socket.closed.code, pinged.frames("pong").length], [4400, 0]);
 });
 
 test("each way to be closed is said in words, and comes again only where it may", async () => {
