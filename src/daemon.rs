@@ -231,10 +231,7 @@ impl Running {
         let slo =
             Slo::new(store.clone(), Arc::clone(&clock), Arc::clone(&crew.metrics), app.slo.clone());
         crew.start(Box::new(slo), Notify::new(), config.work.slo_poll)?;
-        if let Some(endpoint) = &endpoint {
-            let sweep = mcp::Sweep(Arc::clone(endpoint));
-            crew.start(Box::new(sweep), Notify::new(), mcp::SWEEP_POLL)?;
-        }
+        mcp::start_sweep(&mut crew, endpoint.as_ref())?;
         let check = SelfCheck { store, socket, tcp_addresses };
         crew.start(Box::new(check), Notify::new(), self_check_poll())?;
         Ok(Self { app, tcp, control, mcp: endpoint, workers: crew.workers, clock })

@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::HeaderValue;
 
 use super::Error;
+use super::crew::Crew;
 use crate::app::{AccessTokens, App, TokenError};
 use crate::auth::access_token::{self, Caller, Scope};
 use crate::config::{McpAuthorization, McpConfig, ProtocolConfig, PublicUrl};
@@ -21,11 +22,12 @@ use crate::mcp::legacy::Limits;
 use crate::mcp::{Server, Settings};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
+use crate::runtime::notify::Notify;
 use crate::runtime::random::{Ids, SystemEntropy};
 use crate::workers::driver::{Next, Worker};
 
 /// From one look for idle sessions, and for clients that have gone, to the next.
-pub(super) const SWEEP_POLL: Duration = Duration::from_mins(1);
+const SWEEP_POLL: Duration = Duration::from_mins(1);
 /// The scope that every request needs.
 const SCOPE: Scope = Scope::Read;
 /// For how many seconds' requests a burst is.
@@ -62,7 +64,7 @@ pub(super) fn open(
 }
 
 /// Ends idle sessions, and lets go of streams whose clients have gone.
-pub(super) struct Sweep(pub(super) Arc<Endpoint>);
+struct Sweep(Arc<Endpoint>);
 
 impl Worker for Sweep {
     fn name(&self) -> &'static str {
@@ -73,6 +75,12 @@ impl Worker for Sweep {
         self.0.sweep();
         Next::Wait
     }
+}
+
+/// Starts what looks after sessions and streams, where there are any.
+pub(super) fn start_sweep(crew: &mut Crew, endpoint: Option<&Arc<Endpoint>>) -> Result<(), Error> {
+    let Some(endpoint) = endpoint else { return Ok(()) };
+    crew.start(Box::new(Sweep(Arc::clone(endpoint))), Notify::new(), SWEEP_POLL)
 }
 
 /// Returns the endpoint. Its tools ask the service itself.

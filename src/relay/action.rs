@@ -13,26 +13,13 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use crate::auth::access_token::Scope;
+use crate::domain::relay::Effect;
 use crate::json::schema::{Schema, definition};
 
 pub use check::{
     ARGUMENTS_BYTES_MAX, Checked, DEPTH_MAX, RESULT_BYTES_MAX, Refusal, ResultFault, STEPS_MAX,
     highest_effect,
 };
-
-words! {
-    /// What an action does, at most.
-    Effect {
-        /// Nothing leaves the file but structure and text. Only this can be covered by an allowance.
-        Read => "read",
-        /// It renders an image.
-        Export => "export",
-        /// It changes the file.
-        Write => "write",
-        /// It takes something away.
-        Destructive => "destructive",
-    }
-}
 
 words! {
     /// An action. Each is a tool of the same name.

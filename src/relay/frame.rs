@@ -30,8 +30,7 @@ pub use from_plugin::{
     Hello, PluginFrame, Pong, Proof, Shown,
 };
 pub use text::{
-    ByeReason, DecidedBy, Journaled, Key, Line, Nonce, Outcome, Signature, Tool, Verdict,
-    WithdrawReason,
+    ByeReason, DecidedBy, Journaled, Key, Line, Nonce, Outcome, Signature, Tool, WithdrawReason,
 };
 
 /// The name of the protocol, as it is offered and echoed in `Sec-WebSocket-Protocol`.

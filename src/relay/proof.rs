@@ -13,7 +13,8 @@ use zeroize::Zeroizing;
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{PairingId, ProposalId, RelaySessionId};
-use crate::relay::frame::{DecidedBy, Key, Nonce, Signature, Verdict};
+use crate::domain::relay::Decision;
+use crate::relay::frame::{DecidedBy, Key, Nonce, Signature};
 
 /// Why the daemon's key cannot be used. Never holds a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,7 +125,7 @@ pub struct DecisionText<'a> {
     /// Of what the card showed.
     pub preview: Digest,
     /// What was decided.
-    pub decision: Verdict,
+    pub decision: Decision,
     /// By whom.
     pub by: DecidedBy,
 }

@@ -312,7 +312,11 @@ fn no_type_that_could_tell_is_forgotten() {
             let mut words = body.split(|c: char| !c.is_alphanumeric() && c != '_');
             let is_type = words.next().is_some_and(|word| ["struct", "enum"].contains(&word));
             let name = words.next().unwrap_or_default();
-            if is_type && words.any(|word| TELLING.contains(&word)) {
+            // Those of the relay are closed sets of words.
+            let is_word = |word: &str| {
+                path.to_string_lossy().contains("/relay") && ["Action", "Effect"].contains(&word)
+            };
+            if is_type && words.any(|word| TELLING.contains(&word) && !is_word(word)) {
                 found.push(name.to_owned());
                 assert!(LISTED.contains(&name), "{}: {name} is not listed", path.display());
             }

@@ -37,7 +37,11 @@ function canonical(value, depth = 0) {
  * @returns {Json}
  */
 function rounded(value) {
-    if (typeof value === "number") return Math.round(value * 1000) / 1000;
+    if (typeof value === "number") {
+        const thousandfold = value * 1000;
+        // Above 2^53 there are no decimals to round away, and what was rounded must not change when it is again.
+        return Math.abs(thousandfold) < 2 ** 53 ? Math.round(thousandfold) / 1000 : value;
+    }
     if (Array.isArray(value)) return value.map(rounded);
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, rounded(one)]));

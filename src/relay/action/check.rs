@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::{Action, Effect};
+use super::Action;
 use crate::domain::digest::Digest;
+use crate::domain::relay::Effect;
 use crate::json;
 use crate::relay::digest;
 

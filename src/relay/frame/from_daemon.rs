@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use super::text::{Key, Line, Nonce, Signature, WithdrawReason};
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, InvocationId, PairingId, ProposalId, RelaySessionId};
+use crate::domain::relay::Effect;
 use crate::domain::time::Timestamp;
-use crate::relay::action::{Action, Effect};
+use crate::relay::action::Action;
 use crate::relay::code::Code;
 
 words! {

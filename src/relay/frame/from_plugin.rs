@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::text::{
-    ByeReason, DecidedBy, Journaled, Key, Nonce, Outcome, Signature, Tool, Verdict, whole,
-};
+use super::text::{ByeReason, DecidedBy, Journaled, Key, Nonce, Outcome, Signature, Tool, whole};
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, PageInstanceId, PairingId, ProposalId, RelaySessionId};
+use crate::domain::relay as rules;
 use crate::relay::action::Action;
 
 words! {
@@ -184,7 +183,7 @@ pub struct Decision {
     /// Of what the card showed.
     pub preview_sha256: Digest,
     /// What was decided.
-    pub decision: Verdict,
+    pub decision: rules::Decision,
     /// By whom.
     pub by: DecidedBy,
     /// Why, as a word of the plugin: at most 64 characters `a-z0-9_`.

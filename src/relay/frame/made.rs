@@ -6,8 +6,9 @@ use uuid::Uuid;
 
 use super::*;
 use crate::domain::digest::Digest;
+use crate::domain::relay::Effect;
 use crate::domain::time::Timestamp;
-use crate::relay::action::{Action, Effect};
+use crate::relay::action::Action;
 use crate::relay::code::Code;
 
 fn id() -> impl Strategy<Value = Value> {

@@ -6,6 +6,7 @@ use serde_json::Number;
 
 use crate::crypto::jose;
 use crate::crypto::jose::key::PublicKey;
+use crate::domain::relay::Decision;
 use crate::json::Object;
 
 /// Bytes of a nonce.
@@ -52,16 +53,6 @@ words! {
 }
 
 words! {
-    /// What was decided about a proposal.
-    Verdict {
-        /// It may be carried out.
-        Approved => "approved",
-        /// It may not.
-        Denied => "denied",
-    }
-}
-
-words! {
     /// Who decided.
     DecidedBy {
         /// A person, by a click.
@@ -95,7 +86,7 @@ words! {
     }
 }
 
-word_as_text! { Tool Journaled Outcome Verdict DecidedBy WithdrawReason ByeReason }
+word_as_text! { Tool Journaled Outcome Decision DecidedBy WithdrawReason ByeReason }
 
 /// Declares texts of frames that only this protocol has.
 macro_rules! texts {

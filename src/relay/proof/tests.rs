@@ -147,7 +147,7 @@ fn each_part_of_a_decision_matters() {
         proposal: id(2),
         arguments: &both,
         preview: a,
-        decision: Verdict::Approved,
+        decision: Decision::Approved,
         by: DecidedBy::Person,
     };
     let texts = [
@@ -159,7 +159,7 @@ fn each_part_of_a_decision_matters() {
         DecisionText { arguments: &one, ..first },
         DecisionText { arguments: &other, ..first },
         DecisionText { preview: b, ..first },
-        DecisionText { decision: Verdict::Denied, ..first },
+        DecisionText { decision: Decision::Denied, ..first },
         DecisionText { by: DecidedBy::Allowance, ..first },
         DecisionText { by: DecidedBy::Plugin, ..first },
     ];
@@ -230,7 +230,7 @@ fn no_part_of_a_text_can_hold_a_line_feed() {
     // Ids, digests and words are read by their shape; nonces by the schema of frames.
     assert_eq!("a\nb".parse::<RelaySessionId>(), Err(InvalidId));
     assert!("a\nb".parse::<Digest>().is_err());
-    assert_eq!(Verdict::from_word("approved\nperson"), None);
+    assert_eq!(Decision::from_word("approved\nperson"), None);
     let nonce = Nonce::new(&[0xff; 16]);
     assert!(nonce.as_str().len() == 22 && !nonce.as_str().contains('\n'));
 }

@@ -1,6 +1,7 @@
 // What both ends must compute alike, against values that were not made by the code under test.
 import assert from "node:assert/strict";
 import { createHash, webcrypto } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { core } from "./load.js";
@@ -32,6 +33,17 @@ test("numbers are rounded to three decimals, everywhere inside", () => {
         { a: 1, b: [0.3, -0.001, "1.23456"], c: { d: 0 } });
     const once = core.rounded(12345.6789);
     assert.equal(core.rounded(once), once);
+});
+
+test("both ends compute the digests of the published examples", async () => {
+    const file = new URL("../../data/relay/vectors.json", import.meta.url);
+    const vectors = JSON.parse(readFileSync(file, "utf8"));
+    assert.ok(vectors.arguments.length > 20);
+    for (const { what, action, given, canonical, sha256 } of vectors.arguments) {
+        const rounded = core.rounded(JSON.parse(given));
+        assert.equal(core.canonical({ action, arguments: rounded, v: 1 }), canonical, what);
+        assert.equal(await core.digestOfArguments(action, JSON.parse(given)), sha256, what);
+    }
 });
 
 test("the digest of arguments binds action and arguments, rounded", async () => {
