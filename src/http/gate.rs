@@ -43,13 +43,12 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
 ];
 /// Headers that proxies add.
-static FORWARDED: [HeaderName; 6] = [
+static FORWARDED: [HeaderName; 5] = [
     HeaderName::from_static("forwarded"),
     HeaderName::from_static("x-forwarded-for"),
     HeaderName::from_static("x-forwarded-host"),
     HeaderName::from_static("x-forwarded-proto"),
     HeaderName::from_static("x-real-ip"),
-    HeaderName::from_static("via"),
 ];
 /// That a request came: a bit beside one for each of [`FORWARDED`].
 const CAME: u8 = 1 << 7;
