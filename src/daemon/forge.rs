@@ -38,7 +38,7 @@ pub(super) fn intake(config: &ForgeConfig) -> IntakeRules {
     }
 }
 
-/// Returns the issuers and secrets that results are accepted with; nothing when none is configured.
+/// Returns the issuers and secrets with which results are accepted; `None` if none is configured.
 pub(super) fn results(
     config: &ForgeConfig,
     clock: &Arc<dyn Clock>,

@@ -8,7 +8,7 @@
 //! says that a person must look.
 //!
 //! Each machine is one function from a state and an event to an outcome; all combinations are listed in
-//! `tests/data/outcomes/relay_*.txt`. Whoever carries an outcome out writes the new state where the old one still
+//! `tests/data/outcomes/relay_*.txt`. The caller that carries an outcome out writes the new state only if the old one still
 //! stands, together with the audit event, and sends frames after the commit.
 
 pub mod allowance;
@@ -82,7 +82,7 @@ words! {
 words! {
     /// Why an invocation ended as it did, or why nothing was done about it.
     Reason {
-        /// Nobody decided in time.
+        /// No decision was made in time.
         ProposalExpired => "proposal_expired",
         /// The grant was not claimed in time.
         GrantExpired => "grant_expired",
@@ -122,7 +122,7 @@ words! {
         TooLate => "too_late",
         /// The allowance that was decided by has run out.
         AllowanceEnded => "allowance_ended",
-        /// Claim: nobody has approved it.
+        /// Claim: it has not been approved.
         NotApproved => "not_approved",
         /// Claim: the grant is claimed, spent or dead.
         GrantGone => "grant_gone",

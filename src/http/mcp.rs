@@ -65,7 +65,7 @@ impl Endpoint {
 
     /// Takes a permit for a stream. When there is none, streams whose clients have gone are looked for.
     fn stream_permit(&self, caller: &Caller) -> Option<StreamPermit> {
-        // Without tokens nobody can be told from anybody else.
+        // Without tokens, callers cannot be told apart.
         let is_known = !caller.subject.is_empty();
         let own_max = if is_known { self.streams_max.div_ceil(SHARES) } else { self.streams_max };
         let take = || {

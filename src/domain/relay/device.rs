@@ -20,7 +20,7 @@ pub enum Revocation {
     Unchanged,
 }
 
-/// Decides about revoking a device, whoever asks for it: its person, an operator, or a request that says so again.
+/// Decides about revoking a device, at the request of its person or of an operator; a repeated request changes nothing.
 #[must_use]
 pub const fn revoke(state: State) -> Revocation {
     match state {

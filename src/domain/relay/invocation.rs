@@ -188,7 +188,7 @@ fn is_ours(facts: &Facts, signed: Signed) -> bool {
         && signed.epoch == facts.epoch
 }
 
-/// Somebody else than the person, or time, takes it back.
+/// The caller, an operator, or the passing of time takes it back.
 const fn taken_back(state: State, event: &Event) -> Outcome {
     use State::{Approved, Cancelled, Expired, Proposed, Running, Shown};
     let (end, reason, withdrawal) = match event {

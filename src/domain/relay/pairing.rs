@@ -22,7 +22,7 @@ words! {
         Confirmed => "confirmed",
         /// The person refused.
         Refused => "refused",
-        /// Nobody typed the code, or nobody confirmed, in time; or the socket closed.
+        /// The code was not typed, or the pairing not confirmed, in time; or the socket closed.
         Expired => "expired",
     }
 }

@@ -45,7 +45,7 @@ pub enum FromDaemon {
     Challenge(Challenge),
     /// The device is unknown: here is a code.
     Pairing(Pairing),
-    /// Somebody typed the code, or the device is known and the file is new.
+    /// The code was typed, or the device is known and the file is new.
     Claimed(Claimed),
     /// The session works.
     Ready(Ready),

@@ -69,7 +69,7 @@ words! {
     WithdrawReason {
         /// Its caller no longer wants it.
         Cancelled => "cancelled",
-        /// Nobody decided in time.
+        /// No decision was made in time.
         Expired => "expired",
         /// An operator denied it.
         DeniedByOperator => "denied_by_operator",

@@ -22,11 +22,11 @@ pub(super) struct Facts {
     pub(super) daemon: Result<McpStatus, Away>,
     /// What a client found at `/mcp`; nothing while that has no address.
     pub(super) endpoint: Option<Exchange>,
-    /// The OAuth metadata; nothing where no token is asked for.
+    /// The OAuth metadata; `None` where no token is asked for.
     pub(super) metadata: Option<Exchange>,
-    /// The issuer's own metadata; nothing where no token is asked for.
+    /// The issuer's own metadata; `None` where no token is asked for.
     pub(super) issuer: Option<Exchange>,
-    /// The issuer's keys; nothing where no token is asked for.
+    /// The issuer's keys; `None` where no token is asked for.
     pub(super) keys: Option<Exchange>,
 }
 
@@ -54,9 +54,9 @@ impl Away {
 /// What is decided.
 pub(super) struct Diagnosis {
     pub(super) findings: Vec<Finding>,
-    /// The algorithms of the issuer's usable keys, one for each; nothing where they were not asked for or not had.
+    /// The algorithms of the issuer's usable keys, one for each; `None` if the keys were not asked for or not received.
     pub(super) keys: Option<Vec<&'static str>>,
-    /// Largest clock difference in seconds, positive when the other clock is ahead; nothing when no server sent its time.
+    /// Largest clock difference in seconds, positive if the other clock is ahead; `None` if no server sent its time.
     pub(super) ahead_seconds: Option<i64>,
 }
 
