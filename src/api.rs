@@ -9,6 +9,7 @@ mod mcp;
 mod page;
 mod protected_resource;
 mod reconciliation;
+pub mod relay;
 mod releases;
 mod slo;
 mod text;

@@ -15,6 +15,7 @@ pub mod era;
 pub mod fixture;
 pub mod legacy;
 pub mod modern;
+pub mod relay;
 pub mod request_state;
 pub mod result;
 pub mod revision;

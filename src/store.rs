@@ -44,6 +44,7 @@ pub use error::{Error, OpenError, Unavailable};
 pub use list::List;
 pub use sqlite::command::Pending;
 pub use sqlite::migrate::NEWEST_STEP;
+pub use types::relay;
 pub use types::{
     Backlog, Closed, Detected, Health, JobRun, LeasePolicy, NewRelease, Observation, Polled,
     ReleaseRunDetail, Sli, Swept, Ticks,

@@ -54,6 +54,18 @@ impl Effect {
 }
 
 words! {
+    /// The design tool that a plugin runs in.
+    Tool {
+        /// Penpot.
+        Penpot => "penpot",
+        /// Figma.
+        Figma => "figma",
+        /// A plugin of a test or of the demonstration, which has no tool.
+        Test => "test",
+    }
+}
+
+words! {
     /// What was decided about a proposal.
     Decision {
         /// It may be carried out, once.

@@ -10,8 +10,9 @@ use serde_json::{Map, Number, Value, json};
 use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::RelaySessionId;
+use crate::domain::relay::Tool;
 use crate::json::canonical;
-use crate::relay::frame::{Entry, Tool};
+use crate::relay::frame::Entry;
 
 /// From here on a thousandfold has no decimals to round away: 2^53.
 const THOUSANDFOLD_MAX: f64 = 9_007_199_254_740_992.0;

@@ -29,9 +29,7 @@ pub use from_plugin::{
     ActionResult, Allowance, Bye, Confirm, Context, Decision, Entry, Failure, File, FromPlugin,
     Hello, PluginFrame, Pong, Proof, Shown,
 };
-pub use text::{
-    ByeReason, DecidedBy, Journaled, Key, Line, Nonce, Outcome, Signature, Tool, WithdrawReason,
-};
+pub use text::{ByeReason, DecidedBy, Key, Line, Nonce, Outcome, Signature};
 
 /// The name of the protocol, as it is offered and echoed in `Sec-WebSocket-Protocol`.
 pub const PROTOCOL: &str = "svc.relay.v1";

@@ -5,6 +5,7 @@ pub(in crate::store) mod job;
 pub(in crate::store) mod lease;
 pub(in crate::store) mod observation;
 pub(in crate::store) mod reconciliation;
+pub mod relay;
 pub(in crate::store) mod release;
 pub(in crate::store) mod sli;
 pub(in crate::store) mod upkeep;

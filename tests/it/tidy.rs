@@ -20,10 +20,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("auth", &[]),
     ("api", &["card"]),
     ("keys", &[]),
-    ("app", &["api", "auth", "card", "forge", "keys", "store"]),
+    ("app", &["api", "auth", "card", "forge", "keys", "relay", "store"]),
     ("workers", &["forge", "store"]),
     // Protocols above HTTP know no server; `http` puts what they say into its own terms.
-    ("mcp", &["api", "app", "auth"]),
+    ("mcp", &["api", "app", "auth", "relay"]),
     ("relay", &["auth"]),
     ("http", &["api", "app", "auth", "card", "mcp"]),
     ("daemon", &["app", "auth", "forge", "http", "keys", "mcp", "relay", "store", "workers"]),

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::text::{Key, Line, Nonce, Signature, WithdrawReason};
+use super::text::{Key, Line, Nonce, Signature};
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, InvocationId, PairingId, ProposalId, RelaySessionId};
 use crate::domain::relay::Effect;
+use crate::domain::relay::invocation::Withdrawal;
 use crate::domain::time::Timestamp;
 use crate::relay::action::Action;
 use crate::relay::code::Code;
@@ -168,7 +169,7 @@ pub struct Withdraw {
     /// Whose.
     pub proposal: ProposalId,
     /// Why.
-    pub reason: WithdrawReason,
+    pub reason: Withdrawal,
 }
 
 /// An approved step is to be carried out. It has no arguments: the plugin takes those that it showed.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::text::{ByeReason, DecidedBy, Journaled, Key, Nonce, Outcome, Signature, Tool, whole};
+use super::text::{ByeReason, DecidedBy, Key, Nonce, Outcome, Signature, whole};
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, PageInstanceId, PairingId, ProposalId, RelaySessionId};
-use crate::domain::relay as rules;
+use crate::domain::relay::{self as rules, Tool, invocation};
 use crate::relay::action::Action;
 
 words! {
@@ -141,7 +141,7 @@ pub struct Entry {
     /// The grant.
     pub grant: GrantId,
     /// How far it came.
-    pub outcome: Journaled,
+    pub outcome: invocation::Entry,
 }
 
 /// A person's answer to `claimed`.

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::*;
 use crate::domain::digest::Digest;
 use crate::domain::relay::Effect;
+use crate::domain::relay::invocation::Withdrawal;
 use crate::domain::time::Timestamp;
 use crate::relay::action::Action;
 use crate::relay::code::Code;
@@ -146,7 +147,7 @@ pub(super) fn built(
         arguments: [(text.clone(), json!(number))].into_iter().collect(),
         arguments_sha256: bytes.into(),
     };
-    let reason = WithdrawReason::ALL[count % WithdrawReason::ALL.len()];
+    let reason = Withdrawal::ALL[count % Withdrawal::ALL.len()];
     match DaemonFrame::ALL[kind] {
         DaemonFrame::Challenge => FromDaemon::Challenge(Challenge {
             nonce: Nonce::new(&nonce),

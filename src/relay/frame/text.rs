@@ -6,39 +6,14 @@ use serde_json::Number;
 
 use crate::crypto::jose;
 use crate::crypto::jose::key::PublicKey;
-use crate::domain::relay::Decision;
+use crate::domain::relay::invocation::{Entry, Withdrawal};
+use crate::domain::relay::{Decision, Tool};
 use crate::json::Object;
 
 /// Bytes of a nonce.
 pub(super) const NONCE_BYTES: usize = 16;
 /// Longest line, in characters.
 const LINE_MAX: usize = 200;
-
-words! {
-    /// The design tool that a plugin runs in.
-    Tool {
-        /// Penpot.
-        Penpot => "penpot",
-        /// Figma.
-        Figma => "figma",
-        /// A plugin of a test or of the demonstration, which has no tool.
-        Test => "test",
-    }
-}
-
-words! {
-    /// What a journal knows of a grant.
-    Journaled {
-        /// The action was begun; nothing says how it ended.
-        Begun => "begun",
-        /// It was done.
-        Succeeded => "succeeded",
-        /// It was not done.
-        Failed => "failed",
-        /// It was not done, because its targets had changed.
-        Stale => "stale",
-    }
-}
 
 words! {
     /// How an action ended.
@@ -65,18 +40,6 @@ words! {
 }
 
 words! {
-    /// Why a card is taken off the screen.
-    WithdrawReason {
-        /// Its caller no longer wants it.
-        Cancelled => "cancelled",
-        /// No decision was made in time.
-        Expired => "expired",
-        /// An operator denied it.
-        DeniedByOperator => "denied_by_operator",
-    }
-}
-
-words! {
     /// Why a plugin leaves.
     ByeReason {
         /// A person ended the session.
@@ -86,7 +49,7 @@ words! {
     }
 }
 
-word_as_text! { Tool Journaled Outcome Decision DecidedBy WithdrawReason ByeReason }
+word_as_text! { Tool Entry Outcome Decision DecidedBy Withdrawal ByeReason }
 
 /// Declares texts of frames that only this protocol has.
 macro_rules! texts {

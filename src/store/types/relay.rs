@@ -1,0 +1,380 @@
+//! What the verbs of the relay take and return.
+//!
+//! A verb that is called for a socket names the epoch in which that socket was accepted. Once another socket has been
+//! accepted for the session, it changes nothing.
+
+use crate::domain::digest::Digest;
+use crate::domain::id::{
+    DeviceId, GrantId, InvocationId, PageInstanceId, PairingId, ProposalId, RelaySessionId,
+};
+use crate::domain::relay::allowance::Length;
+use crate::domain::relay::invocation::{self, Approval, Entry, Signed, Withdrawal};
+use crate::domain::relay::proposal::Refusal;
+use crate::domain::relay::{CloseCode, Decision, Effect, Reason, Tool, device, session};
+use crate::domain::time::Timestamp;
+
+/// Bytes of a public key: an uncompressed point of P-256.
+pub const POINT_BYTES: usize = 65;
+
+/// A public key, as an uncompressed point.
+pub type Point = [u8; POINT_BYTES];
+
+/// A device whose key is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// The device.
+    pub id: DeviceId,
+    /// Whose it is: the issuer, a space, and the subject there; `local` where no tokens are asked for.
+    pub subject: String,
+    /// Whether its key still proves it.
+    pub state: device::State,
+}
+
+/// A page that has proved its device's key.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// Its device, which is active.
+    pub device: DeviceId,
+    /// The session that it remembers.
+    pub session: Option<RelaySessionId>,
+    /// Of subject, tool and file; of the remembered session where the tool does not say which file is open; `None`
+    /// where there is neither.
+    pub lane: Option<Digest>,
+    /// The page.
+    pub page: PageInstanceId,
+    /// What the journal says.
+    pub journal: Vec<(GrantId, Entry)>,
+}
+
+/// What comes of an arrival.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// The session is connected.
+    Ready(Opened),
+    /// The device has no session for this file: the person is asked.
+    Ask,
+    /// The socket is closed.
+    Close(CloseCode),
+}
+
+/// A session that is connected now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// The session.
+    pub session: RelaySessionId,
+    /// Its epoch, at least 1.
+    pub epoch: u32,
+    /// Whose it is.
+    pub subject: String,
+    /// What is to be done now that it is committed.
+    pub effects: Effects,
+}
+
+/// A pairing that begins.
+#[derive(Clone, Debug)]
+pub struct NewPairing {
+    /// The pairing.
+    pub id: PairingId,
+    /// The key that has proved itself.
+    pub key: Point,
+    /// The tool it runs in.
+    pub tool: Tool,
+    /// How it begins.
+    pub begins: Begins,
+    /// Its end, unless it is claimed or confirmed.
+    pub expires_at: Timestamp,
+}
+
+/// How a pairing begins.
+#[derive(Clone, Debug)]
+pub enum Begins {
+    /// With a code, of which the digest is kept.
+    Offered(Digest),
+    /// Claimed by the subject of its known device, for a file that has no session yet, or for the session that the
+    /// socket has already.
+    Claimed(DeviceId, Option<RelaySessionId>),
+}
+
+/// A pairing whose code was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedPairing {
+    /// The pairing.
+    pub id: PairingId,
+    /// Who typed it.
+    pub subject: String,
+    /// Through which client.
+    pub client: String,
+    /// The tool its plugin runs in.
+    pub tool: Tool,
+    /// Until when the person can confirm.
+    pub expires_at: Timestamp,
+}
+
+/// A person's answer to a claimed pairing, whose signature holds.
+#[derive(Clone, Debug)]
+pub struct PairingAnswer {
+    /// The pairing.
+    pub id: PairingId,
+    /// Whether the subject may work on the open file.
+    pub accept: bool,
+    /// The device that comes into being, if the key is that of none.
+    pub device: DeviceId,
+    /// The session that comes into being, if the pairing is for none that there is.
+    pub session: RelaySessionId,
+    /// Of subject, tool and file; of `session` where the tool does not say which file is open.
+    pub lane: Digest,
+    /// The page.
+    pub page: PageInstanceId,
+}
+
+/// What comes of a person's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Paired {
+    /// The session is connected.
+    Ready(Opened),
+    /// The socket is closed.
+    Close(CloseCode),
+}
+
+/// A caller's proposal.
+#[derive(Clone, Debug)]
+pub struct NewProposal {
+    /// The proposal.
+    pub id: ProposalId,
+    /// Who proposes.
+    pub subject: String,
+    /// Through which client.
+    pub client: String,
+    /// In which session.
+    pub session: RelaySessionId,
+    /// Its steps, 1 to 20.
+    pub steps: Vec<NewInvocation>,
+    /// Of session and steps: the same call again has the same.
+    pub digest: Digest,
+    /// Until when it can be decided about.
+    pub expires_at: Timestamp,
+}
+
+/// One step of a proposal.
+#[derive(Clone, Debug)]
+pub struct NewInvocation {
+    /// The invocation.
+    pub id: InvocationId,
+    /// The action's name.
+    pub action: &'static str,
+    /// What the action does.
+    pub effect: Effect,
+    /// Its arguments: a JSON object.
+    pub arguments: String,
+    /// Of action and arguments.
+    pub arguments_sha256: Digest,
+}
+
+/// What came of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proposed {
+    /// It waits for a person.
+    Made,
+    /// It is the same call as this one, which has not ended.
+    Same(ProposalId),
+    /// Nothing was kept.
+    Refused {
+        /// Why.
+        why: Refusal,
+        /// Proposals that wait, of the session or of the subject, whichever are more.
+        waiting: u32,
+        /// Until when the client rests, where that is why.
+        rests_until: Option<Timestamp>,
+    },
+}
+
+/// A proposal that waits for a person, with what its card shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The proposal.
+    pub id: ProposalId,
+    /// Which client asks.
+    pub client: String,
+    /// Until when it can be decided about.
+    pub expires_at: Timestamp,
+    /// Its steps, in order.
+    pub steps: Vec<WaitingStep>,
+}
+
+/// One step of a proposal that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingStep {
+    /// The invocation.
+    pub id: InvocationId,
+    /// The action's name.
+    pub action: String,
+    /// What the action does.
+    pub effect: Effect,
+    /// Its arguments: a JSON object.
+    pub arguments: String,
+    /// Of action and arguments.
+    pub arguments_sha256: Digest,
+}
+
+/// A socket that holds a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The session.
+    pub session: RelaySessionId,
+    /// The epoch in which the socket was accepted.
+    pub epoch: u32,
+}
+
+/// What a plugin says of a proposal.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// It was approved.
+    Approve(Approval),
+    /// The person denied it.
+    Deny(Signed),
+    /// The plugin cannot show it.
+    CannotShow(Signed, Reason),
+}
+
+/// A verdict as it is kept.
+#[derive(Clone, Debug)]
+pub struct SignedVerdict {
+    /// The proposal.
+    pub proposal: ProposalId,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// Digest of what the card showed.
+    pub preview: Digest,
+    /// The device's signature: 64 bytes.
+    pub signature: [u8; 64],
+}
+
+impl SignedVerdict {
+    /// Returns the decision, as it is kept and audited.
+    #[must_use]
+    pub const fn decision(&self) -> Decision {
+        match self.verdict {
+            Verdict::Approve(_) => Decision::Approved,
+            Verdict::Deny(_) | Verdict::CannotShow(..) => Decision::Denied,
+        }
+    }
+}
+
+/// A person's leave to read, whose signature holds.
+#[derive(Clone, Copy, Debug)]
+pub struct NewAllowance {
+    /// The page in which it was given.
+    pub page: PageInstanceId,
+    /// For how long.
+    pub length: Length,
+    /// The device's signature: 64 bytes.
+    pub signature: [u8; 64],
+}
+
+/// What a grant that was claimed is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantFor {
+    /// The invocation.
+    pub invocation: InvocationId,
+    /// The action's name.
+    pub action: String,
+}
+
+/// What is to be done after a commit. All of it may be lost with the process: pages that come back are told again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// What plugins are told, in order.
+    pub tell: Vec<(Held, Tell)>,
+    /// Invocations whose state has changed, with the new one.
+    pub changed: Vec<Changed>,
+    /// Nothing was done, for that reason.
+    pub unchanged: Option<Reason>,
+}
+
+/// What a plugin is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tell {
+    /// A card is to go away.
+    Withdraw(ProposalId, Withdrawal),
+    /// An approved step is to be carried out.
+    Execute {
+        /// The right to do so, once.
+        grant: GrantId,
+        /// The invocation.
+        invocation: InvocationId,
+        /// Of what was shown.
+        arguments_sha256: Digest,
+        /// What the action does.
+        effect: Effect,
+    },
+    /// The entry of the journal may go.
+    Settled(GrantId),
+    /// The socket is closed.
+    Close(CloseCode),
+}
+
+/// An invocation that has another state now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The invocation.
+    pub invocation: InvocationId,
+    /// Its proposal.
+    pub proposal: ProposalId,
+    /// What its action does.
+    pub effect: Effect,
+    /// Its state.
+    pub state: invocation::State,
+}
+
+/// A session, as its subject sees it; file names are not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnSession {
+    /// The session.
+    pub id: RelaySessionId,
+    /// The tool.
+    pub tool: Tool,
+    /// Its state; never ended.
+    pub state: session::State,
+    /// Its epoch.
+    pub epoch: u32,
+    /// The end of its allowance, if it has one.
+    pub allowance_until: Option<Timestamp>,
+}
+
+/// An invocation, as its subject sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnInvocation {
+    /// The invocation.
+    pub id: InvocationId,
+    /// Its proposal.
+    pub proposal: ProposalId,
+    /// Its place in the proposal, from 0.
+    pub position: u32,
+    /// Its session.
+    pub session: RelaySessionId,
+    /// The action's name.
+    pub action: String,
+    /// Its state.
+    pub state: invocation::State,
+    /// Why it ended so, where that is to be said.
+    pub reason: Option<Reason>,
+    /// It was UNKNOWN before it was known how it ended.
+    pub is_late: bool,
+    /// Until when it can be decided about.
+    pub expires_at: Timestamp,
+    /// When it was proposed.
+    pub created_at: Timestamp,
+    /// When its state last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What the audit log is found to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Its events, up to the first that is broken.
+    pub rows: u64,
+    /// The hash of the last of them; `None` of an empty log.
+    pub head: Option<Digest>,
+    /// The number of the first event whose hash does not hold; `None` when all do.
+    pub broken: Option<i64>,
+}
