@@ -8,6 +8,7 @@ mod answer;
 mod asks;
 pub mod backend;
 pub mod call;
+mod caller;
 pub mod changes;
 pub mod description;
 pub mod era;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::auth::access_token::Scope;
 use crate::mcp::backend::Backend;
 use crate::mcp::changes::Changes;
 use crate::mcp::era::{Claim, Era, Header, Rejection};
@@ -42,6 +44,7 @@ use crate::runtime::clock::Clock;
 use crate::runtime::random::Ids;
 
 pub use answer::{Answer, Status};
+pub use caller::Caller;
 
 /// The header of a version.
 pub const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -58,15 +61,6 @@ pub struct Settings {
     pub offered: revision::Legacy,
     /// Limits of sessions, and of subscriptions in the modern era.
     pub limits: Limits,
-}
-
-/// Who calls: one name for one owner of tokens, and which of its clients.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Caller {
-    /// The owner of the token; empty where no token is required.
-    pub subject: String,
-    /// The client that the token was given to.
-    pub client: String,
 }
 
 /// Headers of a request.
@@ -123,6 +117,7 @@ pub struct Server {
     modern_on: bool,
     legacy: Legacy,
     modern: Modern,
+    tools: Arc<Tools>,
     sessions: Arc<Sessions>,
     subscriptions: Arc<Subscriptions>,
     changes: Changes,
@@ -157,9 +152,10 @@ impl Server {
         let tools = fixture::with_tools(tools, &changes);
         let tools = Arc::new(Tools::new(tools));
         let legacy = Legacy::new(Arc::clone(&tools), settings.offered, Arc::clone(&sessions));
-        let modern = Modern::new(tools, Arc::clone(&subscriptions), Arc::clone(backend), clock);
+        let modern =
+            Modern::new(Arc::clone(&tools), Arc::clone(&subscriptions), Arc::clone(backend), clock);
         let modern_on = settings.modern;
-        Self { modern_on, legacy, modern, sessions, subscriptions, changes, metrics }
+        Self { modern_on, legacy, modern, tools, sessions, subscriptions, changes, metrics }
     }
 
     /// Answers what came with a POST.
@@ -248,6 +244,12 @@ impl Server {
     #[must_use]
     pub const fn changes(&self) -> &Changes {
         &self.changes
+    }
+
+    /// Says whether a tool needs a token with this scope.
+    #[must_use]
+    pub fn needs(&self, scope: Scope) -> bool {
+        self.tools.need(scope)
     }
 
     /// Returns where it counts.

@@ -11,7 +11,7 @@ pub struct ProtectedResource {
     pub resource: String,
     /// Issuers of tokens; one.
     pub authorization_servers: Vec<String>,
-    /// The scopes that every request needs; a tool may need more.
+    /// Every scope that a request may need.
     pub scopes_supported: Vec<Cow<'static, str>>,
     /// How a token is sent: `header`, and in no other way.
     pub bearer_methods_supported: Vec<Cow<'static, str>>,

@@ -27,6 +27,8 @@ words! {
         Read => "mcp:read",
         /// To call what changes something.
         Invoke => "mcp:invoke",
+        /// To pair with a design tool.
+        Pair => "mcp:pair",
     }
 }
 

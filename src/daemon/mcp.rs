@@ -58,8 +58,8 @@ pub(super) fn open(
     let Some(config) = config else { return Ok(Mcp { status, served: None }) };
     let client = IssuerClient::new(None).map_err(Error::Forge)?;
     let document_at = move |url: &str| client.document_at(url);
-    let gate = gate(config, protocol, public.port(), document_at, &app.clock, &app.metrics);
     let endpoint = Arc::new(endpoint(config, protocol, app));
+    let gate = gate(config, protocol, public.port(), &endpoint, document_at, app);
     Ok(Mcp { status, served: Some((gate, endpoint)) })
 }
 
@@ -102,22 +102,25 @@ pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) ->
     Endpoint::new(Arc::new(server), config.streams_max, config.body_bytes_max)
 }
 
-/// Returns the gate. `port` is that of the public address; `document_at` gets the document at a URL, and nothing
-/// when it cannot be had.
+/// Returns the gate before an endpoint. `port` is that of the public address; `document_at` gets the document at a URL,
+/// and nothing when it cannot be had.
 #[must_use]
 pub fn gate(
     config: &McpConfig,
     protocol: ProtocolConfig,
     port: u16,
+    endpoint: &Endpoint,
     document_at: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static,
-    clock: &Arc<dyn Clock>,
-    metrics: &Arc<Metrics>,
+    app: &App,
 ) -> Gate {
+    let (clock, metrics) = (&app.clock, &app.metrics);
+    let is_needed = |scope: &Scope| *scope == SCOPE || endpoint.needs(*scope);
     let tokens = config.authorization.as_ref().map(|authorization| TokenRules {
         resource: authorization.public_url.resource(),
         issuer: authorization.issuer.clone(),
         resource_metadata: authorization.public_url.resource_metadata(),
         scope: SCOPE,
+        all_scopes: Scope::ALL.iter().copied().filter(is_needed).collect(),
         tokens: Arc::new(access_tokens(authorization, document_at, clock, metrics)),
     });
     let request_headers =

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::auth::access_token::Scope;
-use crate::http::gate::{Caller, Gate, Refused, Rules, TokenRules, Tokens};
+use crate::http::gate::{Authorized, Caller, Gate, Refused, Rules, TokenRules, Tokens};
 use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Session};
 use crate::http::message::{
     Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, Work,
@@ -216,6 +216,7 @@ pub fn gate(clock: Arc<dyn Clock>) -> Gate {
             issuer: "https://issuer.test".to_owned(),
             resource_metadata: "https://fixture.test/metadata".to_owned(),
             scope: Scope::Read,
+            all_scopes: vec![Scope::Read, Scope::Invoke],
             tokens: Arc::new(Owners::default()),
         }),
         describe: |refused| ("text/plain", refused.to_string().into_bytes()),
@@ -224,8 +225,8 @@ pub fn gate(clock: Arc<dyn Clock>) -> Gate {
 }
 
 /// Answers a caller with its name, late if it says so.
-pub(super) fn gated(caller: Option<&Caller>, request: &Request) -> Work {
-    let name = caller.map_or("nobody", |caller| &caller.subject);
+pub(super) fn gated(caller: Option<Authorized<'_>>, request: &Request) -> Work {
+    let name = caller.map_or("nobody", |it| &it.caller.subject);
     let late = request.long_lived.as_ref().filter(|_| request.body == b"late");
     match late.map(LongLived::late) {
         Some(Ok((sender, late))) => {

@@ -30,7 +30,7 @@ use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 
 pub use crate::auth::access_token::Caller;
-pub use rules::{Refused, Rules, TokenRules, Tokens};
+pub use rules::{Authorized, Challenge, Refused, Rules, TokenRules, Tokens};
 
 /// Most peers, and most subjects, whose rate is counted apart.
 const BUCKETS_MAX: usize = 10_000;
@@ -209,12 +209,19 @@ impl Gate {
 impl Visit {
     /// Returns who calls, if that is known without waiting.
     #[must_use]
-    pub fn known_caller(&self) -> Option<Option<&Caller>> {
+    pub fn known_caller(&self) -> Option<Option<Authorized<'_>>> {
         match &self.token {
             Token::Needless => Some(None),
-            Token::Known(caller) => Some(Some(caller)),
+            Token::Known(caller) => Some(self.authorized(Some(caller))),
             Token::Unchecked(_) => None,
         }
+    }
+
+    /// Returns a caller with the rules that it got through by.
+    #[must_use]
+    pub fn authorized<'a>(&'a self, caller: Option<&'a Caller>) -> Option<Authorized<'a>> {
+        let rules = self.gate.rules.tokens.as_ref();
+        caller.zip(rules).map(|(caller, rules)| Authorized { caller, rules })
     }
 
     /// Returns who calls; nothing where everybody may. May wait for keys.
@@ -265,18 +272,15 @@ impl Visit {
         )
     }
 
-    /// Returns how a client comes by a token that gets through (RFC 6750, RFC 9728).
+    /// Returns how a client comes by a token that gets through, where that would help.
     fn challenge(&self, refused: Refused) -> Option<HeaderValue> {
-        let error = match refused {
-            Refused::NoToken => "",
-            Refused::InvalidToken => ", error=\"invalid_token\"",
-            Refused::InsufficientScope => ", error=\"insufficient_scope\"",
+        let rules = self.gate.rules.tokens.as_ref()?;
+        Some(rules.challenge(match refused {
+            Refused::NoToken => Challenge::NoToken,
+            Refused::InvalidToken => Challenge::InvalidToken,
+            Refused::InsufficientScope => Challenge::InsufficientScope(rules.scope),
             _ => return None,
-        };
-        let TokenRules { resource_metadata, scope, .. } = self.gate.rules.tokens.as_ref()?;
-        let challenge =
-            format!("Bearer resource_metadata=\"{resource_metadata}\", scope=\"{scope}\"{error}");
-        HeaderValue::try_from(challenge).ok()
+        }))
     }
 }
 

@@ -1,16 +1,19 @@
 //! MCP over HTTP: what the protocol says becomes statuses, headers and streams of events. What it means is decided in
 //! `mcp`, which knows nothing of this.
 
+mod channel;
+
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http::header::{ACCEPT, ALLOW, CONTENT_ENCODING, HeaderName, HeaderValue};
+use http::header::{ACCEPT, ALLOW, CONTENT_ENCODING, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode};
 
 use crate::api::McpStatus;
-use crate::http::gate::{self, Gate};
-use crate::http::long_lived::{LateSender, LongLived, NoRoom, Sender};
+use crate::auth::access_token::Scope;
+use crate::http::gate::{self, Authorized, Challenge, Gate};
+use crate::http::long_lived::{LongLived, NoRoom};
 use crate::http::message::{Answer, Head, Request, Response, Work};
 use crate::http::{error, json};
 use crate::mcp::era::Header;
@@ -20,12 +23,11 @@ use crate::mcp::{self, Caller, Context, Headers, Reply, SESSION_HEADER, Server, 
 use crate::metrics::Counted;
 use crate::runtime::keyed_semaphore::{KeyedPermit, KeyedSemaphore};
 use crate::runtime::semaphore::{Permit, Semaphore};
+use channel::{EventChannel, LateChannel, event};
 
 const EVENTS: &str = "text/event-stream";
 /// The last event of a stream when the server stops: a client comes back after a second, when another one may be there.
 const LAST: &str = "retry: 1000\n\n";
-/// When a client comes back whose stream broke, in milliseconds.
-const RETRY_MILLIS: u32 = 1_000;
 
 /// One owner of tokens has at most one of so many shares of the streams.
 const SHARES: usize = 4;
@@ -51,6 +53,12 @@ impl Endpoint {
     pub fn new(server: Arc<Server>, streams_max: usize, body_bytes_max: usize) -> Self {
         let (streams, streams_of) = (Semaphore::new(streams_max), KeyedSemaphore::default());
         Self { server, streams, streams_of, streams_max, body_bytes_max }
+    }
+
+    /// Says whether a tool needs a token with this scope.
+    #[must_use]
+    pub fn needs(&self, scope: Scope) -> bool {
+        self.server.needs(scope)
     }
 
     /// Ends idle sessions, and lets go of streams whose clients have gone.
@@ -105,7 +113,7 @@ pub(super) fn status(status: &McpStatus, gate: Option<&Gate>) -> Response {
 
 pub(super) fn post(
     endpoint: &Arc<Endpoint>,
-    caller: Option<&gate::Caller>,
+    authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
     let head = &request.head;
@@ -121,43 +129,47 @@ pub(super) fn post(
         let message = "answers are application/json or text/event-stream";
         return refuse(endpoint, Status::NotAcceptable, message, &request.body);
     }
-    handle(endpoint, caller, request, accepts, |server, context| {
+    handle(endpoint, authorized, request, accepts, |server, context| {
         server.post(&request.body, context)
     })
 }
 
 pub(super) fn get(
     endpoint: &Arc<Endpoint>,
-    caller: Option<&gate::Caller>,
+    authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
     let accepts = Accepts { json: false, ..Accepts::read(&request.head) };
-    handle(endpoint, caller, request, accepts, Server::get)
+    handle(endpoint, authorized, request, accepts, Server::get)
 }
 
 pub(super) fn delete(
     endpoint: &Arc<Endpoint>,
-    caller: Option<&gate::Caller>,
+    authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
-    handle(endpoint, caller, request, Accepts { json: true, events: false }, Server::delete)
+    handle(endpoint, authorized, request, Accepts { json: true, events: false }, Server::delete)
 }
 
 fn handle(
     endpoint: &Arc<Endpoint>,
-    caller: Option<&gate::Caller>,
+    authorized: Option<Authorized<'_>>,
     request: &Request,
     accepts: Accepts,
     ask: impl FnOnce(&Server, Context<'_>) -> Reply,
 ) -> Work {
-    let caller = caller.map_or_else(Caller::default, |caller| Caller {
+    let caller = authorized.map_or_else(Caller::local, |Authorized { caller, .. }| Caller {
         subject: caller.subject.clone(),
         client: caller.client.clone(),
+        scopes: caller.scopes.clone(),
     });
     let headers = HttpHeaders(&request.head.headers);
     let session = headers.get(SESSION_HEADER);
     match ask(&endpoint.server, Context { caller: &caller, session, headers: Some(&headers) }) {
-        Reply::Ready(answer) => Work::Done(response(answer, accepts).into()),
+        Reply::Ready(answer) => {
+            let scope = answer.scope;
+            Work::Done(challenged(response(answer, accepts), scope, authorized).into())
+        }
         Reply::Blocking(run) => Work::blocking(move |_| response(run(), accepts).into()),
         Reply::Stream(_) if !accepts.events => {
             refuse(endpoint, Status::NotAcceptable, STREAM, &request.body)
@@ -194,71 +206,6 @@ fn open(
         let (sender, late) = long_lived.late()?;
         begin(Box::new(LateChannel { sender: Mutex::new(Some(sender)), _permit: permit }));
         Ok(Answer::Late(late))
-    }
-}
-
-/// Returns a message as an event.
-fn event(message: &str, event_id: Option<&str>) -> String {
-    let id = event_id.map_or(String::new(), |id| format!("id: {id}\n"));
-    // One that only tells the client that it may come back says when.
-    let id = if message.is_empty() { format!("{id}retry: {RETRY_MILLIS}\n") } else { id };
-    // A message is JSON on one line: line ends in texts are escaped.
-    format!("{id}data: {message}\n\n")
-}
-
-/// Messages as events.
-struct EventChannel {
-    sender: Sender<String>,
-    _permit: StreamPermit,
-}
-
-impl Channel for EventChannel {
-    fn send(&self, message: &str, event_id: Option<&str>) -> bool {
-        self.sender.send(event(message, event_id)).is_ok()
-    }
-
-    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) -> bool {
-        self.send(message, event_id)
-    }
-
-    fn is_closed(&self) -> bool {
-        self.sender.is_closed()
-    }
-}
-
-/// The last message as the answer.
-struct LateChannel {
-    sender: Mutex<Option<LateSender<Response>>>,
-    _permit: StreamPermit,
-}
-
-impl LateChannel {
-    /// Hands the answer in, once; returns whether somebody still waited for it.
-    fn hand_in(&self, answer: Response) -> bool {
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
-        sender.is_some_and(|sender| sender.send(answer))
-    }
-}
-
-impl Channel for LateChannel {
-    fn send(&self, _message: &str, _event_id: Option<&str>) -> bool {
-        !self.is_closed()
-    }
-
-    fn finish(self: Box<Self>, message: &str, _event_id: Option<&str>) -> bool {
-        self.hand_in(Response::new(StatusCode::OK, json::MEDIA_TYPE, message))
-    }
-
-    fn is_closed(&self) -> bool {
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        sender.as_ref().is_none_or(LateSender::is_closed)
-    }
-}
-
-impl Drop for LateChannel {
-    /// What was cancelled has no answer.
-    fn drop(&mut self) {
-        self.hand_in(Response::empty(StatusCode::ACCEPTED));
     }
 }
 
@@ -309,6 +256,7 @@ fn response(answer: mcp::Answer, accepts: Accepts) -> Response {
         Status::Accepted => StatusCode::ACCEPTED,
         Status::Ended => StatusCode::NO_CONTENT,
         Status::BadRequest => StatusCode::BAD_REQUEST,
+        Status::Forbidden => StatusCode::FORBIDDEN,
         Status::NotFound => StatusCode::NOT_FOUND,
         Status::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Status::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
@@ -330,6 +278,21 @@ fn response(answer: mcp::Answer, accepts: Accepts) -> Response {
     };
     match answer.session.map(HeaderValue::try_from) {
         Some(Ok(session)) => response.with(HeaderName::from_static(SESSION_HEADER), session),
+        _ => response,
+    }
+}
+
+/// Returns an answer with how its client comes by a token that has the scope it lacks.
+fn challenged(
+    response: Response,
+    scope: Option<Scope>,
+    authorized: Option<Authorized<'_>>,
+) -> Response {
+    match (scope, authorized) {
+        (Some(scope), Some(Authorized { rules, .. })) => {
+            let challenge = rules.challenge(Challenge::InsufficientScope(scope));
+            response.with(WWW_AUTHENTICATE, challenge)
+        }
         _ => response,
     }
 }

@@ -20,7 +20,11 @@ pub(super) fn show(tokens: &TokenRules) -> Response {
     let document = ProtectedResource {
         resource: tokens.resource.clone(),
         authorization_servers: vec![tokens.issuer.clone()],
-        scopes_supported: vec![Cow::Borrowed(tokens.scope.as_str())],
+        scopes_supported: tokens
+            .all_scopes
+            .iter()
+            .map(|scope| Cow::Borrowed(scope.as_str()))
+            .collect(),
         bearer_methods_supported: vec![Cow::Borrowed("header")],
     };
     json::answer(StatusCode::OK, &document)

@@ -16,7 +16,7 @@ use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::config::is_loopback_host;
 use crate::http::error;
-use crate::http::gate::{Caller, Gate, Visit};
+use crate::http::gate::{Authorized, Gate, Visit};
 use crate::http::mcp::Endpoint;
 use crate::http::message::{
     Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, WayOut, Work,
@@ -131,7 +131,7 @@ impl Router {
         let begin = move |request: &Request| match visit.known_caller() {
             Some(caller) if request.body.len() <= PROMPT_BODY_MAX => handler(caller, request),
             _ => Work::blocking(move |request| match visit.caller() {
-                Ok(caller) => handler(caller.as_deref(), request).finish(request),
+                Ok(caller) => handler(visit.authorized(caller.as_deref()), request).finish(request),
                 Err(refusal) => Answer::from(*refusal),
             }),
         };
@@ -154,7 +154,7 @@ impl Router {
 }
 
 /// A handler behind the gate.
-type GatedHandler = Box<dyn Fn(Option<&Caller>, &Request) -> Work + Send>;
+type GatedHandler = Box<dyn Fn(Option<Authorized<'_>>, &Request) -> Work + Send>;
 
 /// The way out of a gate, where answers are counted.
 struct Counted {

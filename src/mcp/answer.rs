@@ -1,6 +1,7 @@
 //! Answers, with what their HTTP statuses say.
 
-use crate::mcp::rpc::Error;
+use crate::auth::access_token::Scope;
+use crate::mcp::rpc::{Code, Error, Id};
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub struct Answer {
     pub message: Option<String>,
     /// The session that has begun with it.
     pub session: Option<String>,
+    /// The scope that the token lacks, of an answer that is [`Status::Forbidden`].
+    pub scope: Option<Scope>,
 }
 
 words! {
@@ -24,6 +27,8 @@ words! {
         Ended => "ended",
         /// 400
         BadRequest => "bad_request",
+        /// 403: the token lacks a scope.
+        Forbidden => "forbidden",
         /// 404: no such session, or no such method.
         NotFound => "not_found",
         /// 405: the era has only POST.
@@ -39,14 +44,23 @@ words! {
 
 impl Answer {
     pub(super) fn message(status: Status, message: String) -> Self {
-        Self { status, message: Some(message), session: None }
+        Self { message: Some(message), ..Self::empty(status) }
     }
 
     pub(super) fn empty(status: Status) -> Self {
-        Self { status, message: None, session: None }
+        Self { status, message: None, session: None, scope: None }
     }
 
     pub(super) fn error(status: Status, error: &Error) -> Self {
         Self::message(status, error.to_message())
+    }
+
+    /// Refuses a request for what its token does not allow. Several requests together have no `id`.
+    pub(super) fn forbidden(id: Option<Id>, scope: Scope) -> Self {
+        let message = format!(
+            "the token lacks the scope {scope}, which this tool needs; get one that has it"
+        );
+        let error = Error { id, ..Error::new(Code::InvalidRequest, message) };
+        Self { scope: Some(scope), ..Self::error(Status::Forbidden, &error) }
     }
 }

@@ -7,15 +7,18 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::auth::access_token::Scope;
 use crate::json::Object;
 use crate::mcp::call::Call;
 use crate::mcp::era::{self, Header};
 use crate::mcp::result::{Dialect, server_info};
 use crate::mcp::revision;
-use crate::mcp::rpc::{self, Code, Error, Id, Incoming, Message, Notification, Request};
+use crate::mcp::rpc::{self, Code, Error, Id, Incoming, Message, Request};
 use crate::mcp::stream::{Channel, Position};
 use crate::mcp::tools::{Called, Run, Tools, check_first_page};
-use crate::mcp::{Answer, Context, INSTRUCTIONS, LAST_EVENT_HEADER, Reply, Status, VERSION_HEADER};
+use crate::mcp::{
+    Answer, Caller, Context, INSTRUCTIONS, LAST_EVENT_HEADER, Reply, Status, VERSION_HEADER,
+};
 use sessions::Session;
 
 pub use sessions::{Limits, Sessions};
@@ -34,6 +37,7 @@ enum Done {
     Now(Result<String, Error>),
     Blocking(Box<dyn FnOnce() -> String + Send>),
     Open(Box<dyn FnOnce(Call) + Send>),
+    Forbidden(Scope),
 }
 
 impl Legacy {
@@ -56,14 +60,14 @@ impl Legacy {
                 self.initialize(&request, context).into()
             }
             Incoming::One(message) => match self.session(context) {
-                Ok(session) => self.message(message, &session),
+                Ok(session) => self.message(message, &session, context.caller),
                 Err((status, error)) => {
                     let id = message.request_id().cloned();
                     Answer::error(status, &Error { id, ..error }).into()
                 }
             },
             Incoming::Batch(batch) => match self.session(context) {
-                Ok(session) => self.batch(batch, &session),
+                Ok(session) => self.batch(batch, &session, context.caller),
                 Err((status, error)) => Answer::error(status, &error).into(),
             },
         }
@@ -154,20 +158,13 @@ impl Legacy {
         }
     }
 
-    fn message(&self, message: Message<'_>, session: &Arc<Session>) -> Reply {
-        let request = match message {
-            Message::Request(request) => request,
-            Message::Notification(notification) => {
-                take_in(&notification, session);
-                return Answer::empty(Status::Accepted).into();
-            }
-            Message::Response(response) => {
-                session.asks.answer(&response);
-                return Answer::empty(Status::Accepted).into();
-            }
+    fn message(&self, message: Message<'_>, session: &Arc<Session>, caller: &Caller) -> Reply {
+        let Message::Request(request) = message else {
+            take_in(&message, session);
+            return Answer::empty(Status::Accepted).into();
         };
         let id = request.id.clone();
-        match self.request(&request, session) {
+        match self.request(&request, session, caller) {
             Done::Now(done) => Answer::message(Status::Ok, written(&id, done)).into(),
             Done::Blocking(run) => {
                 let in_use = session.in_use();
@@ -182,11 +179,18 @@ impl Legacy {
                     (Arc::clone(session), request.params.map(ToOwned::to_owned));
                 Reply::Open(Box::new(move |channel| open(&session, &id, params, channel, run)))
             }
+            Done::Forbidden(scope) => Answer::forbidden(Some(id), scope).into(),
         }
     }
 
-    /// Answers the requests of a batch together, one after another.
-    fn batch(&self, batch: Vec<Result<Message<'_>, Error>>, session: &Arc<Session>) -> Reply {
+    /// Answers the requests of a batch together, one after another. The token must allow all of them: there is one
+    /// status, and a client that gets a better token sends the batch again.
+    fn batch(
+        &self,
+        batch: Vec<Result<Message<'_>, Error>>,
+        session: &Arc<Session>,
+        caller: &Caller,
+    ) -> Reply {
         if !session.revision.has_batches() {
             let message = "a message is no array in this version of the protocol";
             let error = Error::new(Code::InvalidRequest, message);
@@ -194,11 +198,12 @@ impl Legacy {
         }
         type Part = Box<dyn FnOnce() -> String + Send>;
         let mut parts: Vec<Part> = Vec::new();
+        let mut others = Vec::new();
         for message in batch {
             match message {
                 Ok(Message::Request(request)) => {
                     let id = request.id.clone();
-                    parts.push(match self.request(&request, session) {
+                    parts.push(match self.request(&request, session, caller) {
                         Done::Now(done) => Box::new(move || written(&id, done)),
                         Done::Blocking(run) => Box::new(move || rpc::result(&id, &run())),
                         Done::Open(_) => {
@@ -206,12 +211,15 @@ impl Legacy {
                             let error = Error::new(Code::InvalidRequest, message).of(&id);
                             Box::new(move || error.to_message())
                         }
+                        Done::Forbidden(scope) => return Answer::forbidden(None, scope).into(),
                     });
                 }
-                Ok(Message::Notification(notification)) => take_in(&notification, session),
-                Ok(Message::Response(response)) => session.asks.answer(&response),
+                Ok(other) => others.push(other),
                 Err(error) => parts.push(Box::new(move || error.to_message())),
             }
+        }
+        for other in others {
+            take_in(&other, session);
         }
         if parts.is_empty() {
             return Answer::empty(Status::Accepted).into();
@@ -224,7 +232,7 @@ impl Legacy {
         }))
     }
 
-    fn request(&self, request: &Request<'_>, session: &Session) -> Done {
+    fn request(&self, request: &Request<'_>, session: &Session, caller: &Caller) -> Done {
         let dialect = Dialect::Legacy(session.revision);
         match request.method.as_ref() {
             "initialize" => {
@@ -233,8 +241,9 @@ impl Legacy {
             }
             "ping" => Done::Now(Ok("{}".to_owned())),
             "tools/list" => Done::Now(self.list(request.params, session)),
-            "tools/call" => match self.tools.call(request.params) {
+            "tools/call" => match self.tools.call(request.params, caller) {
                 Err(error) => Done::Now(Err(error)),
+                Ok(Called::Forbidden(scope)) => Done::Forbidden(scope),
                 Ok(Called::Done(result)) => Done::Now(Ok(result.to_value(dialect).to_string())),
                 Ok(Called::Run(tool, arguments)) => run(&tool.run, arguments, dialect),
             },
@@ -296,9 +305,16 @@ fn open(
     session.forget_finished();
 }
 
-fn take_in(notification: &Notification<'_>, session: &Session) {
-    if let Some(id) = notification.cancelled_request() {
-        session.cancel(&id);
+/// Takes in what has no answer.
+fn take_in(message: &Message<'_>, session: &Session) {
+    match message {
+        Message::Request(_) => {}
+        Message::Notification(notification) => {
+            if let Some(id) = notification.cancelled_request() {
+                session.cancel(&id);
+            }
+        }
+        Message::Response(response) => session.asks.answer(response),
     }
 }
 

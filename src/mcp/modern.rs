@@ -115,15 +115,19 @@ impl Modern {
     }
 
     fn call(&self, request: &Request<'_>, context: Context<'_>) -> Result<Reply, Refusal> {
-        let (run, arguments) = match self.tools.call(request.params).map_err(in_band)? {
-            Called::Done(result) => return Ok(finished(&request.id, result)),
-            Called::Run(tool, arguments) => {
-                let agreed = headers::check_arguments(tool, &arguments, context);
-                agreed.map_err(|error| Refusal(Status::BadRequest, modern_error(error)))?;
-                check_client(tool.needs, request.params)?;
-                (&tool.run, arguments)
-            }
-        };
+        let (run, arguments) =
+            match self.tools.call(request.params, context.caller).map_err(in_band)? {
+                Called::Forbidden(scope) => {
+                    return Ok(Answer::forbidden(Some(request.id.clone()), scope).into());
+                }
+                Called::Done(result) => return Ok(finished(&request.id, result)),
+                Called::Run(tool, arguments) => {
+                    let agreed = headers::check_arguments(tool, &arguments, context);
+                    agreed.map_err(|error| Refusal(Status::BadRequest, modern_error(error)))?;
+                    check_client(tool.needs, request.params)?;
+                    (&tool.run, arguments)
+                }
+            };
         match run {
             Run::Prompt(run) => Ok(finished(&request.id, run(&arguments))),
             Run::Blocking(run) => {

@@ -35,7 +35,7 @@ impl Rounds {
         backend: Arc<dyn Backend>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Error> {
-        let Caller { subject, client } = caller;
+        let Caller { subject, client, .. } = caller;
         let params_digest = params_digest(&repeated(params));
         let binding = Binding { subject, client, method: method.to_owned(), params_digest };
         let mut rounds = Self { binding, state: None, backend, clock };

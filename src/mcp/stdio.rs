@@ -31,7 +31,7 @@ pub type Output = Arc<Mutex<dyn Write + Send>>;
 /// # Errors
 /// When the input cannot be read, or the output takes nothing any more.
 pub fn serve(server: &Server, mut input: impl BufRead, output: Output) -> io::Result<()> {
-    let mut client = Client { server, caller: Caller::default(), era: None, session: None, output };
+    let mut client = Client { server, caller: Caller::local(), era: None, session: None, output };
     let mut line = Vec::new();
     loop {
         line.clear();

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::auth::access_token::Scope;
 use crate::json::Object;
+use crate::mcp::Caller;
 use crate::mcp::call::Call;
 use crate::mcp::result::{Dialect, ToolResult};
 use crate::mcp::rpc::{Code, Error};
@@ -32,6 +34,8 @@ pub struct Tool {
     pub output_schema: Option<Value>,
     /// It changes nothing.
     pub is_read_only: bool,
+    /// What a token must allow, besides [`Scope::Read`], which every message needs.
+    pub scope: Scope,
     /// A capability without which a client of the modern era is refused.
     pub needs: Option<&'static str>,
     /// What it does.
@@ -60,6 +64,8 @@ pub enum Called<'t> {
     Done(ToolResult),
     /// Who gives it.
     Run(&'t Tool, Map<String, Value>),
+    /// Nothing is done: the token lacks this scope.
+    Forbidden(Scope),
 }
 
 /// All tools, in the order in which they are listed.
@@ -92,12 +98,18 @@ impl Tools {
         self.0.iter().map(|(tool, _)| tool).find(|tool| tool.name == name)
     }
 
-    /// Understands a call by the parameters of `tools/call`.
+    /// Says whether a tool needs this scope.
+    #[must_use]
+    pub fn need(&self, scope: Scope) -> bool {
+        self.0.iter().any(|(tool, _)| tool.scope == scope)
+    }
+
+    /// Understands a caller's call by the parameters of `tools/call`.
     ///
     /// # Errors
     /// When they name no tool, or are not as they must be. Arguments that the tool does not take are its own failure, so
     /// that a model may mend them.
-    pub fn call(&self, params: Option<&RawValue>) -> Result<Called<'_>, Error> {
+    pub fn call(&self, params: Option<&RawValue>, caller: &Caller) -> Result<Called<'_>, Error> {
         let invalid = |message: &'static str| Error::new(Code::InvalidParams, message);
         let params = params.ok_or_else(|| invalid("tools/call needs name, a string"))?;
         let params = Object::read_members(params.get().as_bytes(), &["name", "arguments"])
@@ -108,6 +120,9 @@ impl Tools {
         let (tool, arguments) = found.ok_or_else(|| {
             invalid("there is no tool of that name; tools/list has those there are")
         })?;
+        if !caller.scopes.contains(&tool.scope) {
+            return Ok(Called::Forbidden(tool.scope));
+        }
         let given: Map<String, Value> = match params.raw("arguments") {
             None => Map::new(),
             Some(given) => serde_json::from_str(given.get())

@@ -16,6 +16,7 @@ mod resources;
 mod rollback;
 mod rounds;
 mod schemas;
+mod scopes;
 mod sessions;
 mod streams;
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use svc::config::{Config, Source};
 use svc::daemon::mcp::{endpoint, gate};
 use svc::http::message::{Response, Surface};
-use svc::runtime::clock::Clock;
+use svc::runtime::clock::Clock as _;
 
 use crate::support::World;
 use crate::support::world::bytes;
@@ -70,11 +70,9 @@ impl Site {
             document.lock().unwrap().as_ref().map(|document| document.to_string().into_bytes())
         };
         let world = World::new();
-        let clock: Arc<dyn Clock> = Arc::<crate::support::ManualClock>::clone(&world.clock);
         let mcp = config.mcp.unwrap();
-        let metrics = &world.app.metrics;
-        let gate = gate(&mcp, config.protocol, PORT, document_at, &clock, metrics);
         let endpoint = endpoint(&mcp, config.protocol, &world.app);
+        let gate = gate(&mcp, config.protocol, PORT, &endpoint, document_at, &world.app);
         Self { world: world.with_mcp(gate, endpoint), keys, published, fetched }
     }
 

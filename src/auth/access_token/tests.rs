@@ -91,12 +91,12 @@ fn a_good_token_says_whom_it_speaks_for() {
 
 #[test]
 fn scopes_are_read_from_either_claim_and_those_of_others_are_left_out() {
-    let all = vec![Scope::Read, Scope::Invoke];
+    let all = vec![Scope::Read, Scope::Invoke, Scope::Pair];
     for (scope, scp, wanted) in [
-        (Some(json!("mcp:invoke other mcp:read")), None, &all),
+        (Some(json!("mcp:pair mcp:invoke other mcp:read")), None, &all),
         (Some(json!("mcp:read")), Some(json!(["mcp:invoke"])), &vec![Scope::Read]),
-        (None, Some(json!(["mcp:read", "mcp:invoke"])), &all),
-        (None, Some(json!("mcp:read mcp:invoke")), &all),
+        (None, Some(json!(["mcp:read", "mcp:invoke", "mcp:pair"])), &all),
+        (None, Some(json!("mcp:read mcp:invoke")), &vec![Scope::Read, Scope::Invoke]),
         (Some(json!("")), None, &Vec::new()),
         (Some(json!("mcp:read:all MCP:READ mcp:rea d")), None, &Vec::new()),
         (None, None, &Vec::new()),

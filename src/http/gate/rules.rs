@@ -47,8 +47,49 @@ pub struct TokenRules {
     pub resource_metadata: String,
     /// The scope that every request needs.
     pub scope: Scope,
+    /// Every scope that some request needs, that one included.
+    pub all_scopes: Vec<Scope>,
     /// Checks them.
     pub tokens: Arc<dyn Tokens>,
+}
+
+/// A caller whose token was let through, and the rules that it was checked by.
+#[derive(Clone, Copy)]
+pub struct Authorized<'a> {
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// Which tokens are asked for.
+    pub rules: &'a TokenRules,
+}
+
+/// Why a client is sent for a token (RFC 6750, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Challenge {
+    /// It sent none.
+    NoToken,
+    /// It sent one that proves nothing.
+    InvalidToken,
+    /// Its token lacks this scope, or the one that every request needs.
+    InsufficientScope(Scope),
+}
+
+impl TokenRules {
+    /// Returns how a client comes by a token that gets through, as a `WWW-Authenticate` header has it. It names every
+    /// scope that the request needs, so that a client asks for all of them at once.
+    #[must_use]
+    pub fn challenge(&self, challenge: Challenge) -> HeaderValue {
+        let (further, error) = match challenge {
+            Challenge::NoToken => (None, ""),
+            Challenge::InvalidToken => (None, ", error=\"invalid_token\""),
+            Challenge::InsufficientScope(scope) => (Some(scope), ", error=\"insufficient_scope\""),
+        };
+        let is_needed = |scope: &&Scope| **scope == self.scope || Some(**scope) == further;
+        let scopes: Vec<&str> =
+            Scope::ALL.iter().filter(is_needed).map(|scope| scope.as_str()).collect();
+        let (metadata, scopes) = (&self.resource_metadata, scopes.join(" "));
+        let value = format!("Bearer resource_metadata=\"{metadata}\", scope=\"{scopes}\"{error}");
+        HeaderValue::try_from(value).expect("a URL is visible ASCII")
+    }
 }
 
 /// Checks tokens.

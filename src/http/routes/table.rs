@@ -12,7 +12,7 @@ use crate::domain::agent_card;
 use crate::http::cards::registry;
 #[cfg(feature = "fixture")]
 use crate::http::fixture;
-use crate::http::gate::{Caller, Gate, TokenRules};
+use crate::http::gate::{Authorized, Gate, TokenRules};
 use crate::http::mcp::{self, Endpoint};
 use crate::http::message::{Request, Response, Surface, Work};
 use crate::http::operator::lists;
@@ -39,10 +39,10 @@ pub(super) enum Handler {
     /// Anyone who reaches the surface, about how MCP is set up.
     Setup(fn(&McpStatus, Option<&Gate>) -> Response),
     /// Whom the gate lets through; nobody in particular where it asks for no token. Without MCP there is no such route.
-    Mcp(fn(&Arc<Endpoint>, Option<&Caller>, &Request) -> Work),
+    Mcp(fn(&Arc<Endpoint>, Option<Authorized<'_>>, &Request) -> Work),
     /// The same, for tests.
     #[cfg(feature = "fixture")]
-    Fixture(fn(Option<&Caller>, &Request) -> Work),
+    Fixture(fn(Option<Authorized<'_>>, &Request) -> Work),
 }
 
 impl Handler {

@@ -133,7 +133,7 @@ impl Sessions {
     pub(super) fn find(&self, id: &str, caller: &Caller) -> Option<Arc<Session>> {
         let now = self.clock.monotonic();
         let mut all = lock(&self.all);
-        let session = all.by_id.get(id).filter(|session| session.owner == *caller)?;
+        let session = all.by_id.get(id).filter(|session| session.owner.is_same(caller))?;
         if session.is_idle(now, self.limits.idle) {
             let ended = all.take(id);
             drop(all);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Run, Tool};
+use crate::auth::access_token::Scope;
 use crate::mcp::backend::Backend;
 use crate::mcp::result::ToolResult;
 
@@ -19,6 +20,7 @@ pub fn tool(backend: Arc<dyn Backend>) -> Tool {
         input_schema: input_schema(),
         output_schema: Some(output_schema()),
         is_read_only: true,
+        scope: Scope::Read,
         needs: None,
         run: Run::Blocking(Arc::new(move |arguments| {
             let card = arguments.get("card").and_then(Value::as_str).unwrap_or_default();

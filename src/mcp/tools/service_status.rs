@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Run, Tool};
+use crate::auth::access_token::Scope;
 use crate::mcp::backend::Backend;
 use crate::mcp::result::ToolResult;
 
@@ -21,6 +22,7 @@ pub fn tool(backend: Arc<dyn Backend>) -> Tool {
         }),
         output_schema: Some(output_schema()),
         is_read_only: true,
+        scope: Scope::Read,
         needs: None,
         run: Run::Blocking(Arc::new(move |_| match backend.service_status() {
             Ok(readiness) => ToolResult::of(&readiness),

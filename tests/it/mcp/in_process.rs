@@ -97,7 +97,7 @@ impl Drop for ToClient {
 /// Returns who calls: a subject, and after a slash its client where that matters.
 fn caller(who: &str) -> Caller {
     let (subject, client) = who.split_once('/').unwrap_or((who, "client"));
-    Caller { subject: subject.to_owned(), client: client.to_owned() }
+    Caller { subject: subject.to_owned(), client: client.to_owned(), ..Caller::local() }
 }
 
 impl InProcess {

@@ -37,9 +37,15 @@ impl Issuer {
 
     /// Returns the header of a good token that an owner has given to a client.
     pub(super) fn bearer_by(&self, subject: &str, client: &str) -> String {
+        self.bearer_with(&[("sub", subject), ("client_id", client)])
+    }
+
+    /// Returns the header of a good token with these claims besides or instead.
+    pub(super) fn bearer_with(&self, claims: &[(&str, &str)]) -> String {
         let now = SystemClock::new().now().micros() / 1_000_000;
-        let claims = with(self.keys.claims(now), "sub", subject.into());
-        let claims = with(claims, "client_id", client.into());
+        let claims = claims
+            .iter()
+            .fold(self.keys.claims(now), |all, (name, value)| with(all, name, (*value).into()));
         format!("Bearer {}", self.keys.sign("ES256", &claims))
     }
 }

@@ -16,7 +16,8 @@ fn both_forms_say_the_same_whatever_host_is_asked() {
     let wanted = json!({
         "resource": "https://svc.example/mcp",
         "authorization_servers": ["https://issuer.example"],
-        "scopes_supported": ["mcp:read"],
+        // What every call needs, and what a tool of the fixture needs besides.
+        "scopes_supported": ["mcp:read", "mcp:invoke"],
         "bearer_methods_supported": ["header"],
     });
     for path in PATHS {

@@ -76,7 +76,7 @@ struct Sessions {
 }
 
 fn caller(subject: &str) -> Caller {
-    Caller { subject: subject.to_owned(), client: "client".to_owned() }
+    Caller { subject: subject.to_owned(), client: "client".to_owned(), ..Caller::local() }
 }
 
 impl Sessions {
@@ -188,7 +188,7 @@ fn outcome(server: &Server, before: usize, reply: Reply, is_request: bool) -> St
         Reply::Blocking(run) => run(),
         Reply::Open(_) | Reply::Stream(_) => return "stream".to_owned(),
     };
-    let Answer { status, message, session } = answer;
+    let Answer { status, message, session, .. } = answer;
     let made = server.session_count().saturating_sub(before);
     assert_eq!(session.is_some(), made == 1, "a session is told when it is made, and only then");
     let mut told = status.as_str().to_owned();
