@@ -10,7 +10,6 @@ pub mod gate;
 pub mod long_lived;
 pub mod mcp;
 pub mod message;
-pub mod rate_limit;
 pub mod routes;
 pub mod server;
 pub mod web_socket;

@@ -7,6 +7,8 @@ pub mod log_throttle;
 pub mod mutex;
 pub mod notify;
 pub mod random;
+pub mod rate_limiter;
 pub mod semaphore;
+pub mod sliding_window;
 pub mod thread;
 pub mod watch;

@@ -14,7 +14,6 @@ use crate::config::{McpAuthorization, McpConfig, ProtocolConfig, PublicUrl};
 use crate::forge::issuer::IssuerClient;
 use crate::http::gate::{Gate, Refused, Rules, TokenRules, Tokens};
 use crate::http::mcp::{self, Endpoint};
-use crate::http::rate_limit::Rate;
 use crate::keys::Keys;
 use crate::mcp::backend::Backend;
 use crate::mcp::description::{McpStatus, describe};
@@ -24,6 +23,7 @@ use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
 use crate::runtime::random::{Ids, SystemEntropy};
+use crate::runtime::rate_limiter::Rate;
 use crate::workers::driver::{Next, Worker};
 
 /// From one look for idle sessions, and for clients that have gone, to the next.
@@ -125,7 +125,7 @@ pub fn gate(
     });
     let request_headers =
         if protocol.modern { REQUEST_HEADERS_WITH_MODERN } else { REQUEST_HEADERS };
-    let rate = |per_second: u32| Rate { per_second, burst: per_second * BURST_SECONDS };
+    let rate = |count: u32| Rate::per_second(count, count * BURST_SECONDS);
     let rules = Rules {
         hosts: config.hosts.iter().map(|host| with_port(host, port)).collect(),
         origins: config.origins.iter().map(|origin| with_port(origin, port)).collect(),

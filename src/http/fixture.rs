@@ -13,11 +13,11 @@ use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Ses
 use crate::http::message::{
     Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, Work,
 };
-use crate::http::rate_limit::Rate;
 use crate::http::web_socket::Handshake;
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 use crate::runtime::notify::Notify;
+use crate::runtime::rate_limiter::Rate;
 use crate::runtime::thread;
 
 const PREFIX: &str = "/fixture/";
@@ -209,8 +209,8 @@ pub fn gate(clock: Arc<dyn Clock>) -> Gate {
         is_https: true,
         request_headers: HeaderValue::from_static("authorization, content-type"),
         response_headers: HeaderValue::from_static("retry-after, www-authenticate"),
-        peer_rate: Rate { per_second: 1, burst: 40 },
-        subject_rate: Rate { per_second: 1, burst: 4 },
+        peer_rate: Rate::per_second(1, 40),
+        subject_rate: Rate::per_second(1, 4),
         tokens: Some(TokenRules {
             resource: "https://fixture.test/gated".to_owned(),
             issuer: "https://issuer.test".to_owned(),

@@ -24,10 +24,10 @@ use http::{Method, StatusCode};
 use crate::auth::access_token::TOKEN_BYTES_MAX;
 use crate::http::error;
 use crate::http::message::{Head, Refusal, Response, WayOut};
-use crate::http::rate_limit::RateLimiter;
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
+use crate::runtime::rate_limiter::RateLimiter;
 
 pub use crate::auth::access_token::Caller;
 pub use rules::{Authorized, Challenge, Refused, Rules, TokenRules, Tokens};

@@ -9,7 +9,7 @@ use http::{HeaderValue, StatusCode};
 use crate::auth::access_token::{Caller, Scope};
 use crate::http::error;
 use crate::http::message::Refusal;
-use crate::http::rate_limit::Rate;
+use crate::runtime::rate_limiter::Rate;
 
 /// What a gate lets through.
 #[derive(Clone)]

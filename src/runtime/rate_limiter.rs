@@ -14,10 +14,24 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 /// How much a bucket grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// Requests a second in the long run; none counts as one.
-    pub per_second: u32,
+    /// From one request to the next in the long run.
+    pub interval: Duration,
     /// Requests at once; none counts as one.
     pub burst: u32,
+}
+
+impl Rate {
+    /// Returns a rate of so many requests a second, none of which counts as one.
+    #[must_use]
+    pub fn per_second(count: u32, burst: u32) -> Self {
+        Self { interval: Duration::from_secs(1) / count.max(1), burst }
+    }
+
+    /// Returns a rate of so many requests a minute, which may all come at once.
+    #[must_use]
+    pub fn per_minute(count: u32) -> Self {
+        Self { interval: Duration::from_mins(1) / count.max(1), burst: count }
+    }
 }
 
 /// The buckets.
@@ -50,7 +64,7 @@ impl<K: Eq + Hash> RateLimiter<K> {
     /// # Errors
     /// How long to wait for the next one, more than nothing.
     pub fn take(&mut self, key: K, now: Duration) -> Result<(), Duration> {
-        let interval = Duration::from_secs(1) / self.rate.per_second.max(1);
+        let interval = self.rate.interval;
         let depth = interval * self.rate.burst.max(1);
         let full_at = self.bucket(key, now);
         let next = (*full_at).max(now) + interval;
@@ -82,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    const RATE: Rate = Rate { per_second: 2, burst: 3 };
+    const RATE: Rate = Rate { interval: Duration::from_millis(500), burst: 3 };
 
     fn millis(number: u64) -> Duration {
         Duration::from_millis(number)

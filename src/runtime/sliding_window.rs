@@ -1,0 +1,99 @@
+//! How often something has happened to each of many of late: a count within a window, in a table of bounded size. Pure:
+//! the time is an argument.
+//!
+//! Where a [`RateLimiter`](crate::runtime::rate_limiter::RateLimiter) grants at a pace, this one says "so many within
+//! so long, and then none".
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::time::Duration;
+
+/// What happened of late.
+#[derive(Debug)]
+pub struct SlidingWindow<K> {
+    max: usize,
+    window: Duration,
+    keys_max: usize,
+    happened: HashMap<K, VecDeque<Duration>>,
+}
+
+impl<K: Eq + Hash> SlidingWindow<K> {
+    /// Returns one that lets `max` happen to a key within `window`. At most `keys_max` keys are remembered: beyond them
+    /// nothing is let happen to further ones, because a forgotten one could begin anew.
+    #[must_use]
+    pub fn new(max: usize, window: Duration, keys_max: usize) -> Self {
+        Self { max, window, keys_max, happened: HashMap::new() }
+    }
+
+    /// Says whether it may happen once more. `now` is monotonic.
+    ///
+    /// # Errors
+    /// How long to wait.
+    pub fn check(&mut self, key: &K, now: Duration) -> Result<(), Duration> {
+        let window = self.window;
+        let over = |at: &Duration| now.saturating_sub(*at) >= window;
+        if let Some(happened) = self.happened.get_mut(key) {
+            while happened.front().is_some_and(over) {
+                happened.pop_front();
+            }
+            return match happened.front() {
+                Some(first) if happened.len() >= self.max => {
+                    Err((*first + window).saturating_sub(now))
+                }
+                _ => Ok(()),
+            };
+        }
+        if self.happened.len() >= self.keys_max {
+            self.happened.retain(|_, happened| happened.back().is_some_and(|at| !over(at)));
+        }
+        if self.happened.len() < self.keys_max { Ok(()) } else { Err(window) }
+    }
+
+    /// Notes that it has happened.
+    pub fn note(&mut self, key: K, now: Duration) {
+        let happened = self.happened.entry(key).or_default();
+        if happened.len() >= self.max {
+            happened.pop_front();
+        }
+        happened.push_back(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn so_many_within_the_window_and_then_none() {
+        let mut window = SlidingWindow::new(2, at(10), 4);
+        for (now, wanted) in [
+            (0, Ok(())),
+            (3, Ok(())),
+            (3, Err(at(7))),
+            (9, Err(at(1))),
+            (10, Ok(())),
+            (10, Err(at(3))),
+        ] {
+            let checked = window.check(&'a', at(now));
+            assert_eq!(checked, wanted, "at {now}");
+            if checked.is_ok() {
+                window.note('a', at(now));
+            }
+        }
+        assert_eq!(window.check(&'b', at(10)), Ok(()));
+    }
+
+    #[test]
+    fn keys_are_bounded_and_those_that_are_over_make_room() {
+        let mut window = SlidingWindow::new(1, at(10), 2);
+        window.note('a', at(0));
+        window.note('b', at(5));
+        assert_eq!(window.check(&'c', at(9)), Err(at(10)));
+        assert_eq!(window.check(&'c', at(10)), Ok(()));
+        assert_eq!(window.happened.len(), 1);
+    }
+}
