@@ -12,6 +12,7 @@ mod groups;
 mod mcp;
 mod protocol;
 mod public_url;
+mod relay;
 mod results;
 mod source;
 
@@ -36,6 +37,7 @@ use crate::forge::settings::ApiVersion;
 pub use mcp::{McpAuthorization, McpConfig, McpEnvironment};
 pub use protocol::ProtocolConfig;
 pub use public_url::PublicUrl;
+pub use relay::RelayConfig;
 pub use source::{Problem, Source};
 
 /// Everything the daemon needs to know.
@@ -65,6 +67,8 @@ pub struct Config {
     pub protocol: ProtocolConfig,
     /// `/mcp`; `None` means it is off.
     pub mcp: Option<McpConfig>,
+    /// The relay; `None` means it is off.
+    pub relay: Option<RelayConfig>,
     /// How work is done.
     pub work: WorkConfig,
     /// How lines are logged.
@@ -196,6 +200,7 @@ impl Config {
     ) -> Option<Self> {
         let public_listen = public_listen(source);
         let mcp = mcp::read(source, public_listen);
+        let relay = relay::read(source, public_listen, mcp.as_ref());
         let connections = source.number("SVC_PUBLIC_CONNECTIONS_MAX");
         let trusted_proxies = source.parsed(
             "SVC_TRUSTED_PROXIES",
@@ -221,6 +226,7 @@ impl Config {
             reconciliation,
             protocol: protocol?,
             mcp,
+            relay,
             work: work?,
             log: log?,
             stop_within: Duration::from_secs(stop?),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::config::groups::public_listen;
 use crate::config::protocol::{self, ProtocolConfig};
 use crate::config::public_url::{
-    PublicUrl, is_issuer, is_loopback, is_url, read_host, read_origin,
+    PAGE_ORIGINS, PublicUrl, is_issuer, is_loopback, is_url, read_host, read_page_origins,
 };
 use crate::config::source::{Problem, Source, words};
 use crate::crypto::jose::Algorithm;
@@ -172,22 +172,13 @@ fn written(source: &mut Source) -> Written {
                 text.len() <= AUDIENCE_BYTES_MAX && text.bytes().all(|b| b.is_ascii_graphic())
             }),
         ),
-        origins: optional(
-            source,
-            "SVC_MCP_ORIGINS",
-            "exact origins such as https://app.example, or null, separated by commas, without wildcards",
-            |text| {
-                words(text)
-                    .map(|word| if word == "null" { Some(word.into()) } else { read_origin(word) })
-                    .collect::<Option<Vec<String>>>()
-            },
-        )
-        .unwrap_or_default(),
+        origins: optional(source, "SVC_MCP_ORIGINS", PAGE_ORIGINS, read_page_origins)
+            .unwrap_or_default(),
     }
 }
 
 /// Reads a setting that may be empty. A value that is refused is not shown: an address may hold a password.
-fn optional<T>(
+pub(super) fn optional<T>(
     source: &mut Source,
     name: &'static str,
     allowed: &str,
@@ -205,7 +196,7 @@ fn optional<T>(
 }
 
 /// Returns a number as what it counts. The bounds of its setting fit.
-fn count<N: TryFrom<u64>>(source: &mut Source, name: &'static str) -> Option<N> {
+pub(super) fn count<N: TryFrom<u64>>(source: &mut Source, name: &'static str) -> Option<N> {
     source.number(name).and_then(|number| N::try_from(number).ok())
 }
 
@@ -252,7 +243,7 @@ fn require(source: &mut Source, written: &Written, further_hosts: &[String], is_
 }
 
 /// Returns the loopback names with the port that is listened at, as `Host` headers have them.
-fn loopback_hosts(listen: SocketAddr) -> Vec<String> {
+pub(super) fn loopback_hosts(listen: SocketAddr) -> Vec<String> {
     let address = listen.ip();
     let address = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
     let names = ["localhost", "127.0.0.1", "[::1]", &address].into_iter();

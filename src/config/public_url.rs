@@ -5,6 +5,7 @@ use http::Uri;
 use http::uri::Authority;
 
 use crate::config::is_loopback_host;
+use crate::config::source::words;
 
 /// Longest of them, in bytes.
 const BYTES_MAX: usize = 1024;
@@ -73,6 +74,16 @@ pub(super) fn read_origin(text: &str) -> Option<String> {
     };
     let is_usual = usual.is_some_and(|port| port_of(host) == Some(port));
     (is_scheme && !is_usual && read_host(host).is_some()).then_some(origin)
+}
+
+/// What [`read_page_origins`] takes, for people.
+pub(super) const PAGE_ORIGINS: &str =
+    "exact origins such as https://app.example, or null, separated by commas, without wildcards";
+
+/// Returns origins of pages, each in lower case; `null` is that of a page without one.
+pub(super) fn read_page_origins(text: &str) -> Option<Vec<String>> {
+    let origin = |word: &str| if word == "null" { Some(word.into()) } else { read_origin(word) };
+    words(text).map(origin).collect()
 }
 
 /// Returns a host in lower case, as a `Host` header has it. Without wildcards; a name ends in no dot.

@@ -1,6 +1,9 @@
 //! Every setting of the daemon, in one table: its name, default and meaning. The manual page and the
 //! sample environment file are generated from it, so they cannot disagree with the code.
 
+mod mcp;
+mod relay;
+
 /// One environment variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -33,8 +36,13 @@ const fn secret(name: &'static str, meaning: &'static str) -> Setting {
     Setting { name, default: "", bounds: None, secret: true, meaning }
 }
 
-/// Every setting, grouped by what it is about.
-pub const SETTINGS: &[Setting] = &[
+/// Returns every setting, grouped by what it is about.
+pub fn all() -> impl Iterator<Item = &'static Setting> {
+    [SERVICE, mcp::SETTINGS, relay::SETTINGS, WORK].into_iter().flatten()
+}
+
+/// The surfaces, who may operate, and the forge.
+const SERVICE: &[Setting] = &[
     plain(
         "SVC_DATABASE",
         "/var/lib/svc/svc.db",
@@ -148,98 +156,10 @@ pub const SETTINGS: &[Setting] = &[
         "",
         "Address that clients of /mcp use, without a path, for instance https://svc.example; plain http only with a loopback name. It names the OAuth resource, and its host is answered to.",
     ),
-    plain(
-        "SVC_MCP",
-        "false",
-        "Serve the Model Context Protocol at /mcp on SVC_PUBLIC_LISTEN: true or false.",
-    ),
-    plain(
-        "SVC_MCP_HOSTS",
-        "",
-        "Further Host headers /mcp answers to, each exactly as clients send it, with a port that is not the usual one, separated by commas.",
-    ),
-    plain(
-        "SVC_MCP_ORIGINS",
-        "",
-        "Origins of the pages in browsers that may call /mcp, each exact, such as https://app.example, separated by commas. Required unless /mcp is reached from this machine only.",
-    ),
-    plain(
-        "SVC_MCP_ISSUER",
-        "",
-        "Issuer of the access tokens for /mcp, exactly as tokens name it. Without it, /mcp serves this machine only and asks for no token.",
-    ),
-    plain(
-        "SVC_MCP_JWKS_URL",
-        "",
-        "Where that issuer publishes its keys (JWKS). Plain http only on a loopback address.",
-    ),
-    plain(
-        "SVC_MCP_AUDIENCE",
-        "",
-        "Audience that access tokens must name; SVC_PUBLIC_URL with /mcp when empty.",
-    ),
-    plain(
-        "SVC_MCP_ALGORITHMS",
-        "ES256,RS256",
-        "Algorithms that access tokens may be signed with: ES256, RS256, EdDSA, separated by commas.",
-    ),
-    plain(
-        "SVC_MCP_TOKEN_TYPE",
-        "at+jwt",
-        "Type (typ) that the header of an access token must have.",
-    ),
-    number(
-        "SVC_MCP_PEER_RATE",
-        "50",
-        (1, 1_000_000),
-        "Requests a second to /mcp from one client address; four times as many at once.",
-    ),
-    number(
-        "SVC_MCP_SUBJECT_RATE",
-        "20",
-        (1, 1_000_000),
-        "Requests a second to /mcp with tokens of one subject; four times as many at once.",
-    ),
-    number(
-        "SVC_MCP_SESSIONS_MAX",
-        "4096",
-        (1, 100_000),
-        "Most sessions of /mcp at once, and as many subscriptions.",
-    ),
-    number(
-        "SVC_MCP_SESSIONS_PER_SUBJECT",
-        "64",
-        (1, 100_000),
-        "Most sessions, and as many subscriptions, of one subject; without tokens, of this machine.",
-    ),
-    number(
-        "SVC_MCP_SESSION_IDLE_SECONDS",
-        "1800",
-        (1, 86_400),
-        "A session ends when it is not used for this long, in seconds.",
-    ),
-    number(
-        "SVC_MCP_STREAMS_MAX",
-        "512",
-        (1, 32_768),
-        "Most event streams of /mcp at once; one subject of tokens has at most a quarter of them.",
-    ),
-    number(
-        "SVC_MCP_BODY_BYTES",
-        "1048576",
-        (1_024, 16_777_216),
-        "Largest body of a request to /mcp, in bytes.",
-    ),
-    plain(
-        "MCP_V2_EXPERIMENTAL",
-        "false",
-        "Also speak revision 2026-07-28 of the protocol, which is experimental: true or false. svcctl mcp reads it too.",
-    ),
-    plain(
-        "MCP_PROTOCOL_VERSION",
-        "2025-11-25",
-        "Revision that is offered to a client that asks for an unknown one: 2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05. svcctl mcp reads it too.",
-    ),
+];
+
+/// How work is done, logged and stopped.
+const WORK: &[Setting] = &[
     number(
         "SVC_OUTBOX_CONCURRENCY",
         "4",

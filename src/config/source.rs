@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use secrecy::SecretString;
 
-use crate::config::settings::{OF_THE_COMMAND_LINE, SETTINGS, Setting};
+use crate::config::settings::{self, OF_THE_COMMAND_LINE, Setting};
 use crate::crypto::secret;
 
 /// What is wrong with one variable, and what is allowed.
@@ -142,7 +142,7 @@ impl Source {
     pub(super) fn refuse_unknown(&mut self) {
         let known = |name: &str| {
             let name = &name.replacen("SERVICE_", "SVC_", 1);
-            SETTINGS.iter().any(|setting| {
+            settings::all().any(|setting| {
                 name == setting.name
                     || (setting.secret && name.strip_suffix("_FILE") == Some(setting.name))
             }) || OF_THE_COMMAND_LINE.contains(&name.as_str())
@@ -193,7 +193,7 @@ fn default(name: &str) -> &'static str {
 }
 
 fn setting(name: &str) -> Option<&'static Setting> {
-    SETTINGS.iter().find(|setting| setting.name == name)
+    settings::all().find(|setting| setting.name == name)
 }
 
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {

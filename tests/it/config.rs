@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use secrecy::ExposeSecret as _;
-use svc::config::settings::SETTINGS;
+use svc::config::settings;
 use svc::config::{Config, ProtocolConfig, Source};
 use svc::mcp::revision::Legacy;
 
@@ -64,11 +64,12 @@ fn the_line_end_of_a_token_file_is_no_character_of_the_token() {
 
 #[test]
 fn numbers_are_taken_to_their_bounds_and_no_further() {
-    let numbers = SETTINGS.iter().filter_map(|it| Some((it.name, it.bounds?)));
+    let numbers = settings::all().filter_map(|it| Some((it.name, it.bounds?)));
     let of_reconciliation = |name: &str| name.starts_with("SVC_RECONCILIATION_");
     // Base and maximum of a delay are also compared with each other.
     let is_alone = |name: &str| !name.starts_with("SVC_RETRY_") && !of_reconciliation(name);
     for (name, (least, most)) in numbers.filter(|(name, _)| is_alone(name)) {
+        let (least, most) = (i128::from(least), i128::from(most));
         for (number, is_taken) in
             [(least, true), (most, true), (least - 1, false), (most + 1, false)]
         {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap_complete::Shell;
 use clap_complete::aot::Generator as _;
 use svc::cli;
-use svc::config::settings::SETTINGS;
+use svc::config::settings;
 use svc::config::{Config, Source};
 
 /// A date of its own, so that the pages do not change by themselves.
@@ -47,9 +47,9 @@ fn the_sample_environment_file_is_fresh_and_valid() {
     let sample = daemon::sample();
     let lines = sample.lines().filter_map(|line| line.strip_prefix('#'));
     let pairs = lines.filter_map(|line| line.split_once('='));
-    let settings = pairs.filter(|(name, _)| SETTINGS.iter().any(|it| it.name == *name));
+    let settings = pairs.filter(|(name, _)| settings::all().any(|it| it.name == *name));
     let set: Vec<_> = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let plain = SETTINGS.iter().filter(|setting| !setting.secret);
+    let plain = settings::all().filter(|setting| !setting.secret);
     assert_eq!(set.len(), plain.count(), "every setting but the secrets, which are files");
     let loaded = Config::load(Source::of(set));
     assert!(loaded.is_ok(), "{:?}", loaded.unwrap_err());

@@ -3,7 +3,7 @@
 
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, italic, roman};
-use svc::config::settings::{SETTINGS, Setting};
+use svc::config::settings::{self, Setting};
 use svc::daemon::arguments;
 
 /// Longest line of the sample, in bytes.
@@ -114,7 +114,7 @@ fn rest() -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["ENVIRONMENT"]).text([roman(ENVIRONMENT)]);
     roff.control("PP", []).text([roman(SECRETS)]);
-    for setting in SETTINGS {
+    for setting in settings::all() {
         let note = match (setting.secret, setting.default) {
             (true, _) => " (secret)".to_owned(),
             (false, "") => String::new(),
@@ -157,7 +157,7 @@ pub(super) fn sample() -> String {
     paragraph(&mut text, head);
     text.push('\n');
     paragraph(&mut text, SECRETS);
-    for Setting { name, default, bounds, secret, meaning } in SETTINGS {
+    for Setting { name, default, bounds, secret, meaning } in settings::all() {
         text.push('\n');
         let bounds = bounds.map_or_else(String::new, |(min, max)| format!(" From {min} to {max}."));
         paragraph(&mut text, &format!("{meaning}{bounds}"));

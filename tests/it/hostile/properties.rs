@@ -8,7 +8,7 @@ use std::str::FromStr;
 use http::Method;
 use proptest::prelude::*;
 use secrecy::SecretString;
-use svc::config::settings::SETTINGS;
+use svc::config::settings;
 use svc::config::{Config, Source};
 use svc::domain::dead_letter::{ItemId, ItemType, OperationId};
 use svc::domain::id::{
@@ -110,7 +110,7 @@ fn the_corpus_holds() {
         check_ids(&text);
         check_signature(&text, text.as_bytes());
         check_query(&world, &text);
-        for setting in SETTINGS {
+        for setting in settings::all() {
             check_config(vec![(setting.name.to_owned(), text.clone())]);
         }
     }
@@ -149,7 +149,8 @@ fn id() -> impl Strategy<Value = String> {
 
 /// A name of a setting in one of its spellings, or any other, with a value that may fit.
 fn variable() -> impl Strategy<Value = (String, String)> {
-    let name = prop::sample::select(SETTINGS).prop_map(|setting| (setting.name, setting.secret));
+    let name = prop::sample::select(settings::all().collect::<Vec<_>>())
+        .prop_map(|setting| (setting.name, setting.secret));
     let value = prop_oneof![
         any::<String>(),
         "[0-9]{0,20}",

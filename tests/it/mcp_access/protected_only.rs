@@ -1,6 +1,6 @@
 //! The service is a protected resource and nothing more: it gives no tokens, and is nobody's client.
 
-use svc::config::settings::SETTINGS;
+use svc::config::settings;
 use svc::http::routes;
 
 /// The whole schema of the store.
@@ -43,13 +43,13 @@ fn no_setting_holds_a_credential_of_a_client() {
     const CLIENT: &[&str] =
         &["client", "secret", "password", "_key", "redirect", "authorize", "endpoint", "refresh"];
     let is_ours = |name: &str| name.contains("MCP") || name == "SVC_PUBLIC_URL";
-    let ours: Vec<_> = SETTINGS.iter().filter(|setting| is_ours(setting.name)).collect();
+    let ours: Vec<_> = settings::all().filter(|setting| is_ours(setting.name)).collect();
     assert!(ours.len() >= 18, "the table is read");
     for setting in ours {
         assert!(!setting.secret, "{}", setting.name);
         assert_eq!(found(setting.name, CLIENT), None, "{}", setting.name);
     }
-    for setting in SETTINGS {
+    for setting in settings::all() {
         assert_eq!(found(setting.name, &["oauth", "client"]), None, "{}", setting.name);
     }
 }
