@@ -25,6 +25,8 @@ const PREFIX: &str = "/fixture/";
 const GATED: &str = "/fixture/gated";
 /// Longest message a socket takes in.
 const MESSAGE_BYTES_MAX: usize = 64 << 10;
+/// The same once a session is told to take in less.
+const SHORT_MESSAGE_BYTES_MAX: usize = 16 << 10;
 /// From one event of a stream that ticks to its next.
 const TICK: Duration = Duration::from_secs(1);
 /// Bytes of an event of a flood: its queue full of them is more than systems keep between two processes.
@@ -119,7 +121,7 @@ impl Lasting {
                 let handshake = Handshake::read(request, None)?;
                 let socket = long_lived.web_socket(MESSAGE_BYTES_MAX, |sender| {
                     lock(&self.sockets).push(sender.clone());
-                    Echo(sender)
+                    Ok(Echo(sender, usize::MAX))
                 })?;
                 Ok(handshake.accept(socket).into())
             }
@@ -172,8 +174,8 @@ fn text(body: &str) -> Response {
     Response::new(StatusCode::OK, "text/plain", body)
 }
 
-/// Sends back what it takes in.
-struct Echo(Sender<Message>);
+/// Sends back what it takes in, of up to so many bytes.
+struct Echo(Sender<Message>, usize);
 
 impl Session for Echo {
     #[expect(clippy::panic, reason = "the server survives a session that does")]
@@ -182,6 +184,10 @@ impl Session for Echo {
             "panic" => panic!("the session was asked to"),
             "wait" => {
                 let _over = Notify::new().pause(WAIT);
+                Ok(())
+            }
+            "short" => {
+                self.1 = SHORT_MESSAGE_BYTES_MAX;
                 Ok(())
             }
             "end" => {
@@ -193,6 +199,10 @@ impl Session for Echo {
                 sent.map_err(|_| Close::OVERLOADED)
             }
         }
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        self.1
     }
 }
 

@@ -67,14 +67,14 @@ impl LongLived {
     /// end. No message in either direction has more than `message_bytes_max` bytes.
     ///
     /// # Errors
-    /// When the listener has as many long-lived answers as it may have.
+    /// When the listener has as many long-lived answers as it may have, or there is no room for the session.
     pub fn web_socket<S: Session>(
         &self,
         message_bytes_max: usize,
-        session: impl FnOnce(Sender<Message>) -> S,
+        session: impl FnOnce(Sender<Message>) -> Result<S, NoRoom>,
     ) -> Result<WebSocket, NoRoom> {
         let (sender, queue, permit) = self.queue(message_bytes_max)?;
-        let session = Arc::new(Mutex::new(session(sender)));
+        let session = Arc::new(Mutex::new(session(sender)?));
         Ok(WebSocket { session, queue, message_bytes_max, permit })
     }
 
@@ -248,6 +248,8 @@ impl Close {
     pub const NOT_TEXT: Self = Self { code: 1007, reason: "a message is not UTF-8" };
     /// A message that is too long.
     pub const TOO_LONG: Self = Self { code: 1009, reason: "a message is too long" };
+    /// A part of a message came, and its rest did not.
+    pub const TOO_SLOW: Self = Self { code: 1008, reason: "a message did not come to its end" };
     /// Taking a message in failed.
     pub const INTERNAL: Self = Self { code: 1011, reason: "the service failed" };
     /// There is no room for what was sent.
@@ -262,6 +264,21 @@ pub trait Session: Send + 'static {
     /// # Errors
     /// How to close the socket.
     fn receive(&mut self, message: &str) -> Result<(), Close>;
+
+    /// Returns the most bytes that the next message may have, if that is less than on the whole socket.
+    fn message_bytes_max(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Returns how the socket is closed when a message is too long to be read.
+    fn too_long(&self) -> Close {
+        Close::TOO_LONG
+    }
+
+    /// Returns how the socket is closed when a part of a message has come and its rest does not.
+    fn too_slow(&self) -> Close {
+        Close::TOO_SLOW
+    }
 }
 
 /// One end of a WebSocket, and what it serves.

@@ -25,6 +25,8 @@ pub struct TcpLimits {
     pub long_lived_bytes_per_client_max: usize,
     /// Longest time without the peer taking a byte of its answer.
     pub write_stall: Duration,
+    /// Longest time in which nothing comes of a WebSocket message that has begun; up to twice as long is noticed.
+    pub message_stall: Duration,
     /// Longest time a connection is kept without a request under way.
     pub idle: Duration,
     /// Most bytes of a head; at least 8 KiB, which is as low as hyper goes.
@@ -61,6 +63,7 @@ impl Default for TcpLimits {
             long_lived_bytes_max: 64 << 20,
             long_lived_bytes_per_client_max: 32 << 20,
             write_stall: Duration::from_secs(10),
+            message_stall: Duration::from_secs(5),
             idle: Duration::from_secs(30),
             head_bytes_max: 16 << 10,
             headers_max: 64,

@@ -77,8 +77,9 @@ impl Sockets {
                     .max_frame_size(Some(message_bytes_max));
                 let mut stream =
                     WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
+                let closes = Closes::of(&session, &mut stream);
                 let ended = tokio::select! {
-                    ended = self.converse(&mut stream, &mut queue, &session) => ended,
+                    ended = self.converse(&mut stream, &mut queue, &session, closes) => ended,
                     _grace = self.stopping.wait() => Err(Close::RESTART),
                 };
                 if let Err(close) = ended {
@@ -109,7 +110,13 @@ impl Sockets {
         stream: &mut Stream<T>,
         queue: &mut Queue<Message>,
         session: &Shared,
+        closes: Closes,
     ) -> Result<(), Close> {
+        let mut looks = interval(self.limits.message_stall);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        looks.reset();
+        // What was read of a message at the last look, when it had begun by then.
+        let mut unread_before = None;
         let mut pings = interval(self.limits.keep_alive);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         pings.reset();
@@ -130,21 +137,29 @@ impl Sockets {
                     None => return Err(Close::NORMAL),
                 },
                 received = stream.next(), if is_free => {
-                    unanswered = 0;
+                    (unanswered, unread_before) = (0, None);
                     match received {
                         Some(Ok(Frame::Text(text))) => {
                             taken.set(self.receive(session, text).fuse());
                             Ok(())
                         }
                         Some(Ok(frame)) => answer(stream, frame).await?,
-                        Some(Err(error)) => return refuse(&error),
+                        Some(Err(error)) => return refuse(&error, closes.too_long),
                         None => return Ok(()),
                     }
                 }
                 result = &mut taken, if !is_free => {
-                    result?;
-                    unanswered = 0;
                     stream.get_mut().let_go(usize::MAX);
+                    stream.get_mut().limit(result?);
+                    (unanswered, unread_before) = (0, None);
+                    Ok(())
+                }
+                _ = looks.tick(), if is_free => {
+                    let unread = Some(stream.get_ref().unread).filter(|unread| *unread > 0);
+                    if unread.is_some() && unread == unread_before {
+                        return Err(closes.too_slow);
+                    }
+                    unread_before = unread;
                     Ok(())
                 }
                 _ = pings.tick() => {
@@ -162,14 +177,17 @@ impl Sockets {
         }
     }
 
-    /// Has a handler take a message in.
-    async fn receive(&self, session: &Shared, text: Utf8Bytes) -> Result<(), Close> {
+    /// Has a handler take a message in. Returns the most bytes that the next one may have.
+    async fn receive(&self, session: &Shared, text: Utf8Bytes) -> Result<usize, Close> {
         let taken = timeout(self.limits.handler_timeout, async {
             // Held by the handler: one that hangs keeps its permit, whoever still waits for it.
             let permit = Arc::clone(&self.receiving).acquire_owned().await.ok()?;
             let (session, surface) = (Arc::clone(session), self.surface.as_str());
             let work = move || {
-                let taken = contained(surface, || lock(&session).receive(&text));
+                let taken = contained(surface, || {
+                    let mut session = lock(&session);
+                    session.receive(&text).map(|()| session.message_bytes_max())
+                });
                 drop((session, permit));
                 taken
             };
@@ -199,16 +217,32 @@ async fn answer<T: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
+/// How a session closes its socket for the transport's reasons.
+#[derive(Clone, Copy)]
+struct Closes {
+    too_long: Close,
+    too_slow: Close,
+}
+
+impl Closes {
+    /// Reads them, and sets the limit of the first message.
+    fn of<T: AsyncRead + AsyncWrite + Unpin>(session: &Shared, stream: &mut Stream<T>) -> Self {
+        let session = lock(session);
+        stream.get_mut().limit(session.message_bytes_max());
+        Self { too_long: session.too_long(), too_slow: session.too_slow() }
+    }
+}
+
 /// Returns how to close a socket after an error, unless its peer has gone.
-fn refuse(error: &tungstenite::Error) -> Result<(), Close> {
+fn refuse(error: &tungstenite::Error, too_long: Close) -> Result<(), Close> {
     match error {
-        tungstenite::Error::Capacity(_) => Err(Close::TOO_LONG),
+        tungstenite::Error::Capacity(_) => Err(too_long),
         tungstenite::Error::Utf8(_) => Err(Close::NOT_TEXT),
         tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Ok(()),
         tungstenite::Error::Protocol(_) => Err(Close::PROTOCOL),
         tungstenite::Error::Io(error) => match error.kind() {
             io::ErrorKind::QuotaExceeded => Err(Close::OVERLOADED),
-            io::ErrorKind::FileTooLarge => Err(Close::TOO_LONG),
+            io::ErrorKind::FileTooLarge => Err(too_long),
             _ => Ok(()),
         },
         _ => Ok(()),
@@ -241,15 +275,26 @@ struct Metered<T> {
     held: Reservation,
     /// Bytes that were read and not let go of.
     unread: usize,
-    unread_max: usize,
+    /// Of a message, in either case.
+    bytes_max: usize,
+    bytes_max_now: usize,
 }
 
 impl<T> Metered<T> {
     /// Returns a stream of messages of up to `message_bytes_max` bytes, which may come in parts.
-    fn new(stream: T, held: Reservation, message_bytes_max: usize) -> Self {
-        // A quarter more for the headers of the parts, and what is read ahead.
-        let unread_max = message_bytes_max + message_bytes_max / 4 + 2 * READ_BYTES;
-        Self { stream, held, unread: 0, unread_max }
+    fn new(stream: T, held: Reservation, bytes_max: usize) -> Self {
+        Self { stream, held, unread: 0, bytes_max, bytes_max_now: bytes_max }
+    }
+
+    /// Limits the next message to so many bytes, or to what all messages are limited to.
+    fn limit(&mut self, bytes: usize) {
+        self.bytes_max_now = bytes.min(self.bytes_max);
+    }
+
+    /// Returns how many bytes may be read of a message: a quarter more for the headers of its parts, and what is read
+    /// ahead.
+    const fn unread_max(&self) -> usize {
+        self.bytes_max_now + self.bytes_max_now / 4 + 2 * READ_BYTES
     }
 
     /// Counts so many bytes no more.
@@ -273,7 +318,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Metered<T> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         self.unread += buffer.filled().len() - before;
-        Poll::Ready(if self.unread > self.unread_max {
+        Poll::Ready(if self.unread > self.unread_max() {
             Err(io::ErrorKind::FileTooLarge.into())
         } else if self.charge() {
             Ok(())
