@@ -35,6 +35,7 @@ use crate::forge::client::Client;
 use crate::forge::settings::ClientError;
 use crate::http::mcp::Endpoint;
 use crate::http::message::Service;
+use crate::http::relay::plugin::Plugin;
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlServer};
 use crate::http::server::limits::{ControlLimits, TcpLimits};
@@ -203,7 +204,9 @@ impl Running {
         let public = tcp_addresses.first().copied().unwrap_or(config.public_listen);
         let mcp = mcp::open(config.mcp.as_ref(), config.protocol, public, &app)?;
         let endpoint = mcp.served.as_ref().map(|(_, endpoint)| Arc::clone(endpoint));
-        let router = router(&app, config.operator_hosts, mcp);
+        let public_url = config.mcp.and_then(|mcp| mcp.public_url);
+        let plugin = config.relay.and_then(|relay| Plugin::new(public_url, relay.tool_origins));
+        let router = router(&app, config.operator_hosts, mcp, plugin);
         let socket = config.control_socket;
         let control = control::start(&socket, Arc::clone(&router), ControlLimits::default())
             .map_err(Error::Control)?;
@@ -281,12 +284,19 @@ fn longest_delay(config: &Config) -> Duration {
     config.work.retry.delay_max.max(next_check)
 }
 
-fn router(app: &Arc<App>, operator_hosts: Vec<String>, mcp: Mcp) -> Arc<dyn Service> {
+fn router(
+    app: &Arc<App>,
+    operator_hosts: Vec<String>,
+    mcp: Mcp,
+    plugin: Option<Plugin>,
+) -> Arc<dyn Service> {
     let (gate, endpoint) = mcp.served.unzip();
     // Without one of `/mcp`, the fixture's routes have a gate of their own.
     #[cfg(feature = "fixture")]
     let gate = gate.or_else(|| Some(crate::http::fixture::gate(Arc::clone(&app.clock))));
-    let router = Router::new(Arc::clone(app), operator_hosts, gate).with_mcp_status(mcp.status);
+    let router = Router::new(Arc::clone(app), operator_hosts, gate)
+        .with_mcp_status(mcp.status)
+        .with_plugin(plugin);
     let router: Arc<dyn Service> = match endpoint {
         Some(endpoint) => Arc::new(router.with_mcp(endpoint)),
         None => Arc::new(router),

@@ -1,7 +1,6 @@
 //! Agent cards: one checked as JSON or a batch as NDJSON, and the verdict whatever it is, without a
 //! token, because nothing is kept; `registry` has those that are.
 
-mod conditions;
 pub(super) mod registry;
 
 use http::StatusCode;

@@ -50,6 +50,11 @@ const INVALID_CARD: Outcome =
     ("invalid_card", StatusCode::UNPROCESSABLE_ENTITY, "The agent card is not valid");
 const REGISTRY_FULL: Outcome =
     ("registry_full", StatusCode::CONFLICT, "No more agent cards can be registered");
+const MISDIRECTED_REQUEST: Outcome = (
+    "misdirected_request",
+    StatusCode::MISDIRECTED_REQUEST,
+    "The address does not answer to that host name",
+);
 const UPGRADE_REQUIRED: Outcome =
     ("upgrade_required", StatusCode::UPGRADE_REQUIRED, "The route is only for WebSockets");
 const INTERNAL: Outcome =
@@ -177,6 +182,13 @@ pub(super) fn no_route() -> Response {
 pub(super) fn wrong_host() -> Response {
     let detail = "this address does not answer to that host name; see SVC_OPERATOR_HOSTS";
     problem(INVALID_REQUEST, Some(detail.to_owned()), None)
+}
+
+/// Answers a host name that the routes behind the gate do not go by.
+pub(super) fn misdirected() -> Response {
+    let detail =
+        "this address does not answer to that host name; see SVC_PUBLIC_URL and SVC_MCP_HOSTS";
+    problem(MISDIRECTED_REQUEST, Some(detail.to_owned()), None)
 }
 
 /// Answers a method the path does not have.

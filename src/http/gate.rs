@@ -53,7 +53,7 @@ static FORWARDED: [HeaderName; 5] = [
 /// That a request came: a bit beside one for each of [`FORWARDED`].
 const CAME: u8 = 1 << 7;
 /// For how long browsers come back by https alone: a year.
-const STRICT_TRANSPORT: &str = "max-age=31536000";
+pub(super) const STRICT_TRANSPORT: &str = "max-age=31536000";
 
 /// The gate.
 pub struct Gate {
@@ -121,7 +121,7 @@ impl Gate {
         let visitor =
             |origin, token| Visit { gate: Arc::clone(self), peer: head.peer, origin, token };
         let is_forwarded = self.note_forwarded(head);
-        if !self.goes_by(head) {
+        if self.host_of(head).is_none() {
             return Err(Box::new(visitor(None, Token::Needless).refuse(Refused::Host)));
         }
         if self.rules.refuses_forwarded && is_forwarded {
@@ -177,16 +177,17 @@ impl Gate {
         forwarded != CAME
     }
 
-    /// Says whether it goes by the request's host. A name may end in the dot of the root.
-    fn goes_by(&self, head: &Head) -> bool {
-        let Some(host) = head.single(&HOST).map(str::to_ascii_lowercase) else { return false };
+    /// Returns the host of a request, in its one spelling, if the gate goes by it. A name may end in the dot of the
+    /// root.
+    pub(super) fn host_of(&self, head: &Head) -> Option<&str> {
+        let host = head.single(&HOST)?.to_ascii_lowercase();
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
             _ => (host.as_str(), None),
         };
         let name = name.strip_suffix('.').unwrap_or(name);
         let host = port.map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
-        self.rules.hosts.contains(&host)
+        self.rules.hosts.iter().find(|own| **own == host).map(String::as_str)
     }
 
     fn lets_pages_of_its_origin_call(&self, head: &Head) -> bool {

@@ -22,6 +22,7 @@ use crate::http::message::{
     Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, WayOut, Work,
 };
 use crate::http::path::{self, Path};
+use crate::http::relay::plugin::Plugin;
 use table::{BodyLimit, Handler, ROUTES, Route};
 
 /// Longest body that an async thread reads itself, in bytes; a longer one would hold up others.
@@ -41,6 +42,7 @@ pub struct Router {
     gate: Option<Arc<Gate>>,
     mcp: Option<Arc<Endpoint>>,
     mcp_status: Option<Arc<McpStatus>>,
+    plugin: Option<Arc<Plugin>>,
 }
 
 impl Router {
@@ -48,7 +50,14 @@ impl Router {
     /// and to `operator_hosts`, in lower case. Without a gate, the routes behind it do not exist.
     #[must_use]
     pub fn new(app: Arc<App>, operator_hosts: Vec<String>, gate: Option<Gate>) -> Self {
-        Self { app, operator_hosts, gate: gate.map(Arc::new), mcp: None, mcp_status: None }
+        Self {
+            app,
+            operator_hosts,
+            gate: gate.map(Arc::new),
+            mcp: None,
+            mcp_status: None,
+            plugin: None,
+        }
     }
 
     /// Returns it with `/mcp`, which is behind the gate.
@@ -61,6 +70,12 @@ impl Router {
     #[must_use]
     pub fn with_mcp_status(self, status: McpStatus) -> Self {
         Self { mcp_status: Some(Arc::new(status)), ..self }
+    }
+
+    /// Returns it with the relay's plugin.
+    #[must_use]
+    pub fn with_plugin(self, plugin: Option<Plugin>) -> Self {
+        Self { plugin: plugin.map(Arc::new), ..self }
     }
 
     /// Finds the route of a request, and who asks when that matters.
@@ -142,7 +157,8 @@ impl Router {
     fn gated(&self, handler: &Handler) -> Option<GatedHandler> {
         match *handler {
             Handler::Open(_) | Handler::Run(_) | Handler::Reader(_) => None,
-            Handler::Operator(_) | Handler::Tokens(_) | Handler::Setup(_) => None,
+            Handler::Operator(_) | Handler::Tokens(_) => None,
+            Handler::Setup(_) | Handler::Plugin(_) => None,
             Handler::Mcp(handler) => {
                 let endpoint = self.mcp.clone()?;
                 Some(Box::new(move |caller, request| handler(&endpoint, caller, request)))
@@ -188,10 +204,14 @@ impl Service for Router {
             count(&self.app, surface, response.status);
         })?;
         let (app, gate) = (Arc::clone(&self.app), self.gate.clone());
-        let mcp = self.mcp_status.clone();
+        let (mcp, plugin) = (self.mcp_status.clone(), self.plugin.clone());
         Ok(Admitted::new(head, body_max, move |request| {
-            let response = match (&route.handler, &mcp) {
-                (Handler::Setup(handler), Some(mcp)) => handler(mcp, gate.as_deref()),
+            let response = match (&route.handler, &mcp, &plugin, &gate) {
+                (Handler::Setup(handler), Some(mcp), ..) => handler(mcp, gate.as_deref()),
+                (Handler::Plugin(handler), _, Some(plugin), Some(gate)) => {
+                    let path = Path::new(route.path, &request.head.path);
+                    handler(plugin, gate, request, &path).unwrap_or_else(|why| error::of_app(&why))
+                }
                 _ => answer(&app, gate.as_deref(), route, &asker, request),
             };
             count(&app, surface, response.status);
@@ -261,7 +281,7 @@ fn answer(
         (Handler::Tokens(handler), _) => {
             gate.and_then(Gate::tokens).map_or_else(error::no_route, handler)
         }
-        // They have a way of their own, through the gate.
+        // The others have a way of their own, or what they need is off.
         (_, _) => error::no_route(),
     }
 }

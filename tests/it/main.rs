@@ -26,6 +26,7 @@ mod operator_api;
 mod operator_lists;
 mod outcomes;
 mod outcomes_result;
+mod packages;
 mod power;
 mod query_plans;
 mod reconcile;

@@ -6,11 +6,11 @@ use std::str::FromStr as _;
 use http::StatusCode;
 use http::header::{ETAG, HeaderValue, LOCATION};
 
-use super::conditions::{self, Read};
 use crate::app::{App, Error, Put};
 use crate::auth::operator::Principal;
 use crate::domain::agent_card::CardName;
 use crate::domain::digest::Digest;
+use crate::http::conditions::{self, Read};
 use crate::http::message::{Request, Response};
 use crate::http::path::Path;
 use crate::http::{json, paging, query};

@@ -1,0 +1,3 @@
+//! The relay: the plugin for Penpot.
+
+pub mod plugin;
