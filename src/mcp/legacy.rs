@@ -1,6 +1,7 @@
 //! The legacy era: a session begins with `initialize`, and every other message belongs to one.
 
 mod sessions;
+mod streams;
 
 use std::sync::Arc;
 
@@ -81,7 +82,9 @@ impl Legacy {
         };
         let resumed = match context.header(LAST_EVENT_HEADER) {
             Header::Is(event_id) if session.revision.has_resumption() => Position::read(event_id)
-                .and_then(|position| Some((session.stream(position.stream)?, position))),
+                .and_then(|position| Some((session.stream(position.stream)?, position)))
+                // A client that has everything waits for what the session hears.
+                .filter(|(stream, position)| stream.has_more(*position)),
             _ => None,
         };
         Reply::Stream(Box::new(move |channel| match resumed {

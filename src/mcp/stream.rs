@@ -10,7 +10,7 @@ use crate::runtime::mutex::lock;
 /// Most messages that are kept for a client that comes back.
 const KEPT_MAX: usize = 64;
 /// Most bytes of them.
-const KEPT_BYTES_MAX: usize = 64 << 10;
+pub(super) const KEPT_BYTES_MAX: usize = 64 << 10;
 
 /// What takes messages to a client. It is dropped when nothing more is said.
 pub trait Channel: Send + Sync {
@@ -39,7 +39,7 @@ struct State {
     kept_bytes: usize,
     /// The last message was sent, or nothing more is wanted.
     is_over: bool,
-    /// The last message has left through a channel.
+    /// The last message was taken by a channel. Whether it has reached the client, nobody knows.
     is_delivered: bool,
 }
 
@@ -126,7 +126,7 @@ impl Stream {
     pub fn cancel(&self) {
         let mut state = lock(&self.0);
         (state.is_over, state.is_delivered, state.channel) = (true, true, None);
-        state.kept.clear();
+        (state.kept, state.kept_bytes) = (VecDeque::new(), 0);
     }
 
     /// Lets go of the client, which may come back.
@@ -147,11 +147,24 @@ impl Stream {
         lock(&self.0).is_over
     }
 
-    /// Says whether nothing is left to be said or to come back to.
+    /// Says whether it is over and its last message is on its way to the client, or cannot reach it any more.
     #[must_use]
     pub fn is_done(&self) -> bool {
         let state = lock(&self.0);
         state.is_over && (state.is_delivered || state.name.is_none())
+    }
+
+    /// Returns how many bytes are kept for a client that comes back.
+    #[must_use]
+    pub fn kept_bytes(&self) -> usize {
+        lock(&self.0).kept_bytes
+    }
+
+    /// Says whether a client that has the messages up to `position` can hear more.
+    #[must_use]
+    pub fn has_more(&self, position: Position) -> bool {
+        let state = lock(&self.0);
+        !state.is_over || state.kept.back().is_some_and(|(number, _)| *number > position.message)
     }
 
     /// Says whether a client is there.

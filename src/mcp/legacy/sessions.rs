@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::mcp::Caller;
 use crate::mcp::asks::Asks;
+use crate::mcp::legacy::streams::Streams;
 use crate::mcp::revision::Legacy;
 use crate::mcp::rpc::{Code, Error, Id};
 use crate::mcp::stream::{Channel, Stream};
@@ -16,8 +17,6 @@ use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 use crate::runtime::random::Ids;
 
-/// Most streams of one session at once, those included that a client may come back to.
-const STREAMS_MAX: usize = 8;
 /// From one look for idle sessions to the next.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 
@@ -59,15 +58,6 @@ pub(super) struct Session {
     /// Requests that a thread works on.
     in_use: AtomicUsize,
     streams: Mutex<Streams>,
-}
-
-#[derive(Default)]
-struct Streams {
-    next_name: u32,
-    /// Of requests, by their ids, which a client may repeat.
-    of_requests: Vec<(Id, Stream)>,
-    /// Of the session itself.
-    standalone: Option<Stream>,
 }
 
 /// Keeps a session while a request is worked on.
@@ -245,8 +235,7 @@ impl Session {
     /// Opens the stream of a request; with too many, the request is refused through the channel.
     pub(super) fn open(&self, id: &Id, channel: Box<dyn Channel>) -> Option<Stream> {
         let mut streams = lock(&self.streams);
-        streams.forget_finished();
-        if streams.of_requests.len() >= STREAMS_MAX && !streams.forget_unclaimed() {
+        if !streams.make_room() {
             drop(streams);
             let message = "this session has too many requests under way; wait for one of them";
             let error = Error::new(Code::InvalidRequest, message).of(id);
@@ -290,7 +279,7 @@ impl Session {
         }
     }
 
-    /// Forgets streams that have ended and whose last message was delivered.
+    /// Forgets what its client will not come back to.
     pub(super) fn forget_finished(&self) {
         lock(&self.streams).forget_finished();
     }
@@ -317,26 +306,5 @@ impl Session {
         let streams = lock(&self.streams);
         let mut all = streams.of_requests.iter().map(|(_, it)| it).chain(&streams.standalone);
         self.in_use.load(Ordering::Relaxed) > 0 || all.any(Stream::is_attached)
-    }
-}
-
-impl Streams {
-    fn name(&mut self, revision: Legacy) -> Option<u32> {
-        self.next_name = self.next_name.wrapping_add(1);
-        revision.has_resumption().then_some(self.next_name)
-    }
-
-    fn forget_finished(&mut self) {
-        self.of_requests.retain(|(_, stream)| !stream.is_done());
-    }
-
-    /// Forgets the oldest stream that is over and whose client did not come back for its end; says whether there was
-    /// one. Clients that never come back would otherwise use up their session.
-    fn forget_unclaimed(&mut self) -> bool {
-        let oldest = self.of_requests.iter().position(|(_, stream)| stream.is_over());
-        oldest.is_some_and(|at| {
-            self.of_requests.remove(at);
-            true
-        })
     }
 }

@@ -219,6 +219,32 @@ fn a_client_comes_back_to_a_stream_that_broke_and_hears_the_rest_once() {
 }
 
 #[test]
+fn the_last_message_is_heard_again_by_a_client_that_it_may_not_have_reached() {
+    let service = Service::start(&[]);
+    let session = service.begin("2025-11-25");
+    let resume = |event_id: &Option<String>| {
+        let ask = standalone(&service, &session);
+        service.open(&ask.header("Last-Event-ID", event_id.as_deref().unwrap()))
+    };
+    let finished = [7, 8].map(|id| {
+        let call = call(id, "test_logging_tool", &json!({}));
+        let events: Vec<_> = service.open(&service.within(&session, &call)).events().collect();
+        assert!(events.len() == 2 && events[0].is_priming(), "{events:?}");
+        (id, events)
+    });
+    // The connection may have broken with the answer on its way.
+    for (id, events) in &finished {
+        for again in ["once", "twice"] {
+            let rest = resume(&events[0].id).rest();
+            assert_eq!((rest.len(), &rest[0]["id"]), (1, &json!(id)), "{again}");
+            assert_eq!(text(&rest[0]), "logged");
+        }
+        // Who has everything waits for what the session hears.
+        assert!(resume(&events[1].id).next().unwrap().is_priming());
+    }
+}
+
+#[test]
 fn clients_that_do_not_come_back_do_not_use_up_their_session() {
     let service = Service::start(&[]);
     let session = service.begin("2025-11-25");
