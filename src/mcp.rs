@@ -9,6 +9,7 @@ mod asks;
 pub mod backend;
 pub mod call;
 mod caller;
+mod capabilities;
 pub mod changes;
 pub mod description;
 pub mod era;

@@ -4,6 +4,7 @@
 mod channel;
 
 use std::borrow::Cow;
+use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,8 +23,9 @@ use crate::mcp::stream::Channel;
 use crate::mcp::{self, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
 use crate::metrics::Counted;
 use crate::runtime::keyed_semaphore::{KeyedPermit, KeyedSemaphore};
+use crate::runtime::mutex::lock;
 use crate::runtime::semaphore::{Permit, Semaphore};
-use channel::{EventChannel, LateChannel, event};
+use channel::{Beginning, EventChannel, LateChannel, event};
 
 const EVENTS: &str = "text/event-stream";
 /// The last event of a stream when the server stops: a client comes back after a second, when another one may be there.
@@ -200,8 +202,14 @@ fn open(
     let permit = endpoint.stream_permit(caller).ok_or(NoRoom)?;
     if accepts.events {
         let (sender, events) = long_lived.events(LAST)?;
-        begin(Box::new(EventChannel { sender, _permit: permit }));
-        Ok(Response::events(events).into())
+        let beginning = Arc::new(Mutex::new(Beginning::Open));
+        let said = Arc::clone(&beginning);
+        begin(Box::new(EventChannel { sender, beginning: said, _permit: permit }));
+        let begun = mem::replace(&mut *lock(&beginning), Beginning::Stream);
+        Ok(match begun {
+            Beginning::Refused(refusal) => refusal.into(),
+            Beginning::Open | Beginning::Stream => Response::events(events).into(),
+        })
     } else {
         let (sender, late) = long_lived.late()?;
         begin(Box::new(LateChannel { sender: Mutex::new(Some(sender)), _permit: permit }));
@@ -251,18 +259,7 @@ fn is_json(head: &Head) -> bool {
 }
 
 fn response(answer: mcp::Answer, accepts: Accepts) -> Response {
-    let status = match answer.status {
-        Status::Ok => StatusCode::OK,
-        Status::Accepted => StatusCode::ACCEPTED,
-        Status::Ended => StatusCode::NO_CONTENT,
-        Status::BadRequest => StatusCode::BAD_REQUEST,
-        Status::Forbidden => StatusCode::FORBIDDEN,
-        Status::NotFound => StatusCode::NOT_FOUND,
-        Status::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        Status::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
-        Status::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Status::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-    };
+    let status = status_code(answer.status);
     let response = match answer.message {
         Some(message) if accepts.json || answer.status != Status::Ok => {
             Response::new(status, json::MEDIA_TYPE, message)
@@ -279,6 +276,21 @@ fn response(answer: mcp::Answer, accepts: Accepts) -> Response {
     match answer.session.map(HeaderValue::try_from) {
         Some(Ok(session)) => response.with(HeaderName::from_static(SESSION_HEADER), session),
         _ => response,
+    }
+}
+
+const fn status_code(status: Status) -> StatusCode {
+    match status {
+        Status::Ok => StatusCode::OK,
+        Status::Accepted => StatusCode::ACCEPTED,
+        Status::Ended => StatusCode::NO_CONTENT,
+        Status::BadRequest => StatusCode::BAD_REQUEST,
+        Status::Forbidden => StatusCode::FORBIDDEN,
+        Status::NotFound => StatusCode::NOT_FOUND,
+        Status::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Status::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+        Status::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Status::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::mcp::Status;
 use crate::mcp::asks::{Asks, Then};
+use crate::mcp::capabilities;
 use crate::mcp::result::{Dialect, ToolResult};
 use crate::mcp::rounds::Rounds;
 use crate::mcp::rpc::{self, Code, Error, Id};
@@ -102,7 +104,7 @@ impl Call {
     /// Says whether the client has declared a capability with the request.
     #[must_use]
     pub fn client_can(&self, capability: &str) -> bool {
-        client_can(&self.params, capability)
+        capabilities::declare(&self.params, capability)
     }
 
     /// Lets go of the client, which may come back for what is still to be said.
@@ -111,11 +113,15 @@ impl Call {
     }
 
     /// Ends this round with what the client is to find out before it sends the request again: requests by the client's
-    /// own keys for their answers. `state` comes back with it, and only this server can read or change it.
+    /// own keys for their answers. `state` comes back with it, and only this server can read or change it. A client that
+    /// does not declare what it needs for the answers is told so instead.
     pub fn require(self, requests: Map<String, Value>, state: Option<Value>) {
         if matches!(self.dialect, Dialect::Legacy(_)) {
             let message = "clients of this era are asked on the stream of the call";
             return self.fail(Error::new(Code::Internal, message));
+        }
+        if let Err(error) = capabilities::check_all(&self.params, &requests) {
+            return self.fail(error);
         }
         let mut result = Map::from_iter([
             ("resultType".to_owned(), "input_required".into()),
@@ -151,15 +157,13 @@ impl Call {
     /// Ends it with an error.
     pub fn fail(mut self, error: Error) {
         self.is_answered = true;
-        self.stream.finish(error.of(&self.id).to_message());
+        // Of these errors the protocol wants one to be seen by its status.
+        let status = match error.code {
+            Code::MissingCapability => Status::BadRequest,
+            _ => Status::Ok,
+        };
+        self.stream.finish_with(status, error.of(&self.id).to_message());
     }
-}
-
-/// Says whether parameters declare a capability of the client.
-pub(super) fn client_can(params: &Map<String, Value>, capability: &str) -> bool {
-    let meta =
-        params.get("_meta").and_then(|it| it.get("io.modelcontextprotocol/clientCapabilities"));
-    meta.is_some_and(|capabilities| capabilities.get(capability).is_some_and(Value::is_object))
 }
 
 impl Drop for Call {

@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::mcp::backend::Backend;
-use crate::mcp::call::{Call, client_can};
+use crate::mcp::call::Call;
+use crate::mcp::capabilities;
 use crate::mcp::era::modern_error;
 use crate::mcp::result::{Dialect, ToolResult, cacheable};
 use crate::mcp::revision::MODERN;
@@ -187,13 +188,8 @@ impl OwnedRequest {
 fn check_client(needs: Option<&'static str>, params: Option<&RawValue>) -> Result<(), Refusal> {
     let Some(capability) = needs else { return Ok(()) };
     let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
-    if client_can(&params.unwrap_or_default(), capability) {
-        return Ok(());
-    }
-    let message = "this tool needs a client that declares a further capability";
-    let data = json!({ "requiredCapabilities": { capability: {} } });
-    let error = Error::new(Code::MissingCapability, message).with(data);
-    Err(Refusal(Status::BadRequest, error))
+    let checked = capabilities::check(&params.unwrap_or_default(), capability);
+    checked.map_err(|error| Refusal(Status::BadRequest, error))
 }
 
 fn owned(params: Option<&RawValue>) -> Option<Box<RawValue>> {

@@ -148,7 +148,7 @@ impl Channel for Lines {
         message.is_empty() || write(&self.0, message).is_ok()
     }
 
-    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) -> bool {
+    fn finish(self: Box<Self>, _status: Status, message: &str, event_id: Option<&str>) -> bool {
         self.send(message, event_id)
     }
 

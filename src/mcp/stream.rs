@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use crate::mcp::Status;
 use crate::runtime::mutex::lock;
 
 /// Most messages that are kept for a client that comes back.
@@ -18,8 +19,9 @@ pub trait Channel: Send + Sync {
     /// empty message tells it that it may, and nothing else. Never waits.
     fn send(&self, message: &str, event_id: Option<&str>) -> bool;
 
-    /// Sends the last message; returns whether that may reach the client. Never waits.
-    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) -> bool;
+    /// Sends the last message; returns whether that may reach the client. The status says the same where none was sent
+    /// yet. Never waits.
+    fn finish(self: Box<Self>, status: Status, message: &str, event_id: Option<&str>) -> bool;
 
     /// Says whether the client has gone.
     fn is_closed(&self) -> bool;
@@ -110,6 +112,11 @@ impl Stream {
 
     /// Sends the last message.
     pub fn finish(&self, message: String) {
+        self.finish_with(Status::Ok, message);
+    }
+
+    /// Sends the last message, with what an HTTP status says of it where there still is one to be sent.
+    pub fn finish_with(&self, status: Status, message: String) {
         let mut state = lock(&self.0);
         if state.is_over {
             return;
@@ -117,7 +124,7 @@ impl Stream {
         state.is_over = true;
         let event_id = state.event_id();
         if let Some(channel) = state.channel.take() {
-            state.is_delivered = channel.finish(&message, event_id.as_deref());
+            state.is_delivered = channel.finish(status, &message, event_id.as_deref());
         }
         state.keep(message);
     }
@@ -182,7 +189,7 @@ impl Stream {
         for (at, (number, message)) in missed.into_iter().enumerate() {
             let id = Position { message: number, ..position }.to_event_id();
             if state.is_over && at == last {
-                state.is_delivered = channel.finish(&message, Some(&id));
+                state.is_delivered = channel.finish(Status::Ok, &message, Some(&id));
                 return;
             }
             if !channel.send(&message, Some(&id)) {

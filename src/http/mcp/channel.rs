@@ -1,14 +1,16 @@
 //! What takes the messages of one answer to a client: as events, or the last one alone.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
 
-use super::StreamPermit;
+use super::{StreamPermit, status_code};
 use crate::http::json;
 use crate::http::long_lived::{LateSender, Sender};
 use crate::http::message::Response;
+use crate::mcp::Status;
 use crate::mcp::stream::Channel;
+use crate::runtime::mutex::lock;
 
 /// When a client comes back whose stream broke, in milliseconds.
 const RETRY_MILLIS: u32 = 1_000;
@@ -25,15 +27,34 @@ pub(super) fn event(message: &str, event_id: Option<&str>) -> String {
 /// Messages as events.
 pub(super) struct EventChannel {
     pub(super) sender: Sender<String>,
+    pub(super) beginning: Arc<Mutex<Beginning>>,
     pub(super) _permit: StreamPermit,
+}
+
+/// How an answer begins that may become a stream.
+pub(super) enum Beginning {
+    /// Nothing was said yet.
+    Open,
+    /// With its only message, which has a status that a stream cannot have.
+    Refused(Response),
+    /// As a stream.
+    Stream,
 }
 
 impl Channel for EventChannel {
     fn send(&self, message: &str, event_id: Option<&str>) -> bool {
+        *lock(&self.beginning) = Beginning::Stream;
         self.sender.send(event(message, event_id)).is_ok()
     }
 
-    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) -> bool {
+    fn finish(self: Box<Self>, status: Status, message: &str, event_id: Option<&str>) -> bool {
+        let mut beginning = lock(&self.beginning);
+        if status != Status::Ok && matches!(*beginning, Beginning::Open) {
+            let refusal = Response::new(status_code(status), json::MEDIA_TYPE, message);
+            *beginning = Beginning::Refused(refusal);
+            return true;
+        }
+        drop(beginning);
         self.send(message, event_id)
     }
 
@@ -51,7 +72,7 @@ pub(super) struct LateChannel {
 impl LateChannel {
     /// Hands the answer in, once; returns whether somebody still waited for it.
     fn hand_in(&self, answer: Response) -> bool {
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sender = lock(&self.sender).take();
         sender.is_some_and(|sender| sender.send(answer))
     }
 }
@@ -61,13 +82,12 @@ impl Channel for LateChannel {
         !self.is_closed()
     }
 
-    fn finish(self: Box<Self>, message: &str, _event_id: Option<&str>) -> bool {
-        self.hand_in(Response::new(StatusCode::OK, json::MEDIA_TYPE, message))
+    fn finish(self: Box<Self>, status: Status, message: &str, _event_id: Option<&str>) -> bool {
+        self.hand_in(Response::new(status_code(status), json::MEDIA_TYPE, message))
     }
 
     fn is_closed(&self) -> bool {
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        sender.as_ref().is_none_or(LateSender::is_closed)
+        lock(&self.sender).as_ref().is_none_or(LateSender::is_closed)
     }
 }
 

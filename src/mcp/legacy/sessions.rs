@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::mcp::Caller;
 use crate::mcp::asks::Asks;
 use crate::mcp::legacy::streams::Streams;
 use crate::mcp::revision::Legacy;
 use crate::mcp::rpc::{Code, Error, Id};
 use crate::mcp::stream::{Channel, Stream};
+use crate::mcp::{Caller, Status};
 use crate::metrics::{Counted, Metrics};
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
@@ -239,7 +239,7 @@ impl Session {
             drop(streams);
             let message = "this session has too many requests under way; wait for one of them";
             let error = Error::new(Code::InvalidRequest, message).of(id);
-            channel.finish(&error.to_message(), None);
+            channel.finish(Status::Ok, &error.to_message(), None);
             return None;
         }
         let stream = Stream::new(channel, streams.name(self.revision));

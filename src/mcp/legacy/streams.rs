@@ -62,6 +62,7 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mcp::Status;
     use crate::mcp::stream::Channel;
 
     /// A client that takes everything.
@@ -72,7 +73,12 @@ mod tests {
             true
         }
 
-        fn finish(self: Box<Self>, _message: &str, _event_id: Option<&str>) -> bool {
+        fn finish(
+            self: Box<Self>,
+            _status: Status,
+            _message: &str,
+            _event_id: Option<&str>,
+        ) -> bool {
             true
         }
 

@@ -9,7 +9,7 @@ use svc::mcp::era::Header;
 use svc::mcp::legacy::Limits;
 use svc::mcp::revision::Legacy;
 use svc::mcp::stream::Channel;
-use svc::mcp::{Answer, Caller, Context, Headers, Reply, Server, Settings};
+use svc::mcp::{Answer, Caller, Context, Headers, Reply, Server, Settings, Status};
 use svc::runtime::random::Ids;
 
 use super::initialize;
@@ -79,7 +79,7 @@ impl Channel for ToClient {
         !received.has_gone
     }
 
-    fn finish(self: Box<Self>, message: &str, event_id: Option<&str>) -> bool {
+    fn finish(self: Box<Self>, _status: Status, message: &str, event_id: Option<&str>) -> bool {
         self.send(message, event_id)
     }
 
@@ -158,7 +158,7 @@ impl InProcess {
     pub(super) fn has(&self, who: &str, session: &str) -> bool {
         let ping = super::request(1, "ping", &Value::from(serde_json::Map::new()));
         match self.send(who, Some(session), &[], ping.to_string().as_bytes()) {
-            Reply::Ready(answer) => answer.status == svc::mcp::Status::Ok,
+            Reply::Ready(answer) => answer.status == Status::Ok,
             _ => panic!("not at once"),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::service::{Issuer, Service};
+use super::service::{self, Issuer, Service};
 use crate::daemon::ask::Ask;
 
 const MODERN: &[(&str, &str)] = &[("MCP_V2_EXPERIMENTAL", "true")];
@@ -131,4 +131,49 @@ fn of_many_who_send_one_state_at_once_one_goes_on() {
     let good = answers.iter().filter(|answer| answer.get("result").is_some());
     assert_eq!(good.count(), 1, "{answers:?}");
     answers.iter().filter(|it| it.get("error").is_some()).for_each(|it| assert_refused(it, "late"));
+}
+
+#[test]
+fn a_client_is_asked_for_nothing_that_it_does_not_declare() {
+    let service = Service::modern(&[]);
+    let form = json!({"elicitation": {"form": {}}});
+    let ask = |kind: &str, capabilities: &Value| {
+        let params = json!({"name": format!("test_input_required_result_{kind}")});
+        service.standalone_by(capabilities, 7, "tools/call", params)
+    };
+    for (kind, declared, required) in [
+        ("elicitation", json!({}), form.clone()),
+        ("elicitation", json!({"sampling": {}}), form.clone()),
+        ("elicitation", json!({"elicitation": true}), form.clone()),
+        ("elicitation", json!({"elicitation": {"url": {}}}), form.clone()),
+        ("sampling", form.clone(), json!({"sampling": {}})),
+        ("list_roots", json!({"sampling": {}}), json!({"roots": {}})),
+        (
+            "multiple_inputs",
+            json!({"sampling": {}}),
+            json!({"elicitation": {"form": {}}, "roots": {}}),
+        ),
+    ] {
+        for accept in
+            ["application/json, text/event-stream", "application/json", "text/event-stream"]
+        {
+            let ask = ask(kind, &declared).without("Accept").header("Accept", accept);
+            let answer = service.ask(&ask);
+            let sent = format!("{kind} {declared} {accept}");
+            service::assert_refused(&answer, 400, -32_021, Some(&json!(7)), &sent);
+            let data = &answer.json()["error"]["data"];
+            assert_eq!(data, &json!({"requiredCapabilities": required}), "{sent}");
+        }
+    }
+    for (kind, declared) in [
+        ("elicitation", json!({"elicitation": {}})),
+        ("elicitation", form),
+        ("elicitation", json!({"elicitation": {"form": {}, "url": {}}})),
+        ("sampling", json!({"sampling": {"tools": {}}})),
+        ("list_roots", json!({"roots": {}})),
+        ("multiple_inputs", json!({"sampling": {}, "roots": {}, "elicitation": {}})),
+    ] {
+        let told = service.open(&ask(kind, &declared)).rest();
+        assert_eq!(told[0]["result"]["resultType"], "input_required", "{kind} {declared}");
+    }
 }
