@@ -50,6 +50,10 @@ pub struct McpAuthorization {
     pub issuer: String,
     /// Where it publishes its keys. A query is left out, because an operator may keep a secret there.
     pub jwks_url: String,
+    /// What tokens must be made for.
+    pub audience: String,
     /// Algorithms that tokens may be signed with.
     pub algorithms: Vec<Cow<'static, str>>,
+    /// The type of tokens, in lower case and without `application/`.
+    pub token_type: String,
 }

@@ -47,7 +47,9 @@ fn authorization(config: &config::McpAuthorization) -> McpAuthorization {
         resource_metadata: PublicUrl::resource_metadata(&config.public_url),
         issuer: config.issuer.clone(),
         jwks_url: without_query(&config.jwks_url).to_owned(),
+        audience: config.audience.clone(),
         algorithms: words(config.algorithms.iter().map(|algorithm| algorithm.as_str())),
+        token_type: config.token_type.clone(),
     }
 }
 
@@ -134,7 +136,9 @@ mod tests {
                 .into(),
             issuer: "https://issuer.example".into(),
             jwks_url: "https://issuer.example/keys".into(),
+            audience: "https://svc.example/mcp".into(),
             algorithms: vec!["ES256".into(), "RS256".into()],
+            token_type: "at+jwt".into(),
         };
         assert_eq!(status.authorization, Some(expected));
     }

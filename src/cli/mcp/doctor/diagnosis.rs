@@ -140,16 +140,22 @@ fn differences(environment: &McpStatus, daemon: &McpStatus) -> Vec<Finding> {
 }
 
 /// Returns the settings of what is on; `None` is what cannot be compared.
-fn served(status: &McpStatus) -> [(&'static str, Option<String>); 4] {
-    let of_tokens = |show: fn(&McpAuthorization) -> String| {
-        Some(status.authorization.as_ref().map_or_else(|| "none".to_owned(), show))
-    };
+fn served(status: &McpStatus) -> [(&'static str, Option<String>); 6] {
+    let authorization = status.authorization.as_ref();
+    let issuer = authorization.map_or("none", |it| &it.issuer);
+    let audience = authorization.map(|it| match &status.endpoint {
+        // It follows the endpoint unless it is set: one difference, and not two.
+        Some(endpoint) if *endpoint == it.audience => "the endpoint".to_owned(),
+        _ => it.audience.clone(),
+    });
     [
         // The daemon alone knows a port that the system chose.
         ("the endpoint", status.endpoint.clone()),
-        ("the issuer of tokens", of_tokens(|it| it.issuer.clone())),
-        ("the address of its keys", of_tokens(|it| it.jwks_url.clone())),
-        ("the list of algorithms", of_tokens(|it| it.algorithms.join(","))),
+        ("the issuer of tokens", Some(issuer.to_owned())),
+        ("the address of its keys", authorization.map(|it| it.jwks_url.clone())),
+        ("the audience of tokens", audience),
+        ("the list of algorithms", authorization.map(|it| it.algorithms.join(","))),
+        ("the type of tokens", authorization.map(|it| it.token_type.clone())),
     ]
 }
 

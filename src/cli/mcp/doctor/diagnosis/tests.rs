@@ -163,12 +163,26 @@ fn each_setting_that_differs_is_one_finding() {
         (with(REMOTE, "SVC_PUBLIC_URL", "https://other.example"), status(REMOTE)),
         (with(REMOTE, "SVC_MCP_ISSUER", "https://other.example"), status(REMOTE)),
         (with(REMOTE, "SVC_MCP_JWKS_URL", "https://other.example"), status(REMOTE)),
+        (with(REMOTE, "SVC_MCP_AUDIENCE", "https://other.example/mcp"), status(REMOTE)),
+        (status(REMOTE), with(REMOTE, "SVC_MCP_AUDIENCE", "other")),
         (with(REMOTE, "SVC_MCP_ALGORITHMS", "EdDSA"), status(REMOTE)),
+        (with(REMOTE, "SVC_MCP_TOKEN_TYPE", "jwt"), status(REMOTE)),
     ] {
         let found = differences(&here, &there);
         assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), differs, "{found:?}");
         assert!(found[0].message.contains("in this environment, and "));
     }
+    let types = differences(&with(REMOTE, "SVC_MCP_TOKEN_TYPE", "JWT"), &status(REMOTE));
+    let said = "the type of tokens is jwt in this environment, and at+jwt in the running daemon";
+    assert_eq!(types[0].message, said);
+    let audiences = differences(&status(REMOTE), &with(REMOTE, "SVC_MCP_AUDIENCE", "other"));
+    let said = "the audience of tokens is the endpoint in this environment, and other in the running daemon";
+    assert_eq!(audiences[0].message, said);
+    // Without tokens there is nothing to compare but that.
+    let local_url = with(LOCAL, "SVC_PUBLIC_URL", "http://localhost:7080");
+    let tokens = with(REMOTE, "SVC_PUBLIC_URL", "http://localhost:7080");
+    let found = differences(&local_url, &tokens);
+    assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), differs, "{found:?}");
     // Only the daemon knows its port, and the query is left out of the comparison.
     assert_eq!(differences(&with(LOCAL, "SVC_PUBLIC_LISTEN", "127.0.0.1:0"), &status(LOCAL)), []);
     let other_query = with(REMOTE, "SVC_MCP_JWKS_URL", "https://issuer.example/keys?key=2");
