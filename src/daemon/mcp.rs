@@ -94,11 +94,12 @@ pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) ->
             per_subject_max: config.sessions_per_subject_max,
             idle: config.session_idle,
         },
+        relay_wait: Duration::ZERO,
     };
     let backend: Arc<dyn Backend> = Arc::<App>::clone(app);
     let ids = Ids::new(Box::new(SystemEntropy::new()));
     let (clock, metrics) = (Arc::clone(&app.clock), Arc::clone(&app.metrics));
-    let server = Server::new(&settings, &backend, clock, ids, metrics);
+    let server = Server::new(&settings, &backend, None, clock, ids, metrics);
     Endpoint::new(Arc::new(server), config.streams_max, config.body_bytes_max)
 }
 

@@ -20,7 +20,7 @@ use crate::http::{error, json};
 use crate::mcp::era::Header;
 use crate::mcp::rpc::{Code, Error};
 use crate::mcp::stream::Channel;
-use crate::mcp::{self, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
+use crate::mcp::{self, Begin, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
 use crate::metrics::Counted;
 use crate::runtime::keyed_semaphore::{KeyedPermit, KeyedSemaphore};
 use crate::runtime::mutex::lock;
@@ -176,18 +176,26 @@ fn handle(
         Reply::Stream(_) if !accepts.events => {
             refuse(endpoint, Status::NotAcceptable, STREAM, &request.body)
         }
-        Reply::Open(begin) | Reply::Stream(begin) => {
-            let endpoint = Arc::clone(endpoint);
-            Work::blocking(move |request| {
-                open(&endpoint, &caller, request, accepts, begin).unwrap_or_else(|NoRoom| {
-                    let message = "there are as many streams as there may be; try later";
-                    let refused =
-                        endpoint.server.refuse(Status::Unavailable, message, &request.body);
-                    response(refused, accepts).into()
-                })
-            })
+        Reply::Late(begin) if accepts.json => {
+            let accepts = Accepts { events: false, ..accepts };
+            begun(endpoint, caller, accepts, begin)
+        }
+        Reply::Open(begin) | Reply::Late(begin) | Reply::Stream(begin) => {
+            begun(endpoint, caller, accepts, begin)
         }
     }
+}
+
+/// Lets the server use a channel to the client, on a thread that may block.
+fn begun(endpoint: &Arc<Endpoint>, caller: Caller, accepts: Accepts, begin: Begin) -> Work {
+    let endpoint = Arc::clone(endpoint);
+    Work::blocking(move |request| {
+        open(&endpoint, &caller, request, accepts, begin).unwrap_or_else(|NoRoom| {
+            let message = "there are as many streams as there may be; try later";
+            let refused = endpoint.server.refuse(Status::Unavailable, message, &request.body);
+            response(refused, accepts).into()
+        })
+    })
 }
 
 /// Opens a channel to the client and lets the server use it. A client that takes no events gets the last message alone.

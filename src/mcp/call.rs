@@ -4,19 +4,20 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::mcp::Status;
 use crate::mcp::asks::{Asks, Then};
 use crate::mcp::capabilities;
 use crate::mcp::result::{Dialect, ToolResult};
 use crate::mcp::rounds::Rounds;
 use crate::mcp::rpc::{self, Code, Error, Id};
 use crate::mcp::stream::Stream;
+use crate::mcp::{Caller, Status};
 
 /// A request that is under way. Dropped without an answer, it answers that the server failed.
 pub struct Call {
     dialect: Dialect,
+    caller: Caller,
     id: Id,
     params: Map<String, Value>,
     stream: Stream,
@@ -28,6 +29,7 @@ pub struct Call {
 impl Call {
     pub(super) fn new(
         dialect: Dialect,
+        caller: Caller,
         id: Id,
         params: Option<&RawValue>,
         stream: Stream,
@@ -35,7 +37,7 @@ impl Call {
     ) -> Self {
         let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
         let params = params.unwrap_or_default();
-        Self { dialect, id, params, stream, asks, rounds: None, is_answered: false }
+        Self { dialect, caller, id, params, stream, asks, rounds: None, is_answered: false }
     }
 
     /// Returns it with the rounds that the request may take.
@@ -56,10 +58,31 @@ impl Call {
         self.dialect
     }
 
+    /// Returns who calls.
+    #[must_use]
+    pub const fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
     /// Returns its parameters.
     #[must_use]
     pub const fn params(&self) -> &Map<String, Value> {
         &self.params
+    }
+
+    /// Says whether the client asks to be told how far it is.
+    #[must_use]
+    pub fn wants_progress(&self) -> bool {
+        progress_token(&self.params).is_some()
+    }
+
+    /// Says whether the client has taken the request back. One of the legacy era that has only gone has not.
+    #[must_use]
+    pub fn is_taken_back(&self) -> bool {
+        match self.dialect {
+            Dialect::Legacy(_) => self.stream.is_over(),
+            Dialect::Modern => self.stream.is_cancelled(),
+        }
     }
 
     /// Says whether the client no longer wants the result.
@@ -73,13 +96,21 @@ impl Call {
         self.stream.send(rpc::notification(method, params));
     }
 
-    /// Tells how far it is, if the client wants to know. `done` grows from call to call.
-    pub fn progress(&self, done: u32, total: u32) {
-        let token = self.params.get("_meta").and_then(|meta| meta.get("progressToken"));
-        if let Some(token) = token.filter(|token| token.is_string() || token.is_i64()) {
-            let params = json!({ "progressToken": token, "progress": done, "total": total });
-            self.notify("notifications/progress", &params);
+    /// Tells how far it is, if the client wants to know. `done` grows from call to call; `total` is absent where the
+    /// end is not known.
+    pub fn progress(&self, done: u32, total: Option<u32>, message: &str) {
+        let Some(token) = progress_token(&self.params) else { return };
+        let mut params = Map::from_iter([
+            ("progressToken".to_owned(), token.clone()),
+            ("progress".to_owned(), done.into()),
+        ]);
+        if let Some(total) = total {
+            params.insert("total".to_owned(), total.into());
         }
+        if self.dialect.has_progress_messages() {
+            params.insert("message".to_owned(), message.into());
+        }
+        self.notify("notifications/progress", &params.into());
     }
 
     /// Asks the client for something, and goes on with its answer: the result or the error, as it sent them. Without an
@@ -104,7 +135,7 @@ impl Call {
     /// Says whether the client has declared a capability with the request.
     #[must_use]
     pub fn client_can(&self, capability: &str) -> bool {
-        capabilities::declare(&self.params, capability)
+        capabilities::declare(&self.params, &[capability])
     }
 
     /// Lets go of the client, which may come back for what is still to be said.
@@ -164,6 +195,12 @@ impl Call {
         };
         self.stream.finish_with(status, error.of(&self.id).to_message());
     }
+}
+
+/// Returns the token by which a client wants to be told how far a request is.
+pub(super) fn progress_token(params: &Map<String, Value>) -> Option<&Value> {
+    let token = params.get("_meta")?.get("progressToken")?;
+    (token.is_string() || token.is_i64()).then_some(token)
 }
 
 impl Drop for Call {

@@ -7,8 +7,11 @@ use crate::mcp::rpc::{Code, Error};
 /// The member of the envelope that has them.
 const MEMBER: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// A capability of a client: the names of the members that lead to it.
+pub(super) type Capability = &'static [&'static str];
+
 /// Says whether the parameters of a request declare a capability.
-pub(super) fn declare(params: &Map<String, Value>, capability: &str) -> bool {
+pub(super) fn declare(params: &Map<String, Value>, capability: &[&str]) -> bool {
     declared(params, capability).is_some()
 }
 
@@ -16,8 +19,11 @@ pub(super) fn declare(params: &Map<String, Value>, capability: &str) -> bool {
 ///
 /// # Errors
 /// When they do not.
-pub(super) fn check(params: &Map<String, Value>, capability: &'static str) -> Result<(), Error> {
-    if declare(params, capability) { Ok(()) } else { Err(missing(&json!({ capability: {} }))) }
+pub(super) fn check(params: &Map<String, Value>, capability: Capability) -> Result<(), Error> {
+    if declare(params, capability) {
+        return Ok(());
+    }
+    Err(missing(&capability.iter().rev().fold(json!({}), |inner, name| json!({ *name: inner }))))
 }
 
 /// Checks that the parameters of a request declare what its client needs to answer these requests of the server.
@@ -33,7 +39,7 @@ pub(super) fn check_all(
         let Some((capability, part)) = needed(request) else {
             return Err(Error::new(Code::Internal, "the server asks for what no client answers"));
         };
-        let declared = declared(params, capability);
+        let declared = declared(params, &[capability]);
         if !declared.is_some_and(|declared| has_part(declared, part)) {
             let required = required.entry(capability).or_insert_with(|| json!({}));
             if let (Some(part), Some(parts)) = (part, required.as_object_mut()) {
@@ -65,9 +71,10 @@ fn needed(request: &Value) -> Option<(&'static str, Option<&'static str>)> {
 
 fn declared<'p>(
     params: &'p Map<String, Value>,
-    capability: &str,
+    capability: &[&str],
 ) -> Option<&'p Map<String, Value>> {
-    params.get("_meta")?.get(MEMBER)?.get(capability)?.as_object()
+    let all = params.get("_meta")?.get(MEMBER)?;
+    capability.iter().try_fold(all, |at, name| at.get(name))?.as_object()
 }
 
 /// Says whether a capability has a part. Elicitation without any is that of forms.

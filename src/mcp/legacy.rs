@@ -15,10 +15,10 @@ use crate::mcp::era::{self, Header};
 use crate::mcp::result::{Dialect, server_info};
 use crate::mcp::revision;
 use crate::mcp::rpc::{self, Code, Error, Id, Incoming, Message, Request};
-use crate::mcp::stream::{Channel, Position};
+use crate::mcp::stream::Position;
 use crate::mcp::tools::{Called, Run, Tools, check_first_page};
 use crate::mcp::{
-    Answer, Caller, Context, INSTRUCTIONS, LAST_EVENT_HEADER, Reply, Status, VERSION_HEADER,
+    Answer, Begin, Caller, Context, LAST_EVENT_HEADER, Reply, Status, VERSION_HEADER, late,
 };
 use sessions::Session;
 
@@ -30,14 +30,19 @@ pub struct Legacy {
     /// Answers to `tools/list`, one for each revision.
     lists: Vec<(revision::Legacy, String)>,
     offered: revision::Legacy,
+    instructions: &'static str,
     sessions: Arc<Sessions>,
 }
+
+/// What answers a call in its own time.
+type OpenCall = Box<dyn FnOnce(Call) + Send>;
 
 /// The answer to a request, or who will give it.
 enum Done {
     Now(Result<String, Error>),
     Blocking(Box<dyn FnOnce() -> String + Send>),
-    Open(Box<dyn FnOnce(Call) + Send>),
+    Open(OpenCall),
+    Late(OpenCall),
     Forbidden(Scope),
 }
 
@@ -45,6 +50,7 @@ impl Legacy {
     pub(super) fn new(
         tools: Arc<Tools>,
         offered: revision::Legacy,
+        instructions: &'static str,
         sessions: Arc<Sessions>,
     ) -> Self {
         let list = |revision: &revision::Legacy| {
@@ -52,7 +58,7 @@ impl Legacy {
             (*revision, list.to_string())
         };
         let lists = revision::Legacy::ALL.iter().map(list).collect();
-        Self { tools, lists, offered, sessions }
+        Self { tools, lists, offered, instructions, sessions }
     }
 
     pub(super) fn post(&self, incoming: Incoming<'_>, context: Context<'_>) -> Reply {
@@ -133,7 +139,7 @@ impl Legacy {
             "protocolVersion": revision.as_str(),
             "capabilities": capabilities(),
             "serverInfo": server_info(),
-            "instructions": INSTRUCTIONS,
+            "instructions": self.instructions,
         });
         let message = rpc::result(&request.id, &result.to_string());
         Answer { session: Some(session.id.clone()), ..Answer::message(Status::Ok, message) }
@@ -177,11 +183,8 @@ impl Legacy {
                     Answer::message(Status::Ok, rpc::result(&id, &result))
                 }))
             }
-            Done::Open(run) => {
-                let (session, params) =
-                    (Arc::clone(session), request.params.map(ToOwned::to_owned));
-                Reply::Open(Box::new(move |channel| open(&session, &id, params, channel, run)))
-            }
+            Done::Open(run) => Reply::Open(begin(&request, session, caller, run)),
+            Done::Late(run) => late(request.params, begin(&request, session, caller, run)),
             Done::Forbidden(scope) => Answer::forbidden(Some(id), scope).into(),
         }
     }
@@ -209,7 +212,7 @@ impl Legacy {
                     parts.push(match self.request(&request, session, caller) {
                         Done::Now(done) => Box::new(move || written(&id, done)),
                         Done::Blocking(run) => Box::new(move || rpc::result(&id, &run())),
-                        Done::Open(_) => {
+                        Done::Open(_) | Done::Late(_) => {
                             let message = "this tool says more than its result; call it by itself";
                             let error = Error::new(Code::InvalidRequest, message).of(&id);
                             Box::new(move || error.to_message())
@@ -248,7 +251,7 @@ impl Legacy {
                 Err(error) => Done::Now(Err(error)),
                 Ok(Called::Forbidden(scope)) => Done::Forbidden(scope),
                 Ok(Called::Done(result)) => Done::Now(Ok(result.to_value(dialect).to_string())),
-                Ok(Called::Run(tool, arguments)) => run(&tool.run, arguments, dialect),
+                Ok(Called::Run(tool, arguments)) => run(&tool.run, caller, arguments, dialect),
             },
             #[cfg(feature = "fixture")]
             method if crate::mcp::fixture::has(method, dialect) => {
@@ -269,16 +272,20 @@ impl Legacy {
     }
 }
 
-fn run(run: &Run, arguments: Map<String, Value>, dialect: Dialect) -> Done {
+fn run(run: &Run, caller: &Caller, arguments: Map<String, Value>, dialect: Dialect) -> Done {
     match run {
         Run::Prompt(run) => Done::Now(Ok(run(&arguments).to_value(dialect).to_string())),
         Run::Blocking(run) => {
-            let run = Arc::clone(run);
-            Done::Blocking(Box::new(move || run(&arguments).to_value(dialect).to_string()))
+            let (run, caller) = (Arc::clone(run), caller.clone());
+            Done::Blocking(Box::new(move || run(&caller, &arguments).to_value(dialect).to_string()))
         }
         Run::Open(run) => {
             let run = Arc::clone(run);
             Done::Open(Box::new(move |call| run(call, &arguments)))
+        }
+        Run::Late(run) => {
+            let run = Arc::clone(run);
+            Done::Late(Box::new(move |call| run(call, &arguments)))
         }
     }
 }
@@ -293,19 +300,17 @@ fn wanted_version(params: &RawValue) -> Option<String> {
     params.member("protocolVersion")
 }
 
-/// Begins a call that says more than its result.
-fn open(
-    session: &Arc<Session>,
-    id: &Id,
-    params: Option<Box<RawValue>>,
-    channel: Box<dyn Channel>,
-    run: Box<dyn FnOnce(Call) + Send>,
-) {
-    let Some(stream) = session.open(id, channel) else { return };
-    let asks = Some(Arc::clone(&session.asks));
-    let dialect = Dialect::Legacy(session.revision);
-    run(Call::new(dialect, id.clone(), params.as_deref(), stream, asks));
-    session.forget_finished();
+/// Returns what begins a call that is answered through a channel.
+fn begin(request: &Request<'_>, session: &Arc<Session>, caller: &Caller, run: OpenCall) -> Begin {
+    let (id, params) = (request.id.clone(), request.params.map(ToOwned::to_owned));
+    let (session, caller) = (Arc::clone(session), caller.clone());
+    Box::new(move |channel| {
+        let Some(stream) = session.open(&id, channel) else { return };
+        let asks = Some(Arc::clone(&session.asks));
+        let dialect = Dialect::Legacy(session.revision);
+        run(Call::new(dialect, caller, id, params.as_deref(), stream, asks));
+        session.forget_finished();
+    })
 }
 
 /// Takes in what has no answer.

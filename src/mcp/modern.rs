@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::backend::Backend;
 use crate::mcp::call::Call;
-use crate::mcp::capabilities;
+use crate::mcp::capabilities::{self, Capability};
 use crate::mcp::era::modern_error;
 use crate::mcp::result::{Dialect, ToolResult, cacheable};
 use crate::mcp::revision::MODERN;
@@ -19,7 +19,7 @@ use crate::mcp::rounds::Rounds;
 use crate::mcp::rpc::{self, Code, Error, Id, Message, Request};
 use crate::mcp::stream::Stream;
 use crate::mcp::tools::{Called, Run, Tools, check_first_page};
-use crate::mcp::{Answer, Context, INSTRUCTIONS, Reply, Status};
+use crate::mcp::{Answer, Begin, Context, Reply, Status, late};
 use crate::runtime::clock::Clock;
 
 pub use subscriptions::Subscriptions;
@@ -42,6 +42,7 @@ struct Refusal(Status, Error);
 impl Modern {
     pub(super) fn new(
         tools: Arc<Tools>,
+        instructions: &str,
         subscriptions: Arc<Subscriptions>,
         backend: Arc<dyn Backend>,
         clock: Arc<dyn Clock>,
@@ -49,7 +50,7 @@ impl Modern {
         let discovery = cacheable(json!({
             "supportedVersions": [MODERN],
             "capabilities": capabilities(),
-            "instructions": INSTRUCTIONS,
+            "instructions": instructions,
         }));
         let list = cacheable(json!({ "tools": tools.list(Dialect::Modern) }));
         let (discovery, list) = (discovery.to_string(), list.to_string());
@@ -104,8 +105,8 @@ impl Modern {
                     headers::check_name(request, name, context).map_err(mismatch)?;
                 }
                 let method = method.to_owned();
-                Ok(self
-                    .open(request, context, move |call| crate::mcp::fixture::answer(&method, call)))
+                let run = move |call| crate::mcp::fixture::answer(&method, call);
+                Ok(Reply::Open(self.begin(request, context, run)))
             }
             _ => {
                 let message = "there is no such method in this version of the protocol";
@@ -133,15 +134,22 @@ impl Modern {
             Run::Prompt(run) => Ok(finished(&request.id, run(&arguments))),
             Run::Blocking(run) => {
                 let (id, run) = (request.id.clone(), Arc::clone(run));
+                let caller = context.caller.clone();
                 Ok(Reply::Blocking(Box::new(move || {
-                    let result =
-                        Dialect::Modern.complete(run(&arguments).to_value(Dialect::Modern));
+                    let result = run(&caller, &arguments).to_value(Dialect::Modern);
+                    let result = Dialect::Modern.complete(result);
                     Answer::message(Status::Ok, rpc::result(&id, &result.to_string()))
                 })))
             }
             Run::Open(run) => {
                 let run = Arc::clone(run);
-                Ok(self.open(request, context, move |call| run(call, &arguments)))
+                let begin = self.begin(request, context, move |call| run(call, &arguments));
+                Ok(Reply::Open(begin))
+            }
+            Run::Late(run) => {
+                let run = Arc::clone(run);
+                let begin = self.begin(request, context, move |call| run(call, &arguments));
+                Ok(late(request.params, begin))
             }
         }
     }
@@ -149,24 +157,25 @@ impl Modern {
 
 impl Modern {
     /// Begins a call that says more than its result, or takes several rounds.
-    fn open(
+    fn begin(
         &self,
         request: &Request<'_>,
         context: Context<'_>,
         run: impl FnOnce(Call) + Send + 'static,
-    ) -> Reply {
+    ) -> Begin {
         let (request, caller) = (OwnedRequest::of(request), context.caller.clone());
         let (backend, clock) = (Arc::clone(&self.backend), Arc::clone(&self.clock));
-        Reply::Open(Box::new(move |channel| {
+        Box::new(move |channel| {
             let OwnedRequest { id, method, params } = request;
             let stream = Stream::new(channel, None);
-            let call = Call::new(Dialect::Modern, id, params.as_deref(), stream, None);
+            let call =
+                Call::new(Dialect::Modern, caller.clone(), id, params.as_deref(), stream, None);
             // The store may have to be asked, so not before.
             match Rounds::open(&method, call.params(), caller, backend, clock) {
                 Ok(rounds) => run(call.with_rounds(rounds)),
                 Err(error) => call.fail(error),
             }
-        }))
+        })
     }
 }
 
@@ -185,7 +194,7 @@ impl OwnedRequest {
 }
 
 /// Checks that the client has declared what a tool needs.
-fn check_client(needs: Option<&'static str>, params: Option<&RawValue>) -> Result<(), Refusal> {
+fn check_client(needs: Option<Capability>, params: Option<&RawValue>) -> Result<(), Refusal> {
     let Some(capability) = needs else { return Ok(()) };
     let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
     let checked = capabilities::check(&params.unwrap_or_default(), capability);

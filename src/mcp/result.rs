@@ -64,6 +64,14 @@ impl ToolResult {
 }
 
 impl Dialect {
+    /// Says whether a client may be told in words how far a request is.
+    pub(super) fn has_progress_messages(self) -> bool {
+        match self {
+            Self::Legacy(revision) => revision.has_progress_messages(),
+            Self::Modern => true,
+        }
+    }
+
     /// Says whether results may have structured content.
     pub(super) fn has_structured_content(self) -> bool {
         match self {

@@ -40,6 +40,12 @@ impl Legacy {
         self == Self::V2025_03_26
     }
 
+    /// Says whether progress may come with a message.
+    #[must_use]
+    pub fn has_progress_messages(self) -> bool {
+        self >= Self::V2025_03_26
+    }
+
     /// Says whether results may have structured content.
     #[must_use]
     pub fn has_structured_content(self) -> bool {

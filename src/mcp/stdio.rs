@@ -113,7 +113,7 @@ impl Client<'_> {
         match self.server.answer(era, incoming, context) {
             Reply::Ready(answer) => Some(answer),
             Reply::Blocking(run) => Some(run()),
-            Reply::Open(begin) | Reply::Stream(begin) => {
+            Reply::Open(begin) | Reply::Late(begin) | Reply::Stream(begin) => {
                 begin(Box::new(Lines(Arc::clone(&self.output))));
                 None
             }

@@ -2,8 +2,10 @@
 
 pub mod agent_card;
 mod arguments;
+pub mod relay;
 pub mod service_status;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -13,9 +15,12 @@ use crate::auth::access_token::Scope;
 use crate::json::Object;
 use crate::mcp::Caller;
 use crate::mcp::call::Call;
+use crate::mcp::capabilities::Capability;
 use crate::mcp::result::{Dialect, ToolResult};
 use crate::mcp::rpc::{Code, Error};
 use arguments::Arguments;
+
+pub use crate::relay::action::Annotations;
 
 /// What the schemas of tools are written in.
 const SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -27,17 +32,19 @@ pub struct Tool {
     /// Its name, for people.
     pub title: &'static str,
     /// What it does and when to use it, for models.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// What it takes: a JSON Schema of an object.
     pub input_schema: Value,
     /// What it gives as structured content: a JSON Schema of an object; nothing of a tool that gives none.
     pub output_schema: Option<Value>,
-    /// It changes nothing.
-    pub is_read_only: bool,
+    /// What clients may think of it before they call it.
+    pub annotations: Annotations,
+    /// It reaches something outside this service, and may return what strangers wrote there.
+    pub is_open_world: bool,
     /// What a token must allow, besides [`Scope::Read`], which every message needs.
     pub scope: Scope,
     /// A capability without which a client of the modern era is refused.
-    pub needs: Option<&'static str>,
+    pub needs: Option<Capability>,
     /// What it does.
     pub run: Run,
 }
@@ -51,10 +58,12 @@ pub enum Run {
     Blocking(Arc<Blocking>),
     /// It says more than its result, or ends when it likes.
     Open(Arc<Open>),
+    /// It ends when it likes, and before that says only how far it is.
+    Late(Arc<Open>),
 }
 
 /// A tool that takes a while.
-type Blocking = dyn Fn(&Map<String, Value>) -> ToolResult + Send + Sync;
+type Blocking = dyn Fn(&Caller, &Map<String, Value>) -> ToolResult + Send + Sync;
 /// A tool that ends when it likes.
 type Open = dyn Fn(Call, &Map<String, Value>) + Send + Sync;
 
@@ -149,12 +158,11 @@ impl Tool {
                 members.insert("outputSchema".to_owned(), schema.clone());
             }
         }
-        // It names what is closed: nothing outside this service is touched.
         let annotations = json!({
-            "readOnlyHint": self.is_read_only,
-            "destructiveHint": !self.is_read_only,
-            "idempotentHint": self.is_read_only,
-            "openWorldHint": false,
+            "readOnlyHint": self.annotations.is_read_only,
+            "destructiveHint": self.annotations.is_destructive,
+            "idempotentHint": self.annotations.is_idempotent,
+            "openWorldHint": self.is_open_world,
         });
         members.insert("annotations".to_owned(), annotations);
         described

@@ -75,6 +75,12 @@ pub struct Annotations {
     pub is_idempotent: bool,
 }
 
+impl Annotations {
+    /// Those of what changes nothing.
+    pub const READ_ONLY: Self =
+        Self { is_read_only: true, is_destructive: false, is_idempotent: true };
+}
+
 impl Action {
     /// Returns its effect.
     #[must_use]

@@ -3,6 +3,7 @@
 
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::cli::Global;
 use crate::cli::error::Error;
@@ -37,9 +38,11 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let backend: Arc<dyn Backend> = Arc::new(Daemon::new(global, Arc::clone(&clock))?);
     let ProtocolConfig { modern, offered } = protocol;
-    let settings = Settings { modern, offered, limits: mcp::stdio::LIMITS };
+    // The tools of the relay need the person's account, which only a token over HTTP says.
+    let settings =
+        Settings { modern, offered, limits: mcp::stdio::LIMITS, relay_wait: Duration::ZERO };
     let ids = Ids::new(Box::new(SystemEntropy::new()));
-    let server = Server::new(&settings, &backend, clock, ids, Arc::default());
+    let server = Server::new(&settings, &backend, None, clock, ids, Arc::default());
     let served =
         mcp::stdio::serve(&server, io::stdin().lock(), Arc::new(Mutex::new(output.stream())));
     match served {

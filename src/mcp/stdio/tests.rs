@@ -86,10 +86,15 @@ fn server(modern: bool) -> Server {
 }
 
 fn server_at(clock: Arc<dyn Clock>, modern: bool) -> Server {
-    let settings = Settings { modern, offered: revision::Legacy::DEFAULT, limits: LIMITS };
+    let settings = Settings {
+        modern,
+        offered: revision::Legacy::DEFAULT,
+        limits: LIMITS,
+        relay_wait: Duration::ZERO,
+    };
     let backend: Arc<dyn Backend> = Arc::new(Cards);
     let ids = Ids::new(Box::new(SystemEntropy::new()));
-    Server::new(&settings, &backend, clock, ids, Arc::default())
+    Server::new(&settings, &backend, None, clock, ids, Arc::default())
 }
 
 /// Returns what a client reads that writes these bytes and then ends its side.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Run, Tool};
+use super::{Annotations, Run, Tool};
 use crate::auth::access_token::Scope;
 use crate::mcp::backend::Backend;
 use crate::mcp::result::ToolResult;
@@ -16,13 +16,14 @@ pub fn tool(backend: Arc<dyn Backend>) -> Tool {
         name: "validate_agent_card",
         title: "Validate an agent card",
         description: "Checks the text of an A2A agent card (JSON) and returns every fault with its line, column, JSON \
-                      Pointer, what is allowed there and, where one is known, a suggestion. Nothing is kept.",
+                      Pointer, what is allowed there and, where one is known, a suggestion. Nothing is kept.".into(),
         input_schema: input_schema(),
         output_schema: Some(output_schema()),
-        is_read_only: true,
+        annotations: Annotations::READ_ONLY,
+        is_open_world: false,
         scope: Scope::Read,
         needs: None,
-        run: Run::Blocking(Arc::new(move |arguments| {
+        run: Run::Blocking(Arc::new(move |_, arguments| {
             let card = arguments.get("card").and_then(Value::as_str).unwrap_or_default();
             match backend.validate_agent_card(card) {
                 Ok(report) => ToolResult::of(&report),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Run, Tool};
+use super::{Annotations, Run, Tool};
 use crate::auth::access_token::Scope;
 use crate::mcp::backend::Backend;
 use crate::mcp::result::ToolResult;
@@ -16,15 +16,16 @@ pub fn tool(backend: Arc<dyn Backend>) -> Tool {
         name: "service_status",
         title: "Status of the service",
         description: "Tells whether the service is ready for work, when its reconcilers last looked and succeeded, how its \
-                      store is, and which of its signals fire. Nothing of a tenant is in it.",
+                      store is, and which of its signals fire. Nothing of a tenant is in it.".into(),
         input_schema: json!({
             "$schema": super::SCHEMA, "type": "object", "properties": {}, "additionalProperties": false
         }),
         output_schema: Some(output_schema()),
-        is_read_only: true,
+        annotations: Annotations::READ_ONLY,
+        is_open_world: false,
         scope: Scope::Read,
         needs: None,
-        run: Run::Blocking(Arc::new(move |_| match backend.service_status() {
+        run: Run::Blocking(Arc::new(move |_, _| match backend.service_status() {
             Ok(readiness) => ToolResult::of(&readiness),
             Err(unavailable) => ToolResult::failure(&unavailable.to_string()),
         })),

@@ -105,12 +105,13 @@ impl InProcess {
     pub(super) fn new(modern: bool, max: usize, per_subject_max: usize) -> Self {
         let world = World::new();
         let limits = Limits { max, per_subject_max, idle: IDLE };
-        let settings = Settings { modern, offered: Legacy::DEFAULT, limits };
+        let settings =
+            Settings { modern, offered: Legacy::DEFAULT, limits, relay_wait: Duration::ZERO };
         let backend: Arc<dyn Backend> = Arc::<svc::app::App>::clone(&world.app);
         let clock = Arc::<ManualClock>::clone(&world.clock);
         let ids = Ids::new(Box::new(SeededRandom(7)));
         let metrics = Arc::clone(&world.app.metrics);
-        let server = Server::new(&settings, &backend, clock, ids, metrics);
+        let server = Server::new(&settings, &backend, None, clock, ids, metrics);
         Self { server, clock: Arc::clone(&world.clock), _world: world }
     }
 

@@ -217,7 +217,7 @@ fn whatever_is_sent_is_answered_as_the_protocol_has_it() {
             let answer = match site.send("me", session.as_deref(), &headers, &body) {
                 Reply::Ready(answer) => answer,
                 Reply::Blocking(run) => run(),
-                Reply::Open(begin) | Reply::Stream(begin) => {
+                Reply::Open(begin) | Reply::Late(begin) | Reply::Stream(begin) => {
                     let client = Client::default();
                     begin(client.channel());
                     prop_assert!(!check_messages(&client.messages())?);

@@ -48,11 +48,12 @@ impl Backend for NoBackend {
 
 fn server(modern: bool) -> Server {
     let limits = Limits { max: 50_000, per_subject_max: 50_000, idle: Duration::from_hours(1) };
-    let settings = Settings { modern, offered: Legacy::DEFAULT, limits };
+    let settings =
+        Settings { modern, offered: Legacy::DEFAULT, limits, relay_wait: Duration::ZERO };
     let backend: Arc<dyn Backend> = Arc::new(NoBackend);
     let (clock, metrics) = (Arc::new(SystemClock::new()), Arc::new(Metrics::default()));
     let ids = Ids::new(Box::new(SystemEntropy::new()));
-    Server::new(&settings, &backend, clock, ids, metrics)
+    Server::new(&settings, &backend, None, clock, ids, metrics)
 }
 
 /// The version header, and a method for the modern era, which each request names truly.
@@ -186,7 +187,7 @@ fn outcome(server: &Server, before: usize, reply: Reply, is_request: bool) -> St
     let answer = match reply {
         Reply::Ready(answer) => answer,
         Reply::Blocking(run) => run(),
-        Reply::Open(_) | Reply::Stream(_) => return "stream".to_owned(),
+        Reply::Open(_) | Reply::Late(_) | Reply::Stream(_) => return "stream".to_owned(),
     };
     let Answer { status, message, session, .. } = answer;
     let made = server.session_count().saturating_sub(before);

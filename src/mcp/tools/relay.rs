@@ -1,0 +1,47 @@
+//! The tools of the relay: an agent works on the design file that a person has open, and the person decides in the
+//! design tool about each thing it asks for.
+
+mod action;
+mod held;
+mod invocation;
+mod outcome;
+mod propose;
+mod schema;
+mod session;
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::Tool;
+use crate::mcp::relay::Relay;
+use crate::relay::action::Action;
+
+/// The relay, and how long a call may wait for a person.
+#[derive(Clone)]
+struct Host {
+    relay: Arc<dyn Relay>,
+    wait: Duration,
+}
+
+/// Returns the tools. A call waits at most `wait` for a person.
+#[must_use]
+pub fn tools(relay: &Arc<dyn Relay>, wait: Duration) -> Vec<Tool> {
+    let host = Host { relay: Arc::clone(relay), wait };
+    let actions = Action::ALL.iter().map(|action| action::tool(&host, *action));
+    let others = [
+        session::list(Arc::clone(relay)),
+        session::pair(Arc::clone(relay)),
+        invocation::get(&host),
+        invocation::cancel(Arc::clone(relay)),
+        propose::tool(&host),
+    ];
+    actions.chain(others).collect()
+}
+
+/// Returns an argument that is an identifier.
+fn id<T: FromStr>(arguments: &Map<String, Value>, name: &str) -> Option<T> {
+    arguments.get(name)?.as_str()?.parse().ok()
+}

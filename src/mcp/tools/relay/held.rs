@@ -1,0 +1,140 @@
+//! A call that waits for a person, without a thread: the relay looks after it once a second and ends it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Host, outcome};
+use crate::api::relay::{Invocation, RelayRefusal};
+use crate::domain::id::{InvocationId, ProposalId};
+use crate::domain::relay::Tool as DesignTool;
+use crate::mcp::call::Call;
+use crate::mcp::relay::{Ended, Relay, Waiter};
+use crate::mcp::result::ToolResult;
+
+/// A client that wants to know how far its call is hears of it after so many looks, which are about seconds.
+const LOOKS_PER_MESSAGE: u32 = 5;
+
+/// What a call is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum About {
+    /// The one step of a proposal that the call has made.
+    Action,
+    /// All steps of a proposal that the call has made.
+    Steps,
+    /// An invocation that was proposed before.
+    Invocation(InvocationId),
+}
+
+/// A call that waits.
+pub(super) struct Held {
+    relay: Arc<dyn Relay>,
+    call: Call,
+    proposal: ProposalId,
+    about: About,
+    /// What the client hears while it waits.
+    message: String,
+    looks: u32,
+}
+
+impl Held {
+    /// Waits for the end of a proposal, but not longer than `within`, and then answers the call.
+    pub(super) fn begin(
+        host: &Host,
+        call: Call,
+        proposal: ProposalId,
+        about: About,
+        within: Duration,
+    ) {
+        let relay = Arc::clone(&host.relay);
+        let mut held = Self { relay, call, proposal, about, message: String::new(), looks: 0 };
+        if within.is_zero() {
+            return held.answer();
+        }
+        if held.call.wants_progress() {
+            held.message = held.describe();
+            held.call.progress(0, None, &held.message);
+        }
+        host.relay.wait(proposal, within, Box::new(held));
+    }
+
+    /// Says who is waited for.
+    fn describe(&self) -> String {
+        let steps = self.relay.steps(self.call.caller(), self.proposal).unwrap_or_default();
+        let Some(step) = steps.first() else { return "waiting for a person".to_owned() };
+        let sessions = self.relay.sessions(self.call.caller()).unwrap_or_default();
+        let session = sessions.iter().find(|session| session.session == step.session);
+        let tool = match session.and_then(|session| DesignTool::from_word(&session.tool)) {
+            Some(DesignTool::Penpot) => "Penpot",
+            Some(DesignTool::Figma) => "Figma",
+            Some(DesignTool::Test) | None => "the design tool",
+        };
+        match &step.file {
+            Some(file) => format!("waiting for a person in {tool}: {file}"),
+            None => format!("waiting for a person in {tool}"),
+        }
+    }
+
+    fn answer(self) {
+        match self.invocations() {
+            Err(refusal) => self.call.finish(outcome::refused(&refusal)),
+            Ok(steps) => {
+                let result = result(self.about, &steps);
+                self.call.finish(result);
+            }
+        }
+    }
+
+    /// Returns what the call is about.
+    fn invocations(&self) -> Result<Vec<Invocation>, RelayRefusal> {
+        let caller = self.call.caller();
+        match self.about {
+            About::Action | About::Steps => self.relay.steps(caller, self.proposal),
+            About::Invocation(invocation) => Ok(vec![self.relay.invocation(caller, invocation)?]),
+        }
+    }
+
+    /// Takes back what the call has proposed, as far as it has not begun.
+    fn take_back(&self) {
+        if matches!(self.about, About::Invocation(_)) {
+            return;
+        }
+        let steps = self.invocations().unwrap_or_default();
+        if let Some(step) = steps.iter().find(|step| !step.has_ended()) {
+            // No client is left that could be told that it was too late.
+            drop(self.relay.cancel(self.call.caller(), step.invocation));
+        }
+    }
+}
+
+/// Returns the result of a call about these invocations.
+fn result(about: About, steps: &[Invocation]) -> ToolResult {
+    match (about, steps) {
+        (About::Action | About::Invocation(_), [one]) => outcome::of_one(one),
+        _ => outcome::of_steps(steps),
+    }
+}
+
+impl Waiter for Held {
+    fn look(&mut self) -> bool {
+        if self.call.is_cancelled() {
+            return false;
+        }
+        self.looks = self.looks.saturating_add(1);
+        if self.looks.is_multiple_of(LOOKS_PER_MESSAGE) {
+            self.call.progress(self.looks, None, &self.message);
+        }
+        true
+    }
+
+    fn end(self: Box<Self>, how: Ended) {
+        // A service that stops closes streams too, and that is not the client's wish.
+        if how != Ended::Stopping && self.call.is_taken_back() {
+            return self.take_back();
+        }
+        match how {
+            // One of the legacy era: what it has proposed goes on.
+            Ended::CallerGone => {}
+            Ended::Settled | Ended::TimeOver | Ended::Stopping => self.answer(),
+        }
+    }
+}

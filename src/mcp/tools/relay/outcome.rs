@@ -1,0 +1,241 @@
+//! What a caller is told of an invocation: how it ended, or that it has not, and what to do next. What has not been
+//! carried out is an error, because models take anything else for done.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::api::relay::{Invocation, RelayRefusal};
+use crate::domain::relay::Reason;
+use crate::domain::relay::invocation::State;
+use crate::mcp::result::ToolResult;
+use crate::relay::action::{Action, Refusal};
+
+/// Returns the result of a call about one invocation.
+pub(super) fn of_one(invocation: &Invocation) -> ToolResult {
+    let mut structured = described(invocation);
+    if !invocation.has_ended() {
+        add_pending(&mut structured, invocation);
+    }
+    with_images(judged(ToolResult::of(&structured), invocation), &[invocation])
+}
+
+/// Returns the result of taking an invocation back.
+pub(super) fn of_cancelled(invocation: &Invocation) -> ToolResult {
+    let result = of_one(invocation);
+    match state(invocation) {
+        State::Cancelled => ToolResult { is_error: false, ..result },
+        State::Succeeded => {
+            let sentence = "It was carried out before it could be taken back.";
+            ToolResult { is_error: true, ..with_sentence(result, sentence) }
+        }
+        _ => result,
+    }
+}
+
+/// Returns the result of a call about all steps of a proposal.
+pub(super) fn of_steps(steps: &[Invocation]) -> ToolResult {
+    let Some(first) = steps.first() else { return refused(&no_such_invocation()) };
+    // The step that says how the proposal stands: one that has not succeeded, or the last.
+    let unfinished = steps.iter().find(|step| state(step) != State::Succeeded);
+    let deciding = unfinished.or(steps.last()).unwrap_or(first);
+    let mut structured = Map::from_iter([
+        ("proposal".to_owned(), json!(first.proposal.to_string())),
+        ("session".to_owned(), json!(first.session.to_string())),
+        ("file".to_owned(), json!(first.file)),
+        ("steps".to_owned(), steps.iter().map(|step| Value::from(of_step(step))).collect()),
+    ]);
+    if !deciding.has_ended() {
+        structured.insert("invocation".to_owned(), json!(deciding.invocation.to_string()));
+        add_pending(&mut structured, deciding);
+    }
+    let result = judged(ToolResult::of(&structured), deciding);
+    let all: Vec<&Invocation> = steps.iter().collect();
+    with_images(result, &all)
+}
+
+/// Returns the result of what the relay refuses.
+pub(super) fn refused(refusal: &RelayRefusal) -> ToolResult {
+    let result = with_sentence(ToolResult::of(refusal), &refusal.message);
+    ToolResult { is_error: true, ..result }
+}
+
+/// Returns the result of arguments that no action takes.
+pub(super) fn not_a_call(refusal: &Refusal) -> ToolResult {
+    let message = match refusal.step {
+        Some(step) => format!("In /steps/{step}/arguments: {}", refusal.message),
+        None => refusal.message.clone(),
+    };
+    ToolResult::failure(&format!("Nothing was proposed. {message}."))
+}
+
+/// Says that there is no such invocation, as of another subject's.
+pub(super) fn no_such_invocation() -> RelayRefusal {
+    RelayRefusal {
+        code: Cow::Borrowed("no_such_invocation"),
+        message:
+            "There is no such invocation. Use the id that the call which proposed it has returned."
+                .to_owned(),
+        sessions: Vec::new(),
+        retry_after_seconds: None,
+    }
+}
+
+/// Returns a result whose first content is a sentence.
+pub(super) fn with_sentence(mut result: ToolResult, sentence: &str) -> ToolResult {
+    result.content.insert(0, json!({ "type": "text", "text": sentence }));
+    result
+}
+
+/// Returns a result as one of an invocation that stands like this one.
+fn judged(result: ToolResult, invocation: &Invocation) -> ToolResult {
+    let sentence = sentence(invocation);
+    match state(invocation) {
+        State::Succeeded if invocation.value_gone => with_sentence(result, &sentence),
+        State::Succeeded => result,
+        _ => ToolResult { is_error: true, ..with_sentence(result, &sentence) },
+    }
+}
+
+/// A state that is not known is taken for the one after which nothing is sent again.
+fn state(invocation: &Invocation) -> State {
+    State::from_word(&invocation.state).unwrap_or(State::Unknown)
+}
+
+/// Says what an invocation's state means, and what to do next.
+fn sentence(invocation: &Invocation) -> String {
+    let Invocation { invocation: id, expires_at, .. } = invocation;
+    let reason = invocation.reason.as_deref().and_then(Reason::from_word);
+    match state(invocation) {
+        State::Proposed | State::Shown => format!(
+            "Nothing has happened yet: a person must decide in the plugin of the design tool, until {expires_at}. Ask the \
+             person who has the file open to look there, and call get_invocation with {id}. Do not propose it again."
+        ),
+        State::Approved | State::Running => format!(
+            "The person has approved it, and it is being carried out. Call get_invocation with {id} to see how it ended. Do \
+             not propose it again."
+        ),
+        State::Succeeded => "It was carried out, but what it returned is no longer kept. A tool that only reads can be \
+                             called again."
+            .to_owned(),
+        State::Failed => format!("It failed, and nothing was changed. {}", after_failure(reason)),
+        State::Stale => "Nothing was done: the document has changed since the person saw the card. Read the nodes again, and \
+                         propose what fits them now."
+            .to_owned(),
+        State::Denied => "The person has denied it, and nothing was changed. Ask the person what they want instead before \
+                          you propose anything else."
+            .to_owned(),
+        State::Expired => format!("Nothing was changed: {}", after_expiry(reason)),
+        State::Cancelled => format!("Nothing was changed: {}", after_cancellation(reason)),
+        State::Unknown => "It is not known whether it was carried out. Read the nodes or ask the person before you propose \
+                           anything like it; nothing is sent again by itself. Should it become known, get_invocation has it."
+            .to_owned(),
+    }
+}
+
+fn after_failure(reason: Option<Reason>) -> &'static str {
+    match reason {
+        Some(Reason::NoSuchNode) => {
+            "The file has no such node: find it with find_nodes, and propose again."
+        }
+        Some(Reason::PageNotActive) => {
+            "The page is not the open one: ask the person to open it, and propose again."
+        }
+        Some(Reason::ResultTooLarge) => {
+            "What it returned is too large: ask for less, with a smaller depth, limit or scale."
+        }
+        Some(Reason::NotDelivered) => "The plugin never got it: propose it again.",
+        _ => "The plugin could not do it: check the arguments, and propose again.",
+    }
+}
+
+fn after_expiry(reason: Option<Reason>) -> &'static str {
+    match reason {
+        Some(Reason::FileChanged) => {
+            "another file was opened in the plugin. Call list_design_sessions before you propose it again."
+        }
+        Some(Reason::Disconnected) => {
+            "the plugin was disconnected before it was carried out. Ask the person to open it, and propose again."
+        }
+        Some(Reason::GrantExpired) => {
+            "it was approved, but could not begin in time. Propose it again."
+        }
+        _ => "it was not decided in time. Ask the person to look at the plugin, and propose again.",
+    }
+}
+
+fn after_cancellation(reason: Option<Reason>) -> &'static str {
+    match reason {
+        Some(Reason::StepFailed) => {
+            "a step before it did not succeed. See how that one ended, and propose the rest again."
+        }
+        Some(Reason::Revoked) => {
+            "the pairing was revoked. Ask the person to pair again if they want to go on."
+        }
+        Some(Reason::WithdrawnByPerson) => {
+            "the person has withdrawn the approval. Ask them what they want instead."
+        }
+        Some(Reason::DeniedByOperator) => {
+            "an operator of the service has denied it. Ask the person before you propose it again."
+        }
+        _ => "it was taken back before it began. It can be proposed again.",
+    }
+}
+
+/// Returns an invocation as structured content.
+fn described(invocation: &Invocation) -> Map<String, Value> {
+    let mut members = of_step(invocation);
+    members.insert("session".to_owned(), json!(invocation.session.to_string()));
+    members.insert("file".to_owned(), json!(invocation.file));
+    members
+}
+
+/// Returns an invocation as one of several that ran in the same session.
+fn of_step(invocation: &Invocation) -> Map<String, Value> {
+    Map::from_iter([
+        ("invocation".to_owned(), json!(invocation.invocation.to_string())),
+        ("action".to_owned(), json!(invocation.action)),
+        ("state".to_owned(), json!(invocation.state)),
+        ("reason".to_owned(), json!(invocation.reason)),
+        ("settledLate".to_owned(), json!(invocation.settled_late)),
+        ("value".to_owned(), value(invocation)),
+        ("valueGone".to_owned(), json!(invocation.value_gone)),
+    ])
+}
+
+/// Returns what it gave, without the bytes of an image, which are content of their own.
+fn value(invocation: &Invocation) -> Value {
+    let mut value = invocation.value.clone().unwrap_or_default();
+    if is_image(invocation)
+        && let Some(members) = value.as_object_mut()
+    {
+        members.remove("data");
+    }
+    value
+}
+
+fn is_image(invocation: &Invocation) -> bool {
+    Action::from_word(&invocation.action) == Some(Action::ExportImage)
+}
+
+/// Adds how something stands that has not ended.
+fn add_pending(structured: &mut Map<String, Value>, invocation: &Invocation) {
+    let status = match state(invocation) {
+        State::Approved | State::Running => "running",
+        _ => "approval_pending",
+    };
+    structured.insert("status".to_owned(), status.into());
+    structured.insert("expiresAt".to_owned(), json!(invocation.expires_at));
+}
+
+/// Returns a result with the images that its invocations gave.
+fn with_images(mut result: ToolResult, invocations: &[&Invocation]) -> ToolResult {
+    for invocation in invocations.iter().filter(|it| is_image(it)) {
+        let Some(value) = &invocation.value else { continue };
+        let (Some(data), Some(media_type)) = (value.get("data"), value.get("mimeType")) else {
+            continue;
+        };
+        result.content.push(json!({ "type": "image", "data": data, "mimeType": media_type }));
+    }
+    result
+}
