@@ -239,6 +239,219 @@ CREATE INDEX reconciliation_items_open ON reconciliation_items (kind, next_check
 CREATE INDEX reconciliation_items_open_of_installation ON reconciliation_items (kind, installation_id, next_check_at, id) WHERE status = 'open';
 CREATE UNIQUE INDEX reconciliation_items_subject ON reconciliation_items (kind, reason, subject_id) WHERE status IN ('open', 'leased');
 
+-- A person's leave to read a session for a while, given in the plugin. Each read has an approval and a grant all the same.
+CREATE TABLE relay_allowances (
+    id         INTEGER PRIMARY KEY,
+    session_id TEXT NOT NULL UNIQUE REFERENCES relay_sessions (session_id) ON DELETE CASCADE,
+    page       TEXT NOT NULL,                          -- UUID of the page in which it was given: no other page shows it
+    expires_at INTEGER NOT NULL,                       -- microseconds UTC
+    signature  BLOB NOT NULL CHECK (length(signature) = 64), -- of the device's key
+    created_at INTEGER NOT NULL                        -- microseconds UTC
+) STRICT;
+-- What a clock that was ahead has given for too long.
+CREATE INDEX relay_allowances_end ON relay_allowances (expires_at);
+
+-- What was decided about a proposal in the plugin, as the device signed it. There is no second decision.
+CREATE TABLE relay_approvals (
+    id             INTEGER PRIMARY KEY,
+    proposal_id    TEXT NOT NULL UNIQUE REFERENCES relay_proposals (proposal_id) ON DELETE CASCADE,
+    subject        TEXT NOT NULL,                      -- that of the proposal
+    client         TEXT NOT NULL,                      -- that of the proposal
+    decision       TEXT NOT NULL CHECK (decision IN ('approved', 'denied')),
+    decided_by     TEXT NOT NULL CHECK (decided_by IN ('person', 'allowance', 'plugin')),
+    preview_sha256 BLOB NOT NULL CHECK (length(preview_sha256) = 32), -- of what the card showed
+    epoch          INTEGER NOT NULL,                   -- of the session, as it was signed
+    signature      BLOB NOT NULL CHECK (length(signature) = 64), -- of the device's key
+    created_at     INTEGER NOT NULL                    -- microseconds UTC
+) STRICT;
+-- How often a person has denied a client of late.
+CREATE INDEX relay_approvals_denials ON relay_approvals (subject, client, created_at)
+    WHERE decision = 'denied' AND decided_by = 'person';
+
+-- Every change of the relay, in the transaction that makes it. Never swept, never changed. Each row holds the hash of the
+-- one before it. `hash` = SHA-256 of prev_hash and of the RFC 8785 form of the row as operators see it, without
+-- `prevHash`, `hash` and members that are null.
+CREATE TABLE relay_audit_events (
+    seq              INTEGER PRIMARY KEY CHECK (seq >= 1), -- without a gap
+    event            TEXT NOT NULL,                    -- relay.…
+    subject          TEXT NOT NULL,                    -- whose device, session or proposal it is
+    client           TEXT,                             -- through which client it was proposed or paired
+    device_id        TEXT,
+    session_id       TEXT,
+    proposal_id      TEXT,
+    invocation_id    TEXT,
+    action           TEXT,                             -- name of the action
+    arguments_sha256 BLOB CHECK (length(arguments_sha256) = 32), -- of action and arguments
+    preview_sha256   BLOB CHECK (length(preview_sha256) = 32), -- of what the card showed
+    decided_by       TEXT CHECK (decided_by IN ('person', 'allowance', 'plugin', 'operator', 'caller')),
+    reason           TEXT,                             -- stable word
+    epoch            INTEGER,                          -- of the session
+    signature        BLOB CHECK (length(signature) = 64), -- of the device's key, over a decision or an allowance
+    actor            TEXT,                             -- the configured actor, where an operator did it
+    created_at       INTEGER NOT NULL,                 -- microseconds UTC
+    prev_hash        BLOB NOT NULL CHECK (length(prev_hash) = 32), -- of the row before; zeros in the first one
+    hash             BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT;
+CREATE TRIGGER relay_audit_events_are_not_changed BEFORE UPDATE ON relay_audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
+CREATE TRIGGER relay_audit_events_are_not_deleted BEFORE DELETE ON relay_audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
+
+-- Plugin installations whose key a person has confirmed. A revoked one stays for ever, so that its key is never paired
+-- again.
+CREATE TABLE relay_devices (
+    id           INTEGER PRIMARY KEY,
+    device_id    TEXT NOT NULL UNIQUE,                 -- UUIDv7
+    public_key   BLOB NOT NULL UNIQUE CHECK (length(public_key) = 65), -- P-256, uncompressed point
+    subject      TEXT NOT NULL,                        -- whose it is: issuer, a space, subject there; or 'local'
+    tool         TEXT NOT NULL CHECK (tool IN ('penpot', 'figma', 'test')), -- in which it was paired
+    state        TEXT NOT NULL CHECK (state IN ('active', 'revoked')),
+    created_at   INTEGER NOT NULL,                     -- microseconds UTC
+    last_seen_at INTEGER NOT NULL,                     -- when a page last proved its key; microseconds UTC
+    revoked_at   INTEGER,                              -- microseconds UTC
+    CHECK ((state = 'revoked') = (revoked_at IS NOT NULL))
+) STRICT;
+
+-- The right to carry out one invocation once. The two unique indexes are why no second one is ever in flight in a lane or
+-- in a session, whatever processes do.
+CREATE TABLE relay_grants (
+    id            INTEGER PRIMARY KEY,
+    grant_id      TEXT NOT NULL UNIQUE,                -- UUIDv7
+    invocation_id TEXT NOT NULL UNIQUE REFERENCES relay_invocations (invocation_id) ON DELETE CASCADE,
+    session_id    TEXT NOT NULL,                       -- that of the invocation
+    lane          BLOB NOT NULL CHECK (length(lane) = 32), -- that of the session when it was approved
+    state         TEXT NOT NULL CHECK (state IN ('unused', 'claimed', 'spent', 'dead')),
+    lasts         INTEGER NOT NULL CHECK (lasts >= 0), -- how long it can be claimed once its turn has come; microseconds
+    expires_at    INTEGER,                             -- until when it can be claimed; NULL before its turn; microseconds UTC
+    claimed_at    INTEGER,                             -- microseconds UTC
+    claimed_for   TEXT,                                -- UUID of the page that was told to act
+    deadline_at   INTEGER,                             -- when it is unknown how it ended; microseconds UTC
+    created_at    INTEGER NOT NULL,                    -- microseconds UTC
+    CHECK ((state IN ('claimed', 'spent')) = (claimed_at IS NOT NULL)),
+    CHECK ((claimed_at IS NULL) = (claimed_for IS NULL) AND (claimed_at IS NULL) = (deadline_at IS NULL)),
+    CHECK (claimed_at IS NULL OR expires_at IS NOT NULL)
+) STRICT;
+-- What was not heard of in time.
+CREATE INDEX relay_grants_deadline ON relay_grants (deadline_at) WHERE state = 'claimed';
+CREATE INDEX relay_grants_due_of_lane ON relay_grants (lane, session_id)
+    WHERE state = 'unused' AND expires_at IS NOT NULL;
+-- Whose turn has come, by session and by lane, and whose time is over.
+CREATE INDEX relay_grants_due_of_session ON relay_grants (session_id, id)
+    WHERE state = 'unused' AND expires_at IS NOT NULL;
+CREATE INDEX relay_grants_expiry ON relay_grants (expires_at) WHERE state = 'unused' AND expires_at IS NOT NULL;
+CREATE UNIQUE INDEX relay_one_in_flight_per_lane ON relay_grants (lane) WHERE state = 'claimed';
+CREATE UNIQUE INDEX relay_one_in_flight_per_session ON relay_grants (session_id) WHERE state = 'claimed';
+
+-- The steps of proposals: one action each. What is asked for goes as soon as it has ended.
+CREATE TABLE relay_invocations (
+    id               INTEGER PRIMARY KEY,
+    invocation_id    TEXT NOT NULL UNIQUE,             -- UUIDv7
+    proposal_id      TEXT NOT NULL REFERENCES relay_proposals (proposal_id) ON DELETE CASCADE,
+    session_id       TEXT NOT NULL,                    -- that of the proposal
+    position         INTEGER NOT NULL CHECK (position BETWEEN 0 AND 19), -- in the proposal
+    action           TEXT NOT NULL,                    -- name of the action
+    effect           TEXT NOT NULL CHECK (effect IN ('read', 'export', 'write', 'destructive')),
+    arguments        TEXT,                             -- a JSON object; NULL once it has ended
+    arguments_sha256 BLOB NOT NULL CHECK (length(arguments_sha256) = 32), -- of action and arguments
+    state            TEXT NOT NULL CHECK (state IN ('proposed', 'shown', 'approved', 'running', 'succeeded', 'failed',
+        'stale', 'denied', 'cancelled', 'expired', 'unknown')),
+    reason           TEXT,                             -- stable word: why it ended so
+    is_late          INTEGER NOT NULL DEFAULT 0 CHECK (is_late IN (0, 1)), -- it was 'unknown' before its end was known
+    created_at       INTEGER NOT NULL,                 -- microseconds UTC
+    updated_at       INTEGER NOT NULL,                 -- of the last change of its state; microseconds UTC
+    UNIQUE (proposal_id, position),
+    CHECK ((state IN ('proposed', 'shown', 'approved', 'running')) = (arguments IS NOT NULL))
+) STRICT;
+-- What hangs on a session that closes, changes its file or ends.
+CREATE INDEX relay_invocations_open ON relay_invocations (session_id, id)
+    WHERE state IN ('proposed', 'shown', 'approved', 'running');
+-- What a page that returns may know more about.
+CREATE INDEX relay_invocations_unknown ON relay_invocations (session_id, id) WHERE state = 'unknown';
+
+-- The key with which the relay proves itself to plugins. All processes at this file share it, and plugins remember it:
+-- a plugin that has seen another one under this address connects no more.
+CREATE TABLE relay_keys (
+    id           INTEGER PRIMARY KEY CHECK (id = 1),   -- one row for ever
+    private_key  BLOB NOT NULL CHECK (length(private_key) BETWEEN 1 AND 1024), -- P-256, PKCS #8; a secret
+    created_at   INTEGER NOT NULL                      -- microseconds UTC
+) STRICT;
+
+-- Codes that plugins show, until a person has typed one elsewhere and confirmed it in the plugin; and, without a code,
+-- the question whether a known device may work on another file.
+CREATE TABLE relay_pairings (
+    id           INTEGER PRIMARY KEY,
+    pairing_id   TEXT NOT NULL UNIQUE,                 -- UUIDv7
+    code_sha256  BLOB CHECK (length(code_sha256) = 32), -- of the code; NULL where there was none
+    public_key   BLOB NOT NULL CHECK (length(public_key) = 65), -- that has proved itself: P-256, uncompressed point
+    tool         TEXT NOT NULL CHECK (tool IN ('penpot', 'figma', 'test')),
+    session_id   TEXT,                                 -- the session that gets another file; NULL where one is to be made
+    state        TEXT NOT NULL CHECK (state IN ('offered', 'claimed', 'confirmed', 'refused', 'expired')),
+    subject      TEXT,                                 -- who typed the code, or whose device it is
+    client       TEXT,                                 -- through which client the code was typed; '' where there was none
+    expires_at   INTEGER NOT NULL,                     -- of the time that its state has; microseconds UTC
+    created_at   INTEGER NOT NULL,                     -- microseconds UTC
+    finished_at  INTEGER,                              -- microseconds UTC
+    CHECK (state <> 'offered' OR code_sha256 IS NOT NULL AND subject IS NULL),
+    CHECK (state NOT IN ('claimed', 'confirmed', 'refused') OR subject IS NOT NULL AND client IS NOT NULL),
+    CHECK ((state IN ('offered', 'claimed')) = (finished_at IS NULL))
+) STRICT;
+-- What retention deletes.
+CREATE INDEX relay_pairings_finished ON relay_pairings (finished_at, id) WHERE finished_at IS NOT NULL;
+-- The code that is typed.
+CREATE UNIQUE INDEX relay_pairings_offered ON relay_pairings (code_sha256) WHERE state = 'offered';
+-- How many are open, and whose time is over.
+CREATE INDEX relay_pairings_open ON relay_pairings (expires_at) WHERE finished_at IS NULL;
+
+-- Invocations that are shown and decided together.
+CREATE TABLE relay_proposals (
+    id             INTEGER PRIMARY KEY,
+    proposal_id    TEXT NOT NULL UNIQUE,               -- UUIDv7
+    session_id     TEXT NOT NULL REFERENCES relay_sessions (session_id),
+    subject        TEXT NOT NULL,                      -- who proposes; that of the session
+    client         TEXT NOT NULL,                      -- through which client
+    digest         BLOB NOT NULL CHECK (length(digest) = 32), -- of session and steps: the same call has the same
+    preview_sha256 BLOB CHECK (length(preview_sha256) = 32), -- of what its card shows; NULL while it is not shown
+    is_waiting     INTEGER NOT NULL CHECK (is_waiting IN (0, 1)), -- a step of it waits for a decision
+    expires_at     INTEGER NOT NULL,                   -- until when it can be decided about; microseconds UTC
+    created_at     INTEGER NOT NULL,                   -- microseconds UTC
+    finished_at    INTEGER,                            -- when its last step ended; microseconds UTC
+    CHECK (is_waiting = 0 OR finished_at IS NULL)
+) STRICT;
+-- What retention deletes.
+CREATE INDEX relay_proposals_finished ON relay_proposals (finished_at, id) WHERE finished_at IS NOT NULL;
+-- A session is deleted after its proposals.
+CREATE INDEX relay_proposals_of_session ON relay_proposals (session_id);
+-- The same call twice is one card.
+CREATE UNIQUE INDEX relay_proposals_same_call ON relay_proposals (subject, client, session_id, digest)
+    WHERE finished_at IS NULL;
+CREATE INDEX relay_proposals_waiting ON relay_proposals (expires_at) WHERE is_waiting = 1;
+-- What waits for a person, by session and by subject, and whose time is over.
+CREATE INDEX relay_proposals_waiting_of_session ON relay_proposals (session_id, id) WHERE is_waiting = 1;
+CREATE INDEX relay_proposals_waiting_of_subject ON relay_proposals (subject) WHERE is_waiting = 1;
+
+-- A device with one open file. What a verb does for a socket is compared with the epoch in which that was accepted.
+CREATE TABLE relay_sessions (
+    id           INTEGER PRIMARY KEY,
+    session_id   TEXT NOT NULL UNIQUE,                 -- UUIDv7
+    device_id    TEXT NOT NULL REFERENCES relay_devices (device_id),
+    subject      TEXT NOT NULL,                        -- that of the device
+    tool         TEXT NOT NULL CHECK (tool IN ('penpot', 'figma', 'test')),
+    lane         BLOB NOT NULL CHECK (length(lane) = 32), -- digest of subject, tool and file
+    state        TEXT NOT NULL CHECK (state IN ('away', 'connected', 'suspended', 'ended')),
+    epoch        INTEGER NOT NULL CHECK (epoch >= 1),  -- one more with every socket that is accepted
+    page         TEXT NOT NULL,                        -- UUID of the page whose socket was accepted last
+    created_at   INTEGER NOT NULL,                     -- microseconds UTC
+    last_seen_at INTEGER NOT NULL,                     -- when it was last used; microseconds UTC
+    ended_at     INTEGER,                              -- microseconds UTC
+    CHECK ((state = 'ended') = (ended_at IS NOT NULL))
+) STRICT;
+-- What retention deletes.
+CREATE INDEX relay_sessions_ended ON relay_sessions (ended_at, id) WHERE state = 'ended';
+-- The session that a page comes back to, and the sessions of a device that is revoked.
+CREATE INDEX relay_sessions_of_device ON relay_sessions (device_id, lane, id) WHERE state <> 'ended';
+-- The sessions of a person.
+CREATE INDEX relay_sessions_of_subject ON relay_sessions (subject, id) WHERE state <> 'ended';
+-- What was not used for long.
+CREATE INDEX relay_sessions_unused ON relay_sessions (last_seen_at) WHERE state <> 'ended';
+
 -- One dispatch of a release run's workflow. Only the current attempt may end the release.
 CREATE TABLE release_run_attempts (
     id                    INTEGER PRIMARY KEY,

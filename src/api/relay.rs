@@ -1,6 +1,8 @@
 //! The relay, as callers and operators see it. Operators see metadata: ids, times, digests and states, never arguments,
 //! results, or the name of a file.
 
+mod operators;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +10,8 @@ use serde_json::Value;
 
 use crate::domain::id::{InvocationId, PairingId, ProposalId, RelaySessionId};
 use crate::domain::time::Timestamp;
+
+pub use operators::{RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession};
 
 /// An open design file, as the person's own clients see it. Names of file and page are those of the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, Serializer};
 use crate::domain::agent_card::CardName;
 use crate::domain::digest::Digest;
 use crate::domain::id::{
-    AttemptId, AuditEventId, CheckRunId, GrantId, InstallationId, InvocationId, OutboxId,
+    AttemptId, AuditEventId, CheckRunId, DeviceId, GrantId, InstallationId, InvocationId, OutboxId,
     PageInstanceId, PairingId, ProposalId, ReconciliationId, RelaySessionId, ReleaseRunId,
     WorkflowRunId,
 };
@@ -38,6 +38,7 @@ as_text! {
     AuditEventId: |text| text.parse().ok();
     CardName: |text| text.parse().ok();
     CheckRunId: |text| text.parse().ok();
+    DeviceId: |text| text.parse().ok();
     Digest: |text| text.parse().ok();
     GrantId: |text| text.parse().ok();
     InstallationId: |text| text.parse().ok();

@@ -17,6 +17,7 @@ pub(in crate::store) mod lease;
 pub(in crate::store) mod listing;
 pub(in crate::store) mod outbox;
 pub(in crate::store) mod publication;
+pub(in crate::store) mod relay;
 pub(in crate::store) mod releases;
 pub(in crate::store) mod row;
 pub(in crate::store) mod settlement;

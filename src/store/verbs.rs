@@ -15,6 +15,7 @@ mod pauses;
 mod reconciliation;
 mod reconciliation_list;
 mod redeliveries;
+mod relay;
 mod release_list;
 mod request_states;
 mod results;

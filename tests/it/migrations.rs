@@ -93,6 +93,57 @@ const ROWS: &[(&str, &str)] = &[
     ("forge_write_paces", "INSERT INTO forge_write_paces VALUES (1, 5)"),
     ("mcp_request_state_keys", "INSERT INTO mcp_request_state_keys VALUES (1, zeroblob(32), 5)"),
     ("mcp_used_request_states", "INSERT INTO mcp_used_request_states VALUES (zeroblob(12), 5)"),
+    ("relay_keys", "INSERT INTO relay_keys VALUES (1, x'00', 5)"),
+    (
+        "relay_devices",
+        "INSERT INTO relay_devices (device_id, public_key, subject, tool, state, created_at, \
+            last_seen_at, revoked_at) \
+         VALUES ('d', zeroblob(65), 'local', 'penpot', 'revoked', 5, 5, 5)",
+    ),
+    (
+        "relay_sessions",
+        "INSERT INTO relay_sessions (session_id, device_id, subject, tool, lane, state, epoch, page, \
+            created_at, last_seen_at) \
+         VALUES ('s', 'd', 'local', 'penpot', zeroblob(32), 'away', 1, 'p', 5, 5)",
+    ),
+    (
+        "relay_pairings",
+        "INSERT INTO relay_pairings (pairing_id, code_sha256, public_key, tool, state, expires_at, \
+            created_at) VALUES ('p', zeroblob(32), zeroblob(65), 'penpot', 'offered', 9, 5)",
+    ),
+    (
+        "relay_proposals",
+        "INSERT INTO relay_proposals (proposal_id, session_id, subject, client, digest, is_waiting, \
+            expires_at, created_at) VALUES ('a', 's', 'local', 'c', zeroblob(32), 0, 9, 5)",
+    ),
+    (
+        "relay_invocations",
+        "INSERT INTO relay_invocations (invocation_id, proposal_id, session_id, position, action, \
+            effect, arguments, arguments_sha256, state, created_at, updated_at) \
+         VALUES ('i', 'a', 's', 0, 'set_text', 'write', '{}', zeroblob(32), 'approved', 5, 5), \
+                ('j', 'a', 's', 1, 'set_text', 'write', NULL, zeroblob(32), 'unknown', 5, 5)",
+    ),
+    (
+        "relay_approvals",
+        "INSERT INTO relay_approvals (proposal_id, subject, client, decision, decided_by, \
+            preview_sha256, epoch, signature, created_at) \
+         VALUES ('a', 'local', 'c', 'approved', 'person', zeroblob(32), 1, zeroblob(64), 5)",
+    ),
+    (
+        "relay_grants",
+        "INSERT INTO relay_grants (grant_id, invocation_id, session_id, lane, state, lasts, \
+            expires_at, created_at) VALUES ('g', 'i', 's', zeroblob(32), 'unused', 60, 9, 5)",
+    ),
+    (
+        "relay_allowances",
+        "INSERT INTO relay_allowances (session_id, page, expires_at, signature, created_at) \
+         VALUES ('s', 'p', 9, zeroblob(64), 5)",
+    ),
+    (
+        "relay_audit_events",
+        "INSERT INTO relay_audit_events (seq, event, subject, created_at, prev_hash, hash) \
+         VALUES (1, 'relay.proposed', 'local', 5, zeroblob(32), zeroblob(32))",
+    ),
 ];
 
 /// The statements of every step, in order.

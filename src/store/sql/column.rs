@@ -4,8 +4,9 @@
 use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{
-    AttemptId, AuditEventId, CheckRunId, InstallationId, JobId, OutboxId, OwnerId,
-    ReconciliationId, ReleaseRunId, RepositoryId, WorkflowRunId,
+    AttemptId, AuditEventId, CheckRunId, DeviceId, GrantId, InstallationId, InvocationId, JobId,
+    OutboxId, OwnerId, PageInstanceId, PairingId, ProposalId, ReconciliationId, RelaySessionId,
+    ReleaseRunId, RepositoryId, WorkflowRunId,
 };
 use crate::domain::lease::RowHandle;
 use crate::domain::time::Timestamp;
@@ -61,6 +62,7 @@ macro_rules! our_ids {
 }
 
 our_ids! { AttemptId AuditEventId JobId OutboxId ReconciliationId ReleaseRunId }
+our_ids! { DeviceId GrantId InvocationId PageInstanceId PairingId ProposalId RelaySessionId }
 
 impl FromColumn for bool {
     fn from_column(value: Value<'_>) -> Option<Self> {

@@ -8,8 +8,9 @@ use crate::domain::dead_letter::{ItemId, OperationId};
 use crate::domain::digest::Digest;
 use crate::domain::event::{AccountName, CommitSha, GitRef};
 use crate::domain::id::{
-    AppId, AttemptId, AuditEventId, CheckRunId, HookDeliveryId, InstallationId, JobId, OutboxId,
-    OwnerId, ReconciliationId, ReleaseRunId, RepositoryId, WorkflowRunId,
+    AppId, AttemptId, AuditEventId, CheckRunId, DeviceId, GrantId, HookDeliveryId, InstallationId,
+    InvocationId, JobId, OutboxId, OwnerId, PageInstanceId, PairingId, ProposalId,
+    ReconciliationId, RelaySessionId, ReleaseRunId, RepositoryId, WorkflowRunId,
 };
 use crate::domain::lease::RowHandle;
 use crate::domain::repository::RepositoryName;
@@ -79,6 +80,7 @@ macro_rules! our_ids {
 }
 
 our_ids! { AttemptId AuditEventId JobId OutboxId ReconciliationId ReleaseRunId }
+our_ids! { DeviceId GrantId InvocationId PageInstanceId PairingId ProposalId RelaySessionId }
 
 macro_rules! texts {
     ($($type:ty)*) => {$(

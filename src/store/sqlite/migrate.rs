@@ -19,7 +19,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 39] = [
+const STEPS: [(&str, &str); 49] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -59,10 +59,20 @@ const STEPS: [(&str, &str); 39] = [
     step!("37-forge-conclusion-kept"),
     step!("38-release-runs-of-repository"),
     step!("39-mcp-request-states"),
+    step!("40-relay-keys"),
+    step!("41-relay-devices"),
+    step!("42-relay-sessions"),
+    step!("43-relay-pairings"),
+    step!("44-relay-proposals"),
+    step!("45-relay-invocations"),
+    step!("46-relay-approvals"),
+    step!("47-relay-grants"),
+    step!("48-relay-allowances"),
+    step!("49-relay-audit-events"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 39;
+pub const NEWEST_STEP: i64 = 49;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

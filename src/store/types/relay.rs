@@ -3,6 +3,8 @@
 //! A verb that is called for a socket names the epoch in which that socket was accepted. Once another socket has been
 //! accepted for the session, it changes nothing.
 
+mod pairings;
+
 use crate::domain::digest::Digest;
 use crate::domain::id::{
     DeviceId, GrantId, InvocationId, PageInstanceId, PairingId, ProposalId, RelaySessionId,
@@ -12,6 +14,8 @@ use crate::domain::relay::invocation::{self, Approval, Entry, Signed, Withdrawal
 use crate::domain::relay::proposal::Refusal;
 use crate::domain::relay::{CloseCode, Decision, Effect, Reason, Tool, device, session};
 use crate::domain::time::Timestamp;
+
+pub use pairings::{Begins, ClaimedPairing, NewPairing, Paired, PairingAnswer, TooMany};
 
 /// Bytes of a public key: an uncompressed point of P-256.
 pub const POINT_BYTES: usize = 65;
@@ -68,72 +72,6 @@ pub struct Opened {
     pub subject: String,
     /// What is to be done now that it is committed.
     pub effects: Effects,
-}
-
-/// A pairing that begins.
-#[derive(Clone, Debug)]
-pub struct NewPairing {
-    /// The pairing.
-    pub id: PairingId,
-    /// The key that has proved itself.
-    pub key: Point,
-    /// The tool it runs in.
-    pub tool: Tool,
-    /// How it begins.
-    pub begins: Begins,
-    /// Its end, unless it is claimed or confirmed.
-    pub expires_at: Timestamp,
-}
-
-/// How a pairing begins.
-#[derive(Clone, Debug)]
-pub enum Begins {
-    /// With a code, of which the digest is kept.
-    Offered(Digest),
-    /// Claimed by the subject of its known device, for a file that has no session yet, or for the session that the
-    /// socket has already.
-    Claimed(DeviceId, Option<RelaySessionId>),
-}
-
-/// A pairing whose code was typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimedPairing {
-    /// The pairing.
-    pub id: PairingId,
-    /// Who typed it.
-    pub subject: String,
-    /// Through which client.
-    pub client: String,
-    /// The tool its plugin runs in.
-    pub tool: Tool,
-    /// Until when the person can confirm.
-    pub expires_at: Timestamp,
-}
-
-/// A person's answer to a claimed pairing, whose signature holds.
-#[derive(Clone, Debug)]
-pub struct PairingAnswer {
-    /// The pairing.
-    pub id: PairingId,
-    /// Whether the subject may work on the open file.
-    pub accept: bool,
-    /// The device that comes into being, if the key is that of none.
-    pub device: DeviceId,
-    /// The session that comes into being, if the pairing is for none that there is.
-    pub session: RelaySessionId,
-    /// Of subject, tool and file; of `session` where the tool does not say which file is open.
-    pub lane: Digest,
-    /// The page.
-    pub page: PageInstanceId,
-}
-
-/// What comes of a person's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Paired {
-    /// The session is connected.
-    Ready(Opened),
-    /// The socket is closed.
-    Close(CloseCode),
 }
 
 /// A caller's proposal.
@@ -289,6 +227,11 @@ pub struct Effects {
     pub changed: Vec<Changed>,
     /// Nothing was done, for that reason.
     pub unchanged: Option<Reason>,
+    /// Pairings whose time is over: their sockets are closed.
+    pub pairings: Vec<PairingId>,
+    /// Sessions that wait for a lane which is free now. The process that holds the socket of one claims for it:
+    /// another one could not tell its plugin.
+    pub free_for: Vec<RelaySessionId>,
 }
 
 /// What a plugin is told.

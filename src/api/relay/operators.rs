@@ -1,0 +1,165 @@
+//! The relay, as operators see it: metadata only. Nothing here has arguments, results, or the name of a file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::list::{NoFilter, Row};
+use crate::domain::digest::Digest;
+use crate::domain::id::{DeviceId, InvocationId, ProposalId, RelaySessionId};
+use crate::domain::time::Timestamp;
+
+/// A session: one device with one open file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelaySession {
+    /// UUID.
+    pub session: RelaySessionId,
+    /// UUID.
+    pub device: DeviceId,
+    /// Whose it is: the issuer, a space, and the subject there; `local` where no tokens are asked for.
+    pub subject: String,
+    /// `penpot`, `figma` or `test`.
+    pub tool: String,
+    /// `away`, `connected`, `suspended` or `ended`.
+    pub state: String,
+    /// How many sockets were accepted for it, from 1.
+    pub epoch: u32,
+    /// Until when the person lets it be read without being asked; null without such leave.
+    pub allowance_until: Option<Timestamp>,
+    /// When it was opened first.
+    pub created_at: Timestamp,
+    /// When it was last used.
+    pub last_seen_at: Timestamp,
+    /// When it ended; null before.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// A device: one plugin installation that a person has paired.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayDevice {
+    /// UUID.
+    pub device: DeviceId,
+    /// Whose it is, as in [`RelaySession::subject`].
+    pub subject: String,
+    /// `penpot`, `figma` or `test`: where it was paired.
+    pub tool: String,
+    /// `active` or `revoked`.
+    pub state: String,
+    /// When it was paired.
+    pub created_at: Timestamp,
+    /// When a page last proved its key.
+    pub last_seen_at: Timestamp,
+    /// When it was revoked; null before.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// An invocation: one action that a caller proposed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayInvocation {
+    /// UUID.
+    pub invocation: InvocationId,
+    /// UUID of its proposal.
+    pub proposal: ProposalId,
+    /// Its place in the proposal, from 0.
+    pub step: u32,
+    /// UUID of its session.
+    pub session: RelaySessionId,
+    /// Who proposed it, as in [`RelaySession::subject`].
+    pub subject: String,
+    /// Through which client.
+    pub client: String,
+    /// The action.
+    pub action: String,
+    /// `read`, `export`, `write` or `destructive`.
+    pub effect: String,
+    /// Of action and arguments: 64 hexadecimal digits.
+    pub arguments_sha256: Digest,
+    /// `proposed`, `shown`, `approved`, `running`, `succeeded`, `failed`, `stale`, `denied`, `cancelled`, `expired` or
+    /// `unknown`.
+    pub state: String,
+    /// Why it ended so; null where the state says it all.
+    pub reason: Option<String>,
+    /// It was `unknown` before a late proof settled it.
+    pub settled_late: bool,
+    /// Who decided about it in the plugin: `person`, `allowance` or `plugin`; null where nobody did.
+    pub decided_by: Option<String>,
+    /// Until when it can be decided about.
+    pub expires_at: Timestamp,
+    /// When it was proposed.
+    pub created_at: Timestamp,
+    /// When its state last changed.
+    pub updated_at: Timestamp,
+}
+
+/// One event of the relay's audit log. Its hash is the SHA-256 of `prevHash` (as 32 bytes) and of this object's RFC 8785
+/// form without `prevHash`, `hash` and the members that are null.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayAuditEvent {
+    /// Its number: 1, 2, 3, without a gap.
+    pub seq: i64,
+    /// What happened: `relay.…`.
+    pub event: String,
+    /// Whose device, session or proposal it is about, as in [`RelaySession::subject`].
+    pub subject: String,
+    /// Through which client it was proposed or paired.
+    pub client: Option<String>,
+    /// UUID.
+    pub device: Option<DeviceId>,
+    /// UUID.
+    pub session: Option<RelaySessionId>,
+    /// UUID.
+    pub proposal: Option<ProposalId>,
+    /// UUID.
+    pub invocation: Option<InvocationId>,
+    /// The action.
+    pub action: Option<String>,
+    /// Of action and arguments: 64 hexadecimal digits.
+    pub arguments_sha256: Option<Digest>,
+    /// Of what the card showed: 64 hexadecimal digits.
+    pub preview_sha256: Option<Digest>,
+    /// `person`, `allowance`, `plugin`, `operator` or `caller`.
+    pub decided_by: Option<String>,
+    /// Why: a stable word.
+    pub reason: Option<String>,
+    /// The epoch of the session.
+    pub epoch: Option<u32>,
+    /// The device's signature over a decision or an allowance: 128 hexadecimal digits.
+    pub signature: Option<String>,
+    /// The configured actor, where an operator did it.
+    pub actor: Option<String>,
+    /// When.
+    pub created_at: Timestamp,
+    /// The hash of the event before it; zeros in the first one.
+    pub prev_hash: Digest,
+    /// Its own hash.
+    pub hash: Digest,
+}
+
+/// Declares the lists of rows that are named by an id of theirs.
+macro_rules! rows {
+    ($($row:ty: $list:literal, $field:ident: $id:ty;)*) => {$(
+        impl Row for $row {
+            const LIST: &'static str = $list;
+            type Filter = NoFilter;
+            type Cursor = $id;
+            const CURSOR: &'static str = "an id of this list, as nextBefore gives it";
+
+            fn read_cursor(text: &str) -> Option<$id> {
+                text.parse().ok()
+            }
+
+            fn cursor(&self) -> $id {
+                self.$field
+            }
+        }
+    )*};
+}
+
+rows! {
+    RelaySession: "sessions", session: RelaySessionId;
+    RelayDevice: "devices", device: DeviceId;
+    RelayInvocation: "invocations", invocation: InvocationId;
+    RelayAuditEvent: "audit-events", seq: i64;
+}

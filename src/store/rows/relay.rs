@@ -1,0 +1,13 @@
+//! What the verbs of the relay share. Each machine of `domain::relay` is carried out here: load what is known, decide,
+//! write the new state only if the old one still stands, and the audit event with it.
+
+pub(in crate::store) mod audit;
+pub(in crate::store) mod claims;
+pub(in crate::store) mod devices;
+pub(in crate::store) mod grants;
+pub(in crate::store) mod invocations;
+pub(in crate::store) mod pairings;
+pub(in crate::store) mod proposals;
+pub(in crate::store) mod session_events;
+pub(in crate::store) mod sessions;
+pub(in crate::store) mod steps;

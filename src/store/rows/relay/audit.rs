@@ -1,0 +1,241 @@
+//! The relay's audit log: a chain in which each event holds the hash of the one before it.
+
+use serde_json::Value;
+
+use crate::api::relay::RelayAuditEvent;
+use crate::crypto::sha256;
+use crate::domain::digest::Digest;
+use crate::domain::relay::{AuditEvent, DecidedBy, Reason};
+use crate::json;
+use crate::store::error::Error;
+use crate::store::rows::relay::sessions::Session;
+use crate::store::rows::relay::steps::Step;
+use crate::store::sql::{Db, Row, Tx, params};
+use crate::store::types::relay::Device;
+
+/// What the first event has in place of the hash of one before it.
+pub(in crate::store) const BEGINNING: [u8; 32] = [0; 32];
+
+/// Columns of an event.
+const COLUMNS: &str = "seq, event, subject, client, device_id, session_id, proposal_id, invocation_id, action, \
+    arguments_sha256, preview_sha256, decided_by, reason, epoch, signature, actor, created_at, prev_hash, hash";
+
+/// Who did something, and what proves it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::store) struct Account<'a> {
+    pub(in crate::store) by: Option<DecidedBy>,
+    pub(in crate::store) preview: Option<Digest>,
+    pub(in crate::store) signature: Option<[u8; 64]>,
+    /// The configured actor, where an operator did it.
+    pub(in crate::store) actor: Option<&'a str>,
+}
+
+impl<'a> Account<'a> {
+    /// Of an operator.
+    pub(in crate::store) const fn operator(actor: &'a str) -> Self {
+        let by = Some(DecidedBy::Operator);
+        Self { by, preview: None, signature: None, actor: Some(actor) }
+    }
+
+    /// Of the person, the plugin or the caller.
+    pub(in crate::store) fn of(by: DecidedBy) -> Self {
+        Self { by: Some(by), ..Self::default() }
+    }
+}
+
+/// Records what happened to a device.
+pub(in crate::store) fn device(
+    tx: &Tx<'_>,
+    event: AuditEvent,
+    device: &Device,
+    client: Option<&str>,
+    account: &Account<'_>,
+) -> Result<(), Error> {
+    let client = client.map(str::to_owned);
+    let blank = blank(tx, event, &device.subject, account)?;
+    add(tx, &RelayAuditEvent { client, device: Some(device.id), ..blank }, account)
+}
+
+/// Records what happened to a session.
+pub(in crate::store) fn session(
+    tx: &Tx<'_>,
+    event: AuditEvent,
+    session: &Session,
+    account: &Account<'_>,
+) -> Result<(), Error> {
+    let blank = blank(tx, event, &session.subject, account)?;
+    let (device, epoch) = (Some(session.device), Some(session.epoch));
+    add(tx, &RelayAuditEvent { device, session: Some(session.id), epoch, ..blank }, account)
+}
+
+/// Records what happened to a step of a proposal.
+pub(in crate::store) fn step(
+    tx: &Tx<'_>,
+    event: AuditEvent,
+    (session, step): (&Session, &Step),
+    reason: Option<Reason>,
+    account: &Account<'_>,
+) -> Result<(), Error> {
+    let event = RelayAuditEvent {
+        client: Some(step.client.clone()),
+        device: Some(session.device),
+        session: Some(session.id),
+        proposal: Some(step.proposal),
+        invocation: Some(step.id),
+        action: Some(step.action.clone()),
+        arguments_sha256: Some(step.arguments_sha256),
+        reason: reason.map(|reason| reason.as_str().to_owned()),
+        epoch: Some(session.epoch),
+        ..blank(tx, event, &session.subject, account)?
+    };
+    add(tx, &event, account)
+}
+
+/// Returns the next event, without what it is about.
+fn blank(
+    tx: &Tx<'_>,
+    event: AuditEvent,
+    subject: &str,
+    account: &Account<'_>,
+) -> Result<RelayAuditEvent, Error> {
+    let (last, prev_hash) = head(tx)?;
+    Ok(RelayAuditEvent {
+        seq: last.checked_add(1).ok_or(Error::Row("seq"))?,
+        event: event.as_str().to_owned(),
+        subject: subject.to_owned(),
+        client: None,
+        device: None,
+        session: None,
+        proposal: None,
+        invocation: None,
+        action: None,
+        arguments_sha256: None,
+        preview_sha256: account.preview,
+        decided_by: account.by.map(|by| by.as_str().to_owned()),
+        reason: None,
+        epoch: None,
+        signature: account.signature.as_ref().map(hex),
+        actor: account.actor.map(str::to_owned),
+        created_at: tx.now,
+        prev_hash,
+        hash: prev_hash,
+    })
+}
+
+/// Returns the number and the hash of the last event.
+fn head(db: &Db<'_>) -> Result<(i64, Digest), Error> {
+    let last = db.query_one(
+        "SELECT seq, hash FROM relay_audit_events \
+         WHERE seq = (SELECT max(seq) FROM relay_audit_events)",
+        params! {},
+        |row| Ok((row.get("seq")?, row.get("hash")?)),
+    )?;
+    Ok(last.unwrap_or((0, BEGINNING.into())))
+}
+
+fn add(tx: &Tx<'_>, event: &RelayAuditEvent, account: &Account<'_>) -> Result<(), Error> {
+    tx.execute(
+        "INSERT INTO relay_audit_events (seq, event, subject, client, device_id, session_id, \
+            proposal_id, invocation_id, action, arguments_sha256, preview_sha256, decided_by, \
+            reason, epoch, signature, actor, created_at, prev_hash, hash) \
+         VALUES (:seq, :event, :subject, :client, :device, :session, :proposal, :invocation, \
+            :action, :arguments, :preview, :by, :reason, :epoch, :signature, :actor, :now, \
+            :prev_hash, :hash)",
+        params! {
+            ":seq": event.seq,
+            ":event": event.event,
+            ":subject": event.subject,
+            ":client": event.client,
+            ":device": event.device,
+            ":session": event.session,
+            ":proposal": event.proposal,
+            ":invocation": event.invocation,
+            ":action": event.action,
+            ":arguments": event.arguments_sha256,
+            ":preview": event.preview_sha256,
+            ":by": event.decided_by,
+            ":reason": event.reason,
+            ":epoch": event.epoch,
+            ":signature": account.signature,
+            ":actor": event.actor,
+            ":now": event.created_at,
+            ":prev_hash": event.prev_hash,
+            ":hash": hash(event)?,
+        },
+    )?;
+    Ok(())
+}
+
+/// Returns the hash that an event must have. Members that are null are left out, so that an event keeps its hash when
+/// a later version knows more members.
+pub(in crate::store) fn hash(event: &RelayAuditEvent) -> Result<Digest, Error> {
+    let Ok(Value::Object(mut members)) = serde_json::to_value(event) else {
+        return Err(Error::Row("relay audit event"));
+    };
+    members.retain(|name, value| !value.is_null() && name != "hash" && name != "prevHash");
+    let mut hashed = event.prev_hash.as_bytes().to_vec();
+    hashed.extend(json::canonical(&Value::Object(members)));
+    Ok(sha256::of(&hashed))
+}
+
+/// Returns at most `limit` events behind the one of that number, the oldest first; of one that cannot be read only
+/// its number.
+pub(in crate::store) fn after(
+    db: &Db<'_>,
+    seq: i64,
+    limit: u32,
+) -> Result<Vec<(i64, Option<RelayAuditEvent>)>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM relay_audit_events WHERE seq > :seq ORDER BY seq LIMIT +:limit"
+    );
+    db.query(&sql, params! { ":seq": seq, ":limit": limit }, |row| {
+        Ok((row.get("seq")?, read(row).ok()))
+    })
+}
+
+/// Returns at most `limit` events before the one of that number, the newest first.
+pub(in crate::store) fn before(
+    db: &Db<'_>,
+    seq: i64,
+    limit: i64,
+) -> Result<Vec<RelayAuditEvent>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM relay_audit_events WHERE seq < :seq ORDER BY seq DESC LIMIT +:limit"
+    );
+    db.query(&sql, params! { ":seq": seq, ":limit": limit }, read)
+}
+
+/// Returns the event of that number.
+pub(in crate::store) fn find(db: &Db<'_>, seq: i64) -> Result<Option<RelayAuditEvent>, Error> {
+    let sql = format!("SELECT {COLUMNS} FROM relay_audit_events WHERE seq = :seq");
+    db.query_one(&sql, params! { ":seq": seq }, read)
+}
+
+fn read(row: &Row<'_>) -> Result<RelayAuditEvent, Error> {
+    let signature: Option<[u8; 64]> = row.get("signature")?;
+    Ok(RelayAuditEvent {
+        seq: row.get("seq")?,
+        event: row.get("event")?,
+        subject: row.get("subject")?,
+        client: row.get("client")?,
+        device: row.get("device_id")?,
+        session: row.get("session_id")?,
+        proposal: row.get("proposal_id")?,
+        invocation: row.get("invocation_id")?,
+        action: row.get("action")?,
+        arguments_sha256: row.get("arguments_sha256")?,
+        preview_sha256: row.get("preview_sha256")?,
+        decided_by: row.get("decided_by")?,
+        reason: row.get("reason")?,
+        epoch: row.get("epoch")?,
+        signature: signature.as_ref().map(hex),
+        actor: row.get("actor")?,
+        created_at: row.get("created_at")?,
+        prev_hash: row.get("prev_hash")?,
+        hash: row.get("hash")?,
+    })
+}
+
+fn hex(signature: &[u8; 64]) -> String {
+    signature.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,217 @@
+//! What happens to steps: each decision is carried out with its grant, its audit event, and what follows for the steps
+//! behind.
+
+use std::time::Duration;
+
+use crate::domain::id::ProposalId;
+use crate::domain::relay::grant::Change;
+use crate::domain::relay::invocation::{self, Event, Outcome, State, ToPlugin};
+use crate::domain::relay::proposal::{self, Next};
+use crate::domain::relay::{CloseCode, grant};
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::{self, Account};
+use crate::store::rows::relay::sessions::Session;
+use crate::store::rows::relay::steps::{self, Step};
+use crate::store::rows::relay::{grants, proposals};
+use crate::store::sql::{Tx, params};
+use crate::store::types::relay::{Changed, Effects, Tell};
+
+/// In whose session something happens, who did it, and how long a grant that is minted can be claimed.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct Scene<'a> {
+    pub(in crate::store) session: &'a Session,
+    pub(in crate::store) account: Account<'a>,
+    pub(in crate::store) grant_time: Duration,
+}
+
+impl<'a> Scene<'a> {
+    /// Where nothing is approved.
+    pub(in crate::store) const fn new(session: &'a Session, account: Account<'a>) -> Self {
+        Self { session, account, grant_time: Duration::ZERO }
+    }
+}
+
+/// A step and what is decided about it.
+pub(in crate::store) type Decided = (Step, Outcome);
+
+/// Decides about each step before anything of it is carried out.
+pub(in crate::store) fn decide(
+    tx: &Tx<'_>,
+    session: &Session,
+    steps: Vec<Step>,
+    event: impl Fn(&Step) -> Option<Event>,
+) -> Vec<Decided> {
+    let decided = steps.into_iter().filter_map(|step| {
+        let event = event(&step)?;
+        let outcome = invocation::decide(&step.facts(session), &event, tx.now);
+        Some((step, outcome))
+    });
+    decided.collect()
+}
+
+/// Returns how the socket is closed, if a decision about any step says that its plugin broke the protocol.
+pub(in crate::store) fn closes(decided: &[Decided]) -> Option<CloseCode> {
+    decided.iter().find_map(|(_, outcome)| match outcome.plugin {
+        Some(ToPlugin::Close(code)) => Some(code),
+        _ => None,
+    })
+}
+
+/// Carries decisions out, and what they mean for the steps behind.
+pub(in crate::store) fn carry_out(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    decided: Vec<Decided>,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    let mut changed = Vec::new();
+    for (mut step, outcome) in decided {
+        apply(tx, scene, &mut step, &outcome, effects)?;
+        if outcome.to.is_some() {
+            changed.push((step.proposal, step.position, step.state));
+        }
+    }
+    let mut touched: Vec<ProposalId> = Vec::new();
+    for (proposal, position, state) in changed {
+        follow(tx, scene.session, (proposal, position), state, effects)?;
+        if !touched.contains(&proposal) {
+            touched.push(proposal);
+        }
+    }
+    touched.into_iter().try_for_each(|proposal| proposals::refresh(tx, proposal))
+}
+
+/// The same for something that happens to one step.
+pub(in crate::store) fn happens(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    step: Step,
+    event: Event,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    let decided = decide(tx, scene.session, vec![step], |_| Some(event));
+    carry_out(tx, scene, decided, effects)
+}
+
+/// What the end of a step means for those behind it.
+fn follow(
+    tx: &mut Tx<'_>,
+    session: &Session,
+    (proposal, position): (ProposalId, u32),
+    state: State,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    match proposal::after(state) {
+        Next::Wait => Ok(()),
+        Next::Begin => grants::begin_turn(tx, proposal, position.saturating_add(1)),
+        Next::Cancel => {
+            let mut behind = steps::of_proposal(tx, proposal)?;
+            behind.retain(|step| step.position > position);
+            let scene = Scene::new(session, Account::default());
+            for (mut step, outcome) in decide(tx, session, behind, |_| Some(Event::StepFailed)) {
+                apply(tx, &scene, &mut step, &outcome, effects)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Carries one decision out. What a claim does to the grant was done before.
+pub(in crate::store) fn apply(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    step: &mut Step,
+    outcome: &Outcome,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    change_grant(tx, scene, step, outcome.grant, effects)?;
+    if let Some(to) = outcome.to {
+        write(tx, step, to, outcome)?;
+        match to {
+            State::Shown => proposals::note_preview(tx, step.proposal, scene.account.preview)?,
+            State::Proposed => proposals::note_preview(tx, step.proposal, None)?,
+            _ => {}
+        }
+        let event = outcome.audit.ok_or(Error::Row("relay audit event"))?;
+        audit::step(tx, event, (scene.session, step), outcome.reason, &scene.account)?;
+        effects.unchanged = None;
+        effects.changed.push(Changed {
+            invocation: step.id,
+            proposal: step.proposal,
+            effect: step.effect,
+            state: to,
+        });
+    } else if effects.changed.is_empty() && outcome.reason.is_some() {
+        effects.unchanged = outcome.reason;
+    }
+    tell(scene.session, step, outcome, effects);
+    Ok(())
+}
+
+fn change_grant(
+    tx: &mut Tx<'_>,
+    scene: &Scene<'_>,
+    step: &mut Step,
+    change: Option<Change>,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    match (change, step.grant.as_mut()) {
+        (None | Some(Change::Claim), _) => Ok(()),
+        (Some(Change::Mint), None) => {
+            step.grant = Some(grants::mint(tx, scene.session, step, scene.grant_time)?);
+            Ok(())
+        }
+        (Some(change @ (Change::Spend | Change::Kill)), Some(grant)) => {
+            grants::end(tx, grant, change)?;
+            if grant.state == grant::State::Claimed {
+                for session in grants::waiting_for(tx, grant.lane)? {
+                    if !effects.free_for.contains(&session) {
+                        effects.free_for.push(session);
+                    }
+                }
+            }
+            Ok(())
+        }
+        (Some(_), _) => Err(Error::Row("relay grant")),
+    }
+}
+
+/// Writes the new state, if the old one still stands. What was asked for goes with the end.
+fn write(tx: &Tx<'_>, step: &mut Step, to: State, outcome: &Outcome) -> Result<(), Error> {
+    let changed = tx.execute(
+        "UPDATE relay_invocations SET state = :to, reason = :reason, is_late = :is_late, \
+            arguments = CASE WHEN :is_terminal THEN NULL ELSE arguments END, updated_at = :now \
+         WHERE invocation_id = :id AND state = :from",
+        params! {
+            ":id": step.id,
+            ":from": step.state,
+            ":to": to,
+            ":reason": outcome.reason,
+            ":is_late": outcome.is_late,
+            ":is_terminal": to.is_terminal(),
+            ":now": tx.now,
+        },
+    )?;
+    step.state = to;
+    if changed == 1 { Ok(()) } else { Err(Error::Row("relay invocation")) }
+}
+
+fn tell(session: &Session, step: &Step, outcome: &Outcome, effects: &mut Effects) {
+    let grant = step.grant.map(|grant| grant.id);
+    let tell = match (outcome.plugin, grant) {
+        (Some(ToPlugin::Withdraw(why)), _) => Tell::Withdraw(step.proposal, why),
+        (Some(ToPlugin::Close(code)), _) => Tell::Close(code),
+        (Some(ToPlugin::Settled), Some(grant)) => Tell::Settled(grant),
+        (Some(ToPlugin::Execute), Some(grant)) => Tell::Execute {
+            grant,
+            invocation: step.id,
+            arguments_sha256: step.arguments_sha256,
+            effect: step.effect,
+        },
+        (Some(ToPlugin::Settled | ToPlugin::Execute), None) | (None, _) => return,
+    };
+    let tell = (session.held(), tell);
+    if !effects.tell.contains(&tell) {
+        effects.tell.push(tell);
+    }
+}

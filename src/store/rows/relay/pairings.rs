@@ -1,0 +1,140 @@
+//! Pairings: their rows.
+
+use crate::domain::digest::Digest;
+use crate::domain::id::{PairingId, RelaySessionId};
+use crate::domain::relay::Tool;
+use crate::domain::relay::pairing::State;
+use crate::domain::time::Timestamp;
+use crate::store::error::Error;
+use crate::store::sql::{Db, Row, Tx, params};
+use crate::store::types::relay::{NewPairing, Point};
+
+/// A pairing.
+pub(in crate::store) struct Pairing {
+    pub(in crate::store) id: PairingId,
+    pub(in crate::store) key: Point,
+    pub(in crate::store) tool: Tool,
+    /// The session that gets another file.
+    pub(in crate::store) session: Option<RelaySessionId>,
+    pub(in crate::store) state: State,
+    /// Who typed the code, or whose device it is.
+    pub(in crate::store) subject: Option<String>,
+    pub(in crate::store) client: Option<String>,
+    /// Of the time that its state has.
+    pub(in crate::store) expires_at: Timestamp,
+}
+
+/// How a pairing begins: with a code, or claimed by a subject for a session that there is, or for a new one.
+#[derive(Clone, Copy)]
+pub(in crate::store) enum Beginning<'a> {
+    Code(Digest),
+    Subject(&'a str, Option<RelaySessionId>),
+}
+
+/// Pairings: columns and tables.
+const PAIRINGS: &str = "pairing_id, public_key, tool, session_id, state, subject, client, expires_at \
+    FROM relay_pairings";
+
+/// Returns a pairing.
+pub(in crate::store) fn find(db: &Db<'_>, id: PairingId) -> Result<Option<Pairing>, Error> {
+    let sql = format!("SELECT {PAIRINGS} WHERE pairing_id = :id");
+    db.query_one(&sql, params! { ":id": id }, read)
+}
+
+/// Returns the pairing that offers a code.
+pub(in crate::store) fn offering(db: &Db<'_>, code: Digest) -> Result<Option<Pairing>, Error> {
+    let sql = format!("SELECT {PAIRINGS} WHERE code_sha256 = :code AND state = 'offered'");
+    db.query_one(&sql, params! { ":code": code }, read)
+}
+
+/// Returns up to so many open pairings whose time is over.
+pub(in crate::store) fn expired(tx: &Tx<'_>, limit: u32) -> Result<Vec<Pairing>, Error> {
+    let sql = format!(
+        "SELECT {PAIRINGS} WHERE finished_at IS NULL AND expires_at <= :now \
+         ORDER BY expires_at LIMIT +:limit"
+    );
+    tx.query(&sql, params! { ":now": tx.now, ":limit": limit }, read)
+}
+
+fn read(row: &Row<'_>) -> Result<Pairing, Error> {
+    Ok(Pairing {
+        id: row.get("pairing_id")?,
+        key: row.get("public_key")?,
+        tool: row.get("tool")?,
+        session: row.get("session_id")?,
+        state: row.get("state")?,
+        subject: row.get("subject")?,
+        client: row.get("client")?,
+        expires_at: row.get("expires_at")?,
+    })
+}
+
+/// Counts the pairings whose time is not over.
+pub(in crate::store) fn open(tx: &Tx<'_>) -> Result<u32, Error> {
+    tx.value(
+        "SELECT count(*) FROM relay_pairings WHERE finished_at IS NULL AND expires_at > :now",
+        params! { ":now": tx.now },
+    )
+}
+
+/// Adds a pairing. Returns `false` if another one offers the same code.
+pub(in crate::store) fn insert(
+    tx: &Tx<'_>,
+    pairing: &NewPairing,
+    beginning: Beginning<'_>,
+) -> Result<bool, Error> {
+    let (code, subject, session, state) = match beginning {
+        Beginning::Code(code) => (Some(code), None, None, State::Offered),
+        Beginning::Subject(subject, session) => (None, Some(subject), session, State::Claimed),
+    };
+    let inserted = tx.execute(
+        "INSERT INTO relay_pairings (pairing_id, code_sha256, public_key, tool, session_id, state, \
+            subject, client, expires_at, created_at) \
+         VALUES (:id, :code, :key, :tool, :session, :state, :subject, :client, :expires_at, :now) \
+         ON CONFLICT (code_sha256) WHERE state = 'offered' DO NOTHING",
+        params! {
+            ":id": pairing.id,
+            ":code": code,
+            ":key": pairing.key,
+            ":tool": pairing.tool,
+            ":session": session,
+            ":state": state,
+            ":subject": subject,
+            ":client": subject.map(|_| ""),
+            ":expires_at": pairing.expires_at,
+            ":now": tx.now,
+        },
+    )?;
+    Ok(inserted == 1)
+}
+
+/// Notes who typed the code, and until when the person can confirm.
+pub(in crate::store) fn claim(
+    tx: &Tx<'_>,
+    pairing: &Pairing,
+    (subject, client): (&str, &str),
+    until: Timestamp,
+) -> Result<(), Error> {
+    let changed = tx.execute(
+        "UPDATE relay_pairings SET state = 'claimed', subject = :subject, client = :client, \
+            expires_at = :until \
+         WHERE pairing_id = :id AND state = 'offered'",
+        params! {
+            ":id": pairing.id,
+            ":subject": subject,
+            ":client": client,
+            ":until": until,
+        },
+    )?;
+    if changed == 1 { Ok(()) } else { Err(Error::Row("relay pairing")) }
+}
+
+/// Ends a pairing.
+pub(in crate::store) fn finish(tx: &Tx<'_>, pairing: &Pairing, to: State) -> Result<(), Error> {
+    let changed = tx.execute(
+        "UPDATE relay_pairings SET state = :to, finished_at = :now \
+         WHERE pairing_id = :id AND state = :from",
+        params! { ":id": pairing.id, ":from": pairing.state, ":to": to, ":now": tx.now },
+    )?;
+    if changed == 1 { Ok(()) } else { Err(Error::Row("relay pairing")) }
+}

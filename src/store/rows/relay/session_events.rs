@@ -1,0 +1,133 @@
+//! What happens to a session, and with it to everything that hangs on it. One transaction.
+
+use crate::domain::id::{GrantId, PageInstanceId};
+use crate::domain::relay::invocation::{self, Entry, Journal};
+use crate::domain::relay::session::{self, Event, Outcome, Toward};
+use crate::domain::relay::{AuditEvent, CloseCode};
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::{self, Account};
+use crate::store::rows::relay::invocations::{self, Scene};
+use crate::store::rows::relay::sessions::{self, Session};
+use crate::store::rows::relay::steps::{self, Step};
+use crate::store::sql::Tx;
+use crate::store::types::relay::{Effects, Tell};
+
+/// A page that returns.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct Returning<'a> {
+    pub(in crate::store) page: PageInstanceId,
+    /// What its journal says; `None` where that is not known, and its silence proves nothing.
+    pub(in crate::store) journal: Option<&'a [(GrantId, Entry)]>,
+}
+
+/// Carries out what happens to a session, other than that a page returns. Returns how the socket on which it came is
+/// closed, if it is.
+pub(in crate::store) fn happens(
+    tx: &mut Tx<'_>,
+    session: &mut Session,
+    event: Event,
+    account: &Account<'_>,
+    effects: &mut Effects,
+) -> Result<Option<CloseCode>, Error> {
+    carry_out(tx, session, event, None, account, effects)
+}
+
+/// Carries out that a page has proved itself for a session. Returns how its socket is closed, if it is.
+pub(in crate::store) fn returns(
+    tx: &mut Tx<'_>,
+    session: &mut Session,
+    returning: Returning<'_>,
+    effects: &mut Effects,
+) -> Result<Option<CloseCode>, Error> {
+    carry_out(tx, session, Event::Proved, Some(returning), &Account::default(), effects)
+}
+
+fn carry_out(
+    tx: &mut Tx<'_>,
+    session: &mut Session,
+    event: Event,
+    returning: Option<Returning<'_>>,
+    account: &Account<'_>,
+    effects: &mut Effects,
+) -> Result<Option<CloseCode>, Error> {
+    let change = match session::decide(session.state, event) {
+        Outcome::Change(change) => change,
+        Outcome::Close(code) => return Ok(Some(code)),
+        Outcome::Unchanged => return Ok(None),
+    };
+    let before = session.held();
+    if let Some(code) = change.close_old {
+        effects.tell.push((before, Tell::Close(code)));
+    }
+    session.state = change.to;
+    session.epoch = session.epoch.saturating_add(u32::from(change.is_new_epoch));
+    if let Some(returning) = returning {
+        session.page = returning.page;
+    }
+    sessions::update(tx, session, before)?;
+    if let Some(event) = change.audit {
+        audit::session(tx, event, session, account)?;
+    }
+    if change.ends_allowance && sessions::end_allowance(tx, session.id)? {
+        session.allowance = None;
+        audit::session(tx, AuditEvent::AllowanceEnded, session, account)?;
+    }
+    for toward in change.invocations {
+        happens_to_steps(tx, session, *toward, returning, effects)?;
+    }
+    Ok(None)
+}
+
+fn happens_to_steps(
+    tx: &mut Tx<'_>,
+    session: &Session,
+    toward: Toward,
+    returning: Option<Returning<'_>>,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    let event = match toward {
+        Toward::SocketClosed => invocation::Event::SocketClosed,
+        Toward::FileChanged => invocation::Event::FileChanged,
+        Toward::Revoked => invocation::Event::Revoked,
+        Toward::Returned => return settle_journal(tx, session, returning, effects),
+    };
+    let open = steps::open(tx, session.id)?;
+    let decided = invocations::decide(tx, session, open, |_| Some(event));
+    invocations::carry_out(tx, &Scene::new(session, Account::default()), decided, effects)
+}
+
+/// Takes in what a page that returns knows of the grants that were claimed.
+fn settle_journal(
+    tx: &mut Tx<'_>,
+    session: &Session,
+    returning: Option<Returning<'_>>,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    let Some(returning) = returning else { return Ok(()) };
+    let entries = returning.journal.unwrap_or_default();
+    let mut claimed = steps::open(tx, session.id)?;
+    claimed.extend(steps::unknown(tx, session.id)?);
+    for (grant, _) in entries {
+        match steps::of_grant(tx, *grant)? {
+            Some(step) if step.session == session.id => {
+                if claimed.iter().all(|other| other.id != step.id) {
+                    claimed.push(step);
+                }
+            }
+            // Of another session of the device, which takes it in when a page returns to it.
+            Some(_) => {}
+            // It ended so long ago that its row was deleted.
+            None => effects.tell.push((session.held(), Tell::Settled(*grant))),
+        }
+    }
+    let journal = |step: &Step| {
+        let grant = step.grant?;
+        let claimed_for = grant.claimed_for?;
+        Some(invocation::Event::Returned(match returning.journal {
+            Some(entries) => Journal::read(entries, grant.id, claimed_for, returning.page),
+            None => Journal::SilentOtherPage,
+        }))
+    };
+    let decided = invocations::decide(tx, session, claimed, journal);
+    invocations::carry_out(tx, &Scene::new(session, Account::default()), decided, effects)
+}

@@ -1,0 +1,187 @@
+//! Sessions: their rows and their allowances.
+
+use crate::domain::digest::Digest;
+use crate::domain::id::{DeviceId, PageInstanceId, RelaySessionId};
+use crate::domain::relay::allowance::Allowance;
+use crate::domain::relay::{Tool, session};
+use crate::domain::time::Timestamp;
+use crate::store::error::Error;
+use crate::store::sql::{Db, Row, Tx, params};
+use crate::store::types::relay::{Held, NewAllowance};
+
+/// A session with what the rules must know of it.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Session {
+    pub(in crate::store) id: RelaySessionId,
+    pub(in crate::store) device: DeviceId,
+    pub(in crate::store) subject: String,
+    pub(in crate::store) tool: Tool,
+    pub(in crate::store) lane: Digest,
+    pub(in crate::store) state: session::State,
+    pub(in crate::store) epoch: u32,
+    /// The page whose socket was accepted last.
+    pub(in crate::store) page: PageInstanceId,
+    pub(in crate::store) allowance: Option<Allowance>,
+}
+
+impl Session {
+    /// Names the socket that holds it, or held it last.
+    pub(in crate::store) const fn held(&self) -> Held {
+        Held { session: self.id, epoch: self.epoch }
+    }
+
+    /// Says whether it is over.
+    pub(in crate::store) const fn has_ended(&self) -> bool {
+        matches!(self.state, session::State::Ended)
+    }
+
+    /// Says whether it has a socket.
+    pub(in crate::store) const fn has_socket(&self) -> bool {
+        matches!(self.state, session::State::Connected | session::State::Suspended)
+    }
+}
+
+/// Sessions: columns and tables.
+const SESSIONS: &str = "s.session_id, s.device_id, s.subject, s.tool, s.lane, s.state, s.epoch, s.page, \
+        a.page AS allowance_page, a.expires_at AS allowance_until \
+    FROM relay_sessions s LEFT JOIN relay_allowances a ON a.session_id = s.session_id";
+
+/// Returns a session.
+pub(in crate::store) fn find(db: &Db<'_>, id: RelaySessionId) -> Result<Option<Session>, Error> {
+    let sql = format!("SELECT {SESSIONS} WHERE s.session_id = :id");
+    db.query_one(&sql, params! { ":id": id }, read)
+}
+
+/// Returns the session that a socket holds; `None` once another socket was accepted, or none is left.
+pub(in crate::store) fn held(db: &Db<'_>, held: Held) -> Result<Option<Session>, Error> {
+    Ok(find(db, held.session)?
+        .filter(|session| session.epoch == held.epoch && session.has_socket()))
+}
+
+/// Returns the newest session of a device and lane that has not ended.
+pub(in crate::store) fn of_lane(
+    db: &Db<'_>,
+    device: DeviceId,
+    lane: Digest,
+) -> Result<Option<Session>, Error> {
+    let sql = format!(
+        "SELECT {SESSIONS} WHERE s.device_id = :device AND s.lane = :lane AND s.state <> 'ended' \
+         ORDER BY s.id DESC LIMIT 1"
+    );
+    db.query_one(&sql, params! { ":device": device, ":lane": lane }, read)
+}
+
+/// Returns the sessions of a device that have not ended.
+pub(in crate::store) fn of_device(db: &Db<'_>, device: DeviceId) -> Result<Vec<Session>, Error> {
+    let sql = format!("SELECT {SESSIONS} WHERE s.device_id = :device AND s.state <> 'ended'");
+    db.query(&sql, params! { ":device": device }, read)
+}
+
+/// Returns up to so many sessions that were last used before an instant and have not ended.
+pub(in crate::store) fn unused(
+    db: &Db<'_>,
+    before: Timestamp,
+    limit: u32,
+) -> Result<Vec<Session>, Error> {
+    let sql = format!(
+        "SELECT {SESSIONS} WHERE s.last_seen_at < :before AND s.state <> 'ended' \
+         ORDER BY s.last_seen_at LIMIT +:limit"
+    );
+    db.query(&sql, params! { ":before": before, ":limit": limit }, read)
+}
+
+fn read(row: &Row<'_>) -> Result<Session, Error> {
+    let page: Option<PageInstanceId> = row.get("allowance_page")?;
+    let until: Option<Timestamp> = row.get("allowance_until")?;
+    Ok(Session {
+        id: row.get("session_id")?,
+        device: row.get("device_id")?,
+        subject: row.get("subject")?,
+        tool: row.get("tool")?,
+        lane: row.get("lane")?,
+        state: row.get("state")?,
+        epoch: row.get("epoch")?,
+        page: row.get("page")?,
+        allowance: page.zip(until).map(|(page, until)| Allowance { page, until }),
+    })
+}
+
+/// Adds a session.
+pub(in crate::store) fn insert(tx: &Tx<'_>, session: &Session) -> Result<(), Error> {
+    tx.execute(
+        "INSERT INTO relay_sessions (session_id, device_id, subject, tool, lane, state, epoch, \
+            page, created_at, last_seen_at) \
+         VALUES (:id, :device, :subject, :tool, :lane, :state, :epoch, :page, :now, :now)",
+        params! {
+            ":id": session.id,
+            ":device": session.device,
+            ":subject": session.subject,
+            ":tool": session.tool,
+            ":lane": session.lane,
+            ":state": session.state,
+            ":epoch": session.epoch,
+            ":page": session.page,
+            ":now": tx.now,
+        },
+    )?;
+    Ok(())
+}
+
+/// Writes what of a session changes, unless another epoch has begun.
+pub(in crate::store) fn update(tx: &Tx<'_>, session: &Session, before: Held) -> Result<(), Error> {
+    let changed = tx.execute(
+        "UPDATE relay_sessions SET state = :state, epoch = :epoch, page = :page, lane = :lane, \
+            last_seen_at = :now, ended_at = CASE WHEN :state = 'ended' THEN :now END \
+         WHERE session_id = :id AND epoch = :before AND state <> 'ended'",
+        params! {
+            ":id": session.id,
+            ":before": before.epoch,
+            ":state": session.state,
+            ":epoch": session.epoch,
+            ":page": session.page,
+            ":lane": session.lane,
+            ":now": tx.now,
+        },
+    )?;
+    if changed == 1 { Ok(()) } else { Err(Error::Row("relay session")) }
+}
+
+/// Notes that a session was used.
+pub(in crate::store) fn note_used(tx: &Tx<'_>, id: RelaySessionId) -> Result<(), Error> {
+    tx.execute(
+        "UPDATE relay_sessions SET last_seen_at = :now WHERE session_id = :id",
+        params! { ":id": id, ":now": tx.now },
+    )?;
+    Ok(())
+}
+
+/// Gives a session an allowance in place of the one that it may have.
+pub(in crate::store) fn give_allowance(
+    tx: &Tx<'_>,
+    id: RelaySessionId,
+    given: &NewAllowance,
+    until: Timestamp,
+) -> Result<(), Error> {
+    tx.execute(
+        "INSERT INTO relay_allowances (session_id, page, expires_at, signature, created_at) \
+         VALUES (:id, :page, :until, :signature, :now) \
+         ON CONFLICT (session_id) DO UPDATE SET page = excluded.page, \
+            expires_at = excluded.expires_at, signature = excluded.signature, \
+            created_at = excluded.created_at",
+        params! {
+            ":id": id,
+            ":page": given.page,
+            ":until": until,
+            ":signature": given.signature,
+            ":now": tx.now,
+        },
+    )?;
+    Ok(())
+}
+
+/// Ends a session's allowance. Returns whether it had one.
+pub(in crate::store) fn end_allowance(tx: &Tx<'_>, id: RelaySessionId) -> Result<bool, Error> {
+    let ended =
+        tx.execute("DELETE FROM relay_allowances WHERE session_id = :id", params! { ":id": id })?;
+    Ok(ended > 0)
+}

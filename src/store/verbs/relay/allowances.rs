@@ -1,0 +1,34 @@
+//! Allowances: a person's leave to read a session for a while.
+
+use crate::domain::relay::DecidedBy;
+use crate::domain::relay::allowance::{self, Outcome};
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::{self, Account};
+use crate::store::rows::relay::sessions;
+use crate::store::sql::Tx;
+use crate::store::types::relay::{Effects, Held, NewAllowance};
+
+impl Store {
+    /// Gives a session's page leave to approve reads by itself, or ends that leave. Nothing changes if another socket was
+    /// accepted since.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_allow(&self, held: Held, allowance: NewAllowance) -> Result<Effects, Error> {
+        self.write(move |tx| allow(tx, held, &allowance).map(|()| Effects::default()))
+    }
+}
+
+fn allow(tx: &Tx<'_>, held: Held, given: &NewAllowance) -> Result<(), Error> {
+    let Some(session) = sessions::held(tx, held)? else { return Ok(()) };
+    let outcome = allowance::decide(session.allowance.is_some(), given.length, tx.now);
+    match outcome {
+        Outcome::Give(until) => sessions::give_allowance(tx, session.id, given, until)?,
+        Outcome::End => sessions::end_allowance(tx, session.id).map(|_| ())?,
+        Outcome::Unchanged => {}
+    }
+    let signature = Some(given.signature);
+    let account = Account { signature, ..Account::of(DecidedBy::Person) };
+    outcome.audit().map_or(Ok(()), |event| audit::session(tx, event, &session, &account))
+}

@@ -1,0 +1,142 @@
+//! Decisions: what a plugin says of a proposal. It is about all of its steps or about none.
+
+use std::time::Duration;
+
+use crate::domain::digest::Digest;
+use crate::domain::id::ProposalId;
+use crate::domain::relay::invocation::{Event, State};
+use crate::domain::relay::{CloseCode, DecidedBy};
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::Account;
+use crate::store::rows::relay::invocations::{self, Decided, Scene};
+use crate::store::rows::relay::sessions::Session;
+use crate::store::rows::relay::{claims, sessions, steps};
+use crate::store::sql::{Tx, params};
+use crate::store::types::relay::{Effects, Held, SignedVerdict, Tell, Verdict};
+
+impl Store {
+    /// Notes that the card of a proposal stood on the screen, with what it showed.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_shown(
+        &self,
+        held: Held,
+        proposal: ProposalId,
+        preview: Digest,
+    ) -> Result<Effects, Error> {
+        self.write(move |tx| {
+            let mut effects = Effects::default();
+            let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
+            let event = Event::Shown(preview);
+            let Some(decided) = decide(tx, &session, proposal, event, &mut effects)? else {
+                return Ok(effects);
+            };
+            let account = Account { preview: Some(preview), ..Account::default() };
+            invocations::carry_out(tx, &Scene::new(&session, account), decided, &mut effects)?;
+            Ok(effects)
+        })
+    }
+
+    /// Takes in what was decided about a proposal: the approval with its signature, the grants, and the claim of the first
+    /// step if nothing else is in flight. A grant can be claimed for `grant_time` once its turn has come.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_decide(
+        &self,
+        held: Held,
+        verdict: SignedVerdict,
+        grant_time: Duration,
+    ) -> Result<Effects, Error> {
+        self.write(move |tx| {
+            let mut effects = Effects::default();
+            let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
+            take_in(tx, &session, &verdict, grant_time, &mut effects)?;
+            if !effects.changed.is_empty() {
+                claims::claim_due(tx, &session, held, &mut effects)?;
+            }
+            Ok(effects)
+        })
+    }
+}
+
+/// Decides about every step of a proposal of the session; `None` if the plugin broke the protocol, and is told so.
+fn decide(
+    tx: &Tx<'_>,
+    session: &Session,
+    proposal: ProposalId,
+    event: Event,
+    effects: &mut Effects,
+) -> Result<Option<Vec<Decided>>, Error> {
+    let mut found = steps::of_proposal(tx, proposal)?;
+    found.retain(|step| step.session == session.id);
+    let is_known = !found.is_empty();
+    let decided = invocations::decide(tx, session, found, |_| Some(event));
+    let closes = invocations::closes(&decided).or((!is_known).then_some(CloseCode::BadFrame));
+    Ok(match closes {
+        None => Some(decided),
+        Some(code) => {
+            effects.tell.push((session.held(), Tell::Close(code)));
+            None
+        }
+    })
+}
+
+fn take_in(
+    tx: &mut Tx<'_>,
+    session: &Session,
+    signed: &SignedVerdict,
+    grant_time: Duration,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    let (event, by) = match signed.verdict {
+        Verdict::Approve(approval) => (Event::Approve(approval), approval.by),
+        Verdict::Deny(signed) => (Event::Deny(signed), DecidedBy::Person),
+        Verdict::CannotShow(signed, reason) => {
+            (Event::CannotShow(signed, reason), DecidedBy::Plugin)
+        }
+    };
+    let Some(decided) = decide(tx, session, signed.proposal, event, effects)? else {
+        return Ok(());
+    };
+    let is_decision = |(_, outcome): &Decided| {
+        matches!(outcome.to, Some(State::Approved | State::Denied | State::Failed))
+    };
+    if let Some((step, _)) = decided.iter().find(|decided| is_decision(decided)) {
+        keep(tx, session, (&step.subject, &step.client), signed, by)?;
+        sessions::note_used(tx, session.id)?;
+    }
+    let (preview, signature) = (Some(signed.preview), Some(signed.signature));
+    let account = Account { preview, signature, ..Account::of(by) };
+    let scene = Scene { session, account, grant_time };
+    invocations::carry_out(tx, &scene, decided, effects)
+}
+
+/// Keeps a decision. The table has one row for each proposal, so there is no second one.
+fn keep(
+    tx: &Tx<'_>,
+    session: &Session,
+    (subject, client): (&str, &str),
+    signed: &SignedVerdict,
+    by: DecidedBy,
+) -> Result<(), Error> {
+    tx.execute(
+        "INSERT INTO relay_approvals (proposal_id, subject, client, decision, decided_by, \
+            preview_sha256, epoch, signature, created_at) \
+         VALUES (:proposal, :subject, :client, :decision, :by, :preview, :epoch, :signature, :now)",
+        params! {
+            ":proposal": signed.proposal,
+            ":subject": subject,
+            ":client": client,
+            ":decision": signed.decision(),
+            ":by": by,
+            ":preview": signed.preview,
+            ":epoch": session.epoch,
+            ":signature": signed.signature,
+            ":now": tx.now,
+        },
+    )?;
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Devices: which key is whose, and that one is revoked.
+
+use crate::domain::id::DeviceId;
+use crate::domain::relay::device::Revocation;
+use crate::domain::relay::{AuditEvent, device, session};
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::{self, Account};
+use crate::store::rows::relay::{devices, session_events, sessions};
+use crate::store::sql::Tx;
+use crate::store::types::relay::{Device, Effects, Point};
+
+impl Store {
+    /// Returns the device that has this key; `None` if no person has paired it. A revoked one is returned too.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_device(&self, key: &Point) -> Result<Option<Device>, Error> {
+        self.read(|db| devices::of_key(db, key))
+    }
+
+    /// Revokes a device for ever, at the request of the operator `by`: its sessions end, its sockets are closed. Returns
+    /// `None` if there is no such device, and no effects if it was revoked before.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_revoke_device(
+        &self,
+        device: DeviceId,
+        by: &str,
+    ) -> Result<Option<Effects>, Error> {
+        let by = by.to_owned();
+        self.write(move |tx| {
+            devices::find(tx, device)?.map(|device| revoke(tx, &device, &by)).transpose()
+        })
+    }
+}
+
+fn revoke(tx: &mut Tx<'_>, device: &Device, by: &str) -> Result<Effects, Error> {
+    let mut effects = Effects::default();
+    if device::revoke(device.state) == Revocation::Unchanged {
+        return Ok(effects);
+    }
+    let account = Account::operator(by);
+    devices::revoke(tx, device.id)?;
+    audit::device(tx, AuditEvent::DeviceRevoked, device, None, &account)?;
+    for mut session in sessions::of_device(tx, device.id)? {
+        let event = session::Event::Revoked;
+        session_events::happens(tx, &mut session, event, &account, &mut effects)?;
+    }
+    Ok(effects)
+}

@@ -1,0 +1,113 @@
+//! Whatever has an end by time: pairings, proposals, grants, what runs, and sessions that are not used.
+
+use std::time::Duration;
+
+use crate::domain::id::InvocationId;
+use crate::domain::relay::invocation::Event;
+use crate::domain::relay::pairing::{self, Outcome};
+use crate::domain::relay::session;
+use crate::domain::time::Timestamp;
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::Account;
+use crate::store::rows::relay::invocations::{self, Scene};
+use crate::store::rows::relay::steps::{self, Step};
+use crate::store::rows::relay::{grants, pairings, proposals, session_events, sessions};
+use crate::store::sql::Tx;
+use crate::store::types::relay::Effects;
+
+/// Items of each kind that one call ends at most, so that it does not hold up its group.
+const BATCH: u32 = 100;
+
+impl Store {
+    /// Ends what its time is over for, up to 100 of each kind, and sessions that were not used for `session_kept`. Returns
+    /// whether there may be more. It claims nothing: [`Effects::free_for`] says who may.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_expire(&self, session_kept: Duration) -> Result<(Effects, bool), Error> {
+        self.write(move |tx| {
+            let mut effects = Effects::default();
+            let counts = [
+                end_pairings(tx, &mut effects)?,
+                end_proposals(tx, &mut effects)?,
+                end_grants(tx, &mut effects)?,
+                end_running(tx, &mut effects)?,
+                end_sessions(tx, tx.now.minus(session_kept), &mut effects)?,
+            ];
+            let full = usize::try_from(BATCH).unwrap_or(usize::MAX);
+            effects.unchanged = None;
+            Ok((effects, counts.into_iter().any(|count| count >= full)))
+        })
+    }
+}
+
+fn end_pairings(tx: &Tx<'_>, effects: &mut Effects) -> Result<usize, Error> {
+    let expired = pairings::expired(tx, BATCH)?;
+    for pairing in &expired {
+        let event = pairing::Event::TimeOver;
+        let outcome = pairing::decide(pairing.state, event, pairing.expires_at, tx.now);
+        if let Outcome::End(to, _) = outcome {
+            pairings::finish(tx, pairing, to)?;
+            effects.pairings.push(pairing.id);
+        }
+    }
+    Ok(expired.len())
+}
+
+fn end_proposals(tx: &mut Tx<'_>, effects: &mut Effects) -> Result<usize, Error> {
+    let expired = proposals::expired(tx, BATCH)?;
+    for proposal in &expired {
+        let steps = steps::of_proposal(tx, *proposal)?;
+        happens(tx, steps, Event::Expires, effects)?;
+    }
+    Ok(expired.len())
+}
+
+fn end_grants(tx: &mut Tx<'_>, effects: &mut Effects) -> Result<usize, Error> {
+    let expired = grants::expired(tx, BATCH)?;
+    each(tx, &expired, Event::Expires, effects)?;
+    Ok(expired.len())
+}
+
+fn end_running(tx: &mut Tx<'_>, effects: &mut Effects) -> Result<usize, Error> {
+    let overdue = grants::overdue(tx, BATCH)?;
+    each(tx, &overdue, Event::DeadlinePasses, effects)?;
+    Ok(overdue.len())
+}
+
+fn end_sessions(tx: &mut Tx<'_>, before: Timestamp, effects: &mut Effects) -> Result<usize, Error> {
+    let mut unused = sessions::unused(tx, before, BATCH)?;
+    for session in &mut unused {
+        let event = session::Event::Unused;
+        session_events::happens(tx, session, event, &Account::default(), effects)?;
+    }
+    Ok(unused.len())
+}
+
+fn each(
+    tx: &mut Tx<'_>,
+    invocations: &[InvocationId],
+    event: Event,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    for invocation in invocations {
+        // Read only now: a step that was ended before may have ended this one too.
+        let step = steps::find(tx, *invocation)?;
+        happens(tx, step.into_iter().collect(), event, effects)?;
+    }
+    Ok(())
+}
+
+/// Something happens to steps of one session.
+fn happens(
+    tx: &mut Tx<'_>,
+    steps: Vec<Step>,
+    event: Event,
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    let Some(first) = steps.first() else { return Ok(()) };
+    let session = sessions::find(tx, first.session)?.ok_or(Error::Row("relay session"))?;
+    let decided = invocations::decide(tx, &session, steps, |_| Some(event));
+    invocations::carry_out(tx, &Scene::new(&session, Account::default()), decided, effects)
+}

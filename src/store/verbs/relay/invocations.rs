@@ -1,0 +1,172 @@
+//! Invocations: how they are carried out, taken back, and seen by those who proposed them.
+
+use crate::domain::id::{GrantId, InvocationId, ProposalId};
+use crate::domain::relay::invocation::{Event, Report};
+use crate::domain::relay::{CloseCode, DecidedBy, grant};
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::Account;
+use crate::store::rows::relay::invocations::{self, Scene};
+use crate::store::rows::relay::steps::Step;
+use crate::store::rows::relay::{claims, sessions, steps};
+use crate::store::sql::{Row, Tx, params};
+use crate::store::types::relay::{Effects, GrantFor, Held, OwnInvocation, Tell};
+
+/// What a subject sees of invocations: columns and tables.
+const OWN: &str = "i.invocation_id, i.proposal_id, i.position, i.session_id, i.action, i.state, \
+        i.reason, i.is_late, i.created_at, i.updated_at, p.expires_at \
+    FROM relay_invocations i JOIN relay_proposals p ON p.proposal_id = i.proposal_id";
+
+impl Store {
+    /// Returns what a grant of this session that was claimed is for; `None` for any other grant.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_grant(&self, held: Held, grant: GrantId) -> Result<Option<GrantFor>, Error> {
+        let is_claimed = |step: &Step| {
+            let state = step.grant.map(|grant| grant.state);
+            let was_claimed = matches!(state, Some(grant::State::Claimed | grant::State::Spent));
+            step.session == held.session && was_claimed
+        };
+        self.read(|db| {
+            let step = steps::of_grant(db, grant)?.filter(is_claimed);
+            Ok(step.map(|step| GrantFor { invocation: step.id, action: step.action }))
+        })
+    }
+
+    /// Takes in how the plugin says that a step ended. The time of the next step begins, or the steps behind it end; then
+    /// what waits in the session is claimed.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_report(
+        &self,
+        held: Held,
+        grant: GrantId,
+        report: Report,
+    ) -> Result<Effects, Error> {
+        self.write(move |tx| {
+            let mut effects = Effects::default();
+            let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
+            match steps::of_grant(tx, grant)?.filter(|step| step.session == session.id) {
+                None => effects.tell.push((held, Tell::Close(CloseCode::BadFrame))),
+                Some(step) => {
+                    let scene = Scene::new(&session, Account::default());
+                    invocations::happens(tx, &scene, step, Event::Result(report), &mut effects)?;
+                    if !effects.changed.is_empty() {
+                        claims::claim_due(tx, &session, held, &mut effects)?;
+                    }
+                }
+            }
+            Ok(effects)
+        })
+    }
+
+    /// Claims what waits in a session, if its turn has come and nothing else is in flight.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_claim_due(&self, held: Held) -> Result<Effects, Error> {
+        self.write(move |tx| {
+            let mut effects = Effects::default();
+            if let Some(session) = sessions::held(tx, held)? {
+                effects.unchanged = claims::claim_due(tx, &session, held, &mut effects)?;
+            }
+            Ok(effects)
+        })
+    }
+
+    /// Takes an invocation back for the subject who proposed it, with all steps of its proposal that have not begun.
+    /// Returns `None` if the subject has no such invocation. What runs already goes on: if nothing else was left to
+    /// take back, the effects say `too_late`.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_cancel(
+        &self,
+        subject: &str,
+        invocation: InvocationId,
+    ) -> Result<Option<Effects>, Error> {
+        let subject = subject.to_owned();
+        self.write(move |tx| {
+            let found = steps::find(tx, invocation)?.filter(|step| step.subject == subject);
+            let account = Account::of(DecidedBy::Caller);
+            found.map(|step| take_back(tx, &step, Event::CallerCancels, account)).transpose()
+        })
+    }
+
+    /// Denies an invocation at the request of the operator `by`, with all steps of its proposal that have not begun.
+    /// Returns `None` if there is no such invocation; otherwise as [`Store::relay_cancel`].
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_deny(&self, invocation: InvocationId, by: &str) -> Result<Option<Effects>, Error> {
+        let by = by.to_owned();
+        self.write(move |tx| {
+            let found = steps::find(tx, invocation)?;
+            let account = Account::operator(&by);
+            found.map(|step| take_back(tx, &step, Event::OperatorDenies, account)).transpose()
+        })
+    }
+
+    /// Returns the steps of a subject's proposal, in order; none if the subject has no such proposal.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_steps_of(
+        &self,
+        subject: &str,
+        proposal: ProposalId,
+    ) -> Result<Vec<OwnInvocation>, Error> {
+        let sql = format!(
+            "SELECT {OWN} WHERE i.proposal_id = :proposal AND p.subject = :subject ORDER BY i.position"
+        );
+        let params = params! { ":proposal": proposal, ":subject": subject };
+        self.read(|db| db.query(&sql, params, own))
+    }
+
+    /// Returns a subject's invocation; `None` if the subject has none of this id.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_invocation_of(
+        &self,
+        subject: &str,
+        invocation: InvocationId,
+    ) -> Result<Option<OwnInvocation>, Error> {
+        let sql =
+            format!("SELECT {OWN} WHERE i.invocation_id = :invocation AND p.subject = :subject");
+        let params = params! { ":invocation": invocation, ":subject": subject };
+        self.read(|db| db.query_one(&sql, params, own))
+    }
+}
+
+fn take_back(
+    tx: &mut Tx<'_>,
+    step: &Step,
+    event: Event,
+    account: Account<'_>,
+) -> Result<Effects, Error> {
+    let session = sessions::find(tx, step.session)?.ok_or(Error::Row("relay session"))?;
+    let mut effects = Effects::default();
+    let steps = steps::of_proposal(tx, step.proposal)?;
+    let decided = invocations::decide(tx, &session, steps, |_| Some(event));
+    invocations::carry_out(tx, &Scene::new(&session, account), decided, &mut effects)?;
+    Ok(effects)
+}
+
+fn own(row: &Row<'_>) -> Result<OwnInvocation, Error> {
+    Ok(OwnInvocation {
+        id: row.get("invocation_id")?,
+        proposal: row.get("proposal_id")?,
+        position: row.get("position")?,
+        session: row.get("session_id")?,
+        action: row.get("action")?,
+        state: row.get("state")?,
+        reason: row.get("reason")?,
+        is_late: row.get("is_late")?,
+        expires_at: row.get("expires_at")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}

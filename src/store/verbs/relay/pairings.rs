@@ -1,0 +1,221 @@
+//! Pairings: a code is offered, typed elsewhere, and confirmed in the plugin; or a known device asks for another file.
+
+use crate::domain::digest::Digest;
+use crate::domain::id::{PairingId, RelaySessionId};
+use crate::domain::relay::pairing::{self, CLAIMED, Event, Outcome, State};
+use crate::domain::relay::{AuditEvent, CloseCode, DecidedBy, device, session};
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::{self, Account};
+use crate::store::rows::relay::pairings::{Beginning, Pairing};
+use crate::store::rows::relay::session_events::{self, Returning};
+use crate::store::rows::relay::sessions::Session;
+use crate::store::rows::relay::{devices, pairings, sessions};
+use crate::store::sql::Tx;
+use crate::store::types::relay::{
+    Begins, ClaimedPairing, Device, Effects, NewPairing, Opened, Paired, PairingAnswer, TooMany,
+};
+
+/// Pairings that are open at once. With so many codes and the limits on guesses, guessing one is hopeless.
+const OPEN_MAX: u32 = 200;
+
+impl Store {
+    /// Begins a pairing. Refused when 200 are open.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_begin_pairing(&self, pairing: NewPairing) -> Result<Result<(), TooMany>, Error> {
+        self.write(move |tx| {
+            if pairings::open(tx)? >= OPEN_MAX {
+                return Ok(Err(TooMany));
+            }
+            let device = match pairing.begins {
+                Begins::Offered(_) => None,
+                Begins::Claimed(device, _) => devices::find(tx, device)?,
+            };
+            let beginning = match (&pairing.begins, &device) {
+                (Begins::Offered(code), _) => Beginning::Code(*code),
+                (Begins::Claimed(_, session), Some(device)) => {
+                    Beginning::Subject(&device.subject, *session)
+                }
+                (Begins::Claimed(..), None) => return Err(Error::Row("relay device")),
+            };
+            // The same code twice: so rare that being told to come again is good enough.
+            Ok(if pairings::insert(tx, &pairing, beginning)? { Ok(()) } else { Err(TooMany) })
+        })
+    }
+
+    /// Claims the pairing that offers a code, for the subject who typed it. From now on the person has a minute to confirm
+    /// in the plugin. `None` for a wrong, used or expired code alike.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_claim_pairing(
+        &self,
+        code: Digest,
+        subject: &str,
+        client: &str,
+    ) -> Result<Option<ClaimedPairing>, Error> {
+        let who = (subject.to_owned(), client.to_owned());
+        self.write(move |tx| {
+            let Some(pairing) = pairings::offering(tx, code)? else { return Ok(None) };
+            match pairing::decide(pairing.state, Event::CodeTyped, pairing.expires_at, tx.now) {
+                Outcome::Claim => {
+                    let until = tx.now.plus(CLAIMED);
+                    pairings::claim(tx, &pairing, (&who.0, &who.1), until)?;
+                    Ok(pairings::find(tx, pairing.id)?.and_then(claimed))
+                }
+                _ => Ok(None),
+            }
+        })
+    }
+
+    /// Returns a pairing that is claimed and open; `None` before its code was typed, and after its end.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_pairing(&self, id: PairingId) -> Result<Option<ClaimedPairing>, Error> {
+        let now = self.clock.now();
+        let open = |found: &Pairing| found.state == State::Claimed && now < found.expires_at;
+        self.read(|db| Ok(pairings::find(db, id)?.filter(open).and_then(claimed)))
+    }
+
+    /// Takes in what the person answered in the plugin. With yes the device and its session come into being, as far as they
+    /// are not there yet; a session that the pairing names gets the new lane, and keeps epoch and socket.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_answer_pairing(&self, answer: PairingAnswer) -> Result<Paired, Error> {
+        self.write(move |tx| self::answer(tx, &answer))
+    }
+
+    /// Ends a pairing whose socket has closed, unless it has ended.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_close_pairing(&self, id: PairingId) -> Result<(), Error> {
+        self.write(move |tx| {
+            let Some(pairing) = pairings::find(tx, id)? else { return Ok(()) };
+            match pairing::decide(pairing.state, Event::SocketClosed, pairing.expires_at, tx.now) {
+                Outcome::End(to, _) => pairings::finish(tx, &pairing, to),
+                _ => Ok(()),
+            }
+        })
+    }
+}
+
+fn claimed(pairing: Pairing) -> Option<ClaimedPairing> {
+    Some(ClaimedPairing {
+        id: pairing.id,
+        subject: pairing.subject?,
+        client: pairing.client?,
+        tool: pairing.tool,
+        expires_at: pairing.expires_at,
+    })
+}
+
+fn answer(tx: &mut Tx<'_>, answer: &PairingAnswer) -> Result<Paired, Error> {
+    let Some(pairing) = pairings::find(tx, answer.id)? else {
+        return Ok(Paired::Close(CloseCode::BadFrame));
+    };
+    let event = if answer.accept { Event::Confirmed } else { Event::Refused };
+    match pairing::decide(pairing.state, event, pairing.expires_at, tx.now) {
+        Outcome::Pair => {}
+        Outcome::End(to, code) => {
+            pairings::finish(tx, &pairing, to)?;
+            return Ok(Paired::Close(code.unwrap_or(CloseCode::PairingExpired)));
+        }
+        Outcome::Close(code) => return Ok(Paired::Close(code)),
+        Outcome::Claim | Outcome::NotFound | Outcome::Unchanged => {
+            return Ok(Paired::Close(CloseCode::BadFrame));
+        }
+    }
+    let device = match bind(tx, &pairing, answer)? {
+        Ok(device) => device,
+        Err(code) => {
+            pairings::finish(tx, &pairing, State::Expired)?;
+            return Ok(Paired::Close(code));
+        }
+    };
+    pairings::finish(tx, &pairing, State::Confirmed)?;
+    open_session(tx, &pairing, &device, answer)
+}
+
+/// Returns the device that has the key; it is made if there is none. The close code says why it cannot be this subject's.
+fn bind(
+    tx: &Tx<'_>,
+    pairing: &Pairing,
+    answer: &PairingAnswer,
+) -> Result<Result<Device, CloseCode>, Error> {
+    let subject = pairing.subject.clone().ok_or(Error::Row("relay pairing"))?;
+    Ok(match devices::of_key(tx, &pairing.key)? {
+        Some(known) if known.state == device::State::Revoked => Err(CloseCode::Revoked),
+        // Another subject was faster with the same plugin, in another tab.
+        Some(known) if known.subject != subject => Err(CloseCode::PairingExpired),
+        Some(known) => Ok(known),
+        None => {
+            let device = Device { id: answer.device, subject, state: device::State::Active };
+            devices::insert(tx, &device, &pairing.key, pairing.tool)?;
+            let account = Account::of(DecidedBy::Person);
+            let client = pairing.client.as_deref();
+            audit::device(tx, AuditEvent::DevicePaired, &device, client, &account)?;
+            Ok(device)
+        }
+    })
+}
+
+fn open_session(
+    tx: &mut Tx<'_>,
+    pairing: &Pairing,
+    device: &Device,
+    answer: &PairingAnswer,
+) -> Result<Paired, Error> {
+    if let Some(id) = pairing.session {
+        return change_file(tx, id, device, answer);
+    }
+    if let Some(mut session) = sessions::of_lane(tx, device.id, answer.lane)? {
+        let mut effects = Effects::default();
+        // The journal of this page came with its proof and is not here; its silence proves nothing.
+        let returning = Returning { page: answer.page, journal: None };
+        let close = session_events::returns(tx, &mut session, returning, &mut effects)?;
+        return Ok(close.map_or_else(|| Paired::Ready(opened(session, effects)), Paired::Close));
+    }
+    let session = Session {
+        id: answer.session,
+        device: device.id,
+        subject: device.subject.clone(),
+        tool: pairing.tool,
+        lane: answer.lane,
+        state: session::State::Connected,
+        epoch: 1,
+        page: answer.page,
+        allowance: None,
+    };
+    sessions::insert(tx, &session)?;
+    let account = Account::of(DecidedBy::Person);
+    audit::session(tx, AuditEvent::SessionOpened, &session, &account)?;
+    Ok(Paired::Ready(opened(session, Effects::default())))
+}
+
+/// A connected session becomes one of another file. What was proposed in the old one has ended before.
+fn change_file(
+    tx: &Tx<'_>,
+    id: RelaySessionId,
+    device: &Device,
+    answer: &PairingAnswer,
+) -> Result<Paired, Error> {
+    let found = sessions::find(tx, id)?;
+    let found = found.filter(|session| session.device == device.id && session.has_socket());
+    let Some(mut session) = found else {
+        return Ok(Paired::Close(CloseCode::NoSuchSession));
+    };
+    session.lane = answer.lane;
+    sessions::update(tx, &session, session.held())?;
+    let account = Account::of(DecidedBy::Person);
+    audit::session(tx, AuditEvent::SessionOpened, &session, &account)?;
+    Ok(Paired::Ready(opened(session, Effects::default())))
+}
+
+fn opened(session: Session, effects: Effects) -> Opened {
+    Opened { session: session.id, epoch: session.epoch, subject: session.subject, effects }
+}

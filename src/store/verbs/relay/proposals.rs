@@ -1,0 +1,161 @@
+//! Proposals: what callers ask for, and what waits for a person.
+
+use crate::domain::id::{InvocationId, ProposalId};
+use crate::domain::relay::AuditEvent;
+use crate::domain::relay::invocation::State;
+use crate::domain::relay::proposal::{
+    self, Admission, COOLING_OFF, Facts, Refusal, WAITING_OF_SESSION_MAX,
+};
+use crate::domain::time::Timestamp;
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::{self, Account};
+use crate::store::rows::relay::sessions::Session;
+use crate::store::rows::relay::{proposals, sessions, steps};
+use crate::store::sql::{Db, Row, Tx, params};
+use crate::store::types::relay::{Held, NewProposal, Proposed, Waiting, WaitingStep};
+
+/// Most denials of a client that are looked at, the newest.
+const DENIALS_READ_MAX: u32 = 100;
+
+impl Store {
+    /// Keeps what a caller proposes, for a person to decide about. The same call again, while the first has not ended, is
+    /// the first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_propose(&self, proposal: NewProposal) -> Result<Proposed, Error> {
+        self.write(move |tx| propose(tx, &proposal))
+    }
+
+    /// Returns the proposals of a session that wait for a decision and whose time is not over, the oldest first, at most
+    /// 8; none once another socket was accepted.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_waiting(&self, held: Held) -> Result<Vec<Waiting>, Error> {
+        let now = self.clock.now();
+        self.read(|db| db.snapshot(|db| waiting(db, held, now)))
+    }
+}
+
+fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
+    let found = sessions::find(tx, proposal.session)?;
+    let session = found.filter(|session| session.subject == proposal.subject);
+    let same = same_call(tx, proposal)?;
+    let facts = Facts {
+        same_call: same.map(|(_, invocation, state)| (invocation, state)),
+        session: session.as_ref().map(|session| session.state),
+        rests_until: rests_until(tx, proposal)?,
+        waiting_of_session: tx.value(
+            "SELECT count(*) FROM relay_proposals WHERE session_id = :session AND is_waiting = 1",
+            params! { ":session": proposal.session },
+        )?,
+        waiting_of_subject: tx.value(
+            "SELECT count(*) FROM relay_proposals WHERE subject = :subject AND is_waiting = 1",
+            params! { ":subject": proposal.subject },
+        )?,
+    };
+    match (proposal::admit(&facts, tx.now), same, session) {
+        (Admission::Propose, _, Some(session)) => {
+            insert(tx, proposal, &session).map(|()| Proposed::Made)
+        }
+        (Admission::Join(_), Some((same, ..)), _) => Ok(Proposed::Same(same)),
+        (Admission::Refuse(why), ..) => Ok(Proposed::Refused {
+            why,
+            waiting: facts.waiting_of_session.max(facts.waiting_of_subject),
+            rests_until: facts.rests_until.filter(|_| why == Refusal::CoolingOff),
+        }),
+        (Admission::Propose | Admission::Join(_), ..) => Err(Error::Row("relay session")),
+    }
+}
+
+/// Returns the same call that has not ended, and one of its steps that has not.
+fn same_call(
+    tx: &Tx<'_>,
+    proposal: &NewProposal,
+) -> Result<Option<(ProposalId, InvocationId, State)>, Error> {
+    tx.query_one(
+        "SELECT p.proposal_id, i.invocation_id, i.state \
+         FROM relay_proposals p JOIN relay_invocations i ON i.proposal_id = p.proposal_id \
+         WHERE p.subject = :subject AND p.client = :client AND p.session_id = :session \
+            AND p.digest = :digest AND p.finished_at IS NULL \
+            AND i.state IN ('proposed', 'shown', 'approved', 'running') \
+         LIMIT 1",
+        params! {
+            ":subject": proposal.subject,
+            ":client": proposal.client,
+            ":session": proposal.session,
+            ":digest": proposal.digest,
+        },
+        |row| Ok((row.get("proposal_id")?, row.get("invocation_id")?, row.get("state")?)),
+    )
+}
+
+fn rests_until(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Option<Timestamp>, Error> {
+    let mut denials: Vec<Timestamp> = tx.query(
+        "SELECT created_at FROM relay_approvals \
+         WHERE subject = :subject AND client = :client AND created_at > :since \
+            AND decision = 'denied' AND decided_by = 'person' \
+         ORDER BY created_at DESC LIMIT +:limit",
+        params! {
+            ":subject": proposal.subject,
+            ":client": proposal.client,
+            ":since": tx.now.minus(COOLING_OFF.saturating_mul(2)),
+            ":limit": DENIALS_READ_MAX,
+        },
+        |row| row.get("created_at"),
+    )?;
+    denials.reverse();
+    Ok(proposal::rests_until(&denials, tx.now))
+}
+
+fn insert(tx: &Tx<'_>, proposal: &NewProposal, session: &Session) -> Result<(), Error> {
+    proposals::insert(tx, proposal)?;
+    sessions::note_used(tx, session.id)?;
+    for step in steps::of_proposal(tx, proposal.id)? {
+        let account = Account::default();
+        audit::step(tx, AuditEvent::Proposed, (session, &step), None, &account)?;
+    }
+    Ok(())
+}
+
+fn waiting(db: &Db<'_>, held: Held, now: Timestamp) -> Result<Vec<Waiting>, Error> {
+    if sessions::held(db, held)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let mut waiting = db.query(
+        "SELECT proposal_id, client, expires_at FROM relay_proposals \
+         WHERE session_id = :session AND is_waiting = 1 AND expires_at > :now \
+         ORDER BY id LIMIT +:limit",
+        params! { ":session": held.session, ":now": now, ":limit": WAITING_OF_SESSION_MAX },
+        |row| {
+            Ok(Waiting {
+                id: row.get("proposal_id")?,
+                client: row.get("client")?,
+                expires_at: row.get("expires_at")?,
+                steps: Vec::new(),
+            })
+        },
+    )?;
+    for proposal in &mut waiting {
+        proposal.steps = db.query(
+            "SELECT invocation_id, action, effect, arguments, arguments_sha256 \
+             FROM relay_invocations \
+             WHERE proposal_id = :proposal AND state IN ('proposed', 'shown') ORDER BY position",
+            params! { ":proposal": proposal.id },
+            waiting_step,
+        )?;
+    }
+    Ok(waiting)
+}
+
+fn waiting_step(row: &Row<'_>) -> Result<WaitingStep, Error> {
+    Ok(WaitingStep {
+        id: row.get("invocation_id")?,
+        action: row.get("action")?,
+        effect: row.get("effect")?,
+        arguments: row.get("arguments")?,
+        arguments_sha256: row.get("arguments_sha256")?,
+    })
+}

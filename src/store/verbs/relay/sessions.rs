@@ -1,0 +1,148 @@
+//! Sessions: pages come and go, and what a person sees of their own.
+
+use crate::domain::id::RelaySessionId;
+use crate::domain::relay::session::Event;
+use crate::domain::relay::{CloseCode, DecidedBy, device};
+use crate::domain::time::Timestamp;
+use crate::store::Store;
+use crate::store::error::Error;
+use crate::store::rows::relay::audit::Account;
+use crate::store::rows::relay::session_events::{self, Returning};
+use crate::store::rows::relay::sessions::Session;
+use crate::store::rows::relay::{claims, devices, sessions};
+use crate::store::sql::{Row, Tx, params};
+use crate::store::types::relay::{Arrival, Arrived, Effects, Held, Opened, OwnSession, Tell};
+
+/// Sessions that a subject is shown.
+const OWN_MAX: u32 = 100;
+
+impl Store {
+    /// Lets a page that has proved its device's key take up its session: the one it remembers, or the device's own for the
+    /// open file. Its epoch rises, a socket that it had before is closed, and the journal settles what was claimed.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_arrive(&self, arrival: Arrival) -> Result<Arrived, Error> {
+        self.write(move |tx| arrive(tx, &arrival))
+    }
+
+    /// Carries out what happens to a session on its socket: it closes, its page does not answer or answers again, another
+    /// file is open, or the person ends it. Any other event changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_session_event(&self, held: Held, event: Event) -> Result<Effects, Error> {
+        self.write(move |tx| happens(tx, held, event))
+    }
+
+    /// Ends a session at the request of the operator `by`. Returns `None` if there is no such session, and no effects if
+    /// it had ended before.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_end_session(
+        &self,
+        session: RelaySessionId,
+        by: &str,
+    ) -> Result<Option<Effects>, Error> {
+        let by = by.to_owned();
+        self.write(move |tx| {
+            let Some(mut session) = sessions::find(tx, session)? else { return Ok(None) };
+            let (account, mut effects) = (Account::operator(&by), Effects::default());
+            let event = Event::Revoked;
+            session_events::happens(tx, &mut session, event, &account, &mut effects)?;
+            Ok(Some(effects))
+        })
+    }
+
+    /// Returns the newest 100 sessions of a subject that have not ended, the newest first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_sessions_of(&self, subject: &str) -> Result<Vec<OwnSession>, Error> {
+        let now = self.clock.now();
+        self.read(|db| {
+            db.query(
+                "SELECT s.session_id, s.tool, s.state, s.epoch, a.expires_at AS allowance_until \
+                 FROM relay_sessions s LEFT JOIN relay_allowances a \
+                    ON a.session_id = s.session_id AND a.page = s.page AND a.expires_at > :now \
+                 WHERE s.subject = :subject AND s.state <> 'ended' \
+                 ORDER BY s.id DESC LIMIT +:limit",
+                params! { ":subject": subject, ":now": now, ":limit": OWN_MAX },
+                own,
+            )
+        })
+    }
+}
+
+fn own(row: &Row<'_>) -> Result<OwnSession, Error> {
+    let until: Option<Timestamp> = row.get("allowance_until")?;
+    Ok(OwnSession {
+        id: row.get("session_id")?,
+        tool: row.get("tool")?,
+        state: row.get("state")?,
+        epoch: row.get("epoch")?,
+        allowance_until: until,
+    })
+}
+
+fn arrive(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Arrived, Error> {
+    let device = devices::find(tx, arrival.device)?;
+    if device.is_none_or(|device| device.state != device::State::Active) {
+        return Ok(Arrived::Close(CloseCode::Revoked));
+    }
+    devices::note_seen(tx, arrival.device)?;
+    let mut session = match find(tx, arrival)? {
+        Found::Session(session) => session,
+        Found::None => return Ok(Arrived::Ask),
+        Found::NotThis => return Ok(Arrived::Close(CloseCode::NoSuchSession)),
+    };
+    let mut effects = Effects::default();
+    let returning = Returning { page: arrival.page, journal: Some(&arrival.journal) };
+    if let Some(code) = session_events::returns(tx, &mut session, returning, &mut effects)? {
+        return Ok(Arrived::Close(code));
+    }
+    let Session { id: session, epoch, subject, .. } = session;
+    Ok(Arrived::Ready(Opened { session, epoch, subject, effects }))
+}
+
+/// Which session a page may take up.
+enum Found {
+    Session(Session),
+    /// There is none for the open file.
+    None,
+    /// The one that it remembers is not there, not its device's, or over.
+    NotThis,
+}
+
+fn find(tx: &Tx<'_>, arrival: &Arrival) -> Result<Found, Error> {
+    let Some(remembered) = arrival.session else {
+        let Some(lane) = arrival.lane else { return Ok(Found::None) };
+        let found = sessions::of_lane(tx, arrival.device, lane)?;
+        return Ok(found.map_or(Found::None, Found::Session));
+    };
+    let found = sessions::find(tx, remembered)?;
+    Ok(match found.filter(|session| session.device == arrival.device && !session.has_ended()) {
+        None => Found::NotThis,
+        Some(session) if arrival.lane == Some(session.lane) => Found::Session(session),
+        Some(_) => Found::None,
+    })
+}
+
+fn happens(tx: &mut Tx<'_>, held: Held, event: Event) -> Result<Effects, Error> {
+    let mut effects = Effects::default();
+    let Some(mut session) = sessions::held(tx, held)? else { return Ok(effects) };
+    let account = match event {
+        Event::SocketClosed | Event::PongsMissed | Event::PongAgain | Event::FileChanged => {
+            Account::default()
+        }
+        Event::Bye => Account::of(DecidedBy::Person),
+        Event::Proved | Event::Revoked | Event::Unused => return Ok(effects),
+    };
+    let closed = session_events::happens(tx, &mut session, event, &account, &mut effects)?;
+    effects.tell.extend(closed.map(|code| (held, Tell::Close(code))));
+    if event == Event::PongAgain {
+        claims::claim_due(tx, &session, held, &mut effects)?;
+    }
+    Ok(effects)
+}
