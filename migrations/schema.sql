@@ -445,6 +445,8 @@ CREATE TABLE relay_sessions (
 ) STRICT;
 -- What retention deletes.
 CREATE INDEX relay_sessions_ended ON relay_sessions (ended_at, id) WHERE state = 'ended';
+-- What sockets hold: each process looks whether its own still do.
+CREATE INDEX relay_sessions_held ON relay_sessions (session_id) WHERE state IN ('connected', 'suspended');
 -- The session that a page comes back to, and the sessions of a device that is revoked.
 CREATE INDEX relay_sessions_of_device ON relay_sessions (device_id, lane, id) WHERE state <> 'ended';
 -- The sessions of a person.

@@ -11,12 +11,14 @@ mod error;
 mod lists;
 mod readiness;
 mod receive;
+pub mod relay;
 mod request_states;
 mod slo;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::app::relay::Relay;
 use crate::auth::operator::{Operators, Principal};
 use crate::auth::shared_secret;
 use crate::domain::slo::Report;
@@ -92,6 +94,8 @@ pub struct App {
     pub reconciliation_configuration_valid: bool,
     /// Who is woken.
     pub wakes: Wakes,
+    /// Nothing means that the relay is off.
+    pub relay: Option<Arc<Relay>>,
     /// Counters.
     pub metrics: Arc<Metrics>,
     /// Semaphore for requests that check cards, [`CARD_CHECKS_MAX`] of them.

@@ -10,6 +10,7 @@ mod crew;
 mod descriptors;
 mod forge;
 pub mod mcp;
+mod relay;
 mod self_check;
 mod sockets;
 
@@ -22,9 +23,10 @@ use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::app::relay::OpenError as OpenRelayError;
 use crate::app::{App, CARD_CHECKS_MAX, Refused, Wakes};
 use crate::auth::operator::Operators;
-use crate::config::Config;
+use crate::config::{Config, ForgeConfig, ReconciliationConfig, WorkConfig};
 use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::forge::{client, intake, results};
 use crate::daemon::mcp::Mcp;
@@ -35,7 +37,7 @@ use crate::forge::client::Client;
 use crate::forge::settings::ClientError;
 use crate::http::mcp::Endpoint;
 use crate::http::message::Service;
-use crate::http::relay::plugin::Plugin;
+use crate::http::relay::Relay;
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlServer};
 use crate::http::server::limits::{ControlLimits, TcpLimits};
@@ -82,6 +84,9 @@ pub enum Error {
     /// What was handed over is no TCP socket that listens.
     #[error("cannot use a socket that the service manager hands over")]
     HandedOver(#[source] io::Error),
+    /// The relay's key cannot be had.
+    #[error("cannot open the relay")]
+    Relay(#[source] OpenRelayError),
     /// The control socket cannot be served.
     #[error("cannot serve the control socket")]
     Control(#[source] io::Error),
@@ -97,7 +102,7 @@ impl Error {
         match self {
             Self::Store(error) => error.needs_a_person(),
             Self::Forge(_) | Self::StrangeSocket(_) | Self::HandedOver(_) => true,
-            Self::Listen(..) | Self::Control(_) | Self::Start(..) => false,
+            Self::Listen(..) | Self::Relay(_) | Self::Control(_) | Self::Start(..) => false,
         }
     }
 }
@@ -187,6 +192,7 @@ impl Running {
         };
         let listeners = sockets::listen(handed_over, wanted)?;
         let tcp_addresses = addresses(&listeners)?;
+        let relay = relay::open(config.relay.as_ref(), &store, &clock, &metrics)?;
         let app = Arc::new(App {
             store: store.clone(),
             clock: Arc::clone(&clock),
@@ -194,6 +200,7 @@ impl Running {
             intake: config.forge.as_ref().map(intake),
             results: config.forge.as_ref().map_or(Ok(None), |forge| results(forge, &clock))?,
             reconciliation_configuration_valid: config.reconciliation.is_some(),
+            relay: relay.clone(),
             wakes: wakes.clone(),
             metrics: Arc::clone(&metrics),
             card_checks: Semaphore::new(CARD_CHECKS_MAX),
@@ -205,8 +212,8 @@ impl Running {
         let mcp = mcp::open(config.mcp.as_ref(), config.protocol, public, &app)?;
         let endpoint = mcp.served.as_ref().map(|(_, endpoint)| Arc::clone(endpoint));
         let public_url = config.mcp.and_then(|mcp| mcp.public_url);
-        let plugin = config.relay.and_then(|relay| Plugin::new(public_url, relay.tool_origins));
-        let router = router(&app, config.operator_hosts, mcp, plugin);
+        let served = relay::serve(relay.as_ref(), config.relay, public_url, public.port());
+        let router = router(&app, config.operator_hosts, mcp, served);
         let socket = config.control_socket;
         let control = control::start(&socket, Arc::clone(&router), ControlLimits::default())
             .map_err(Error::Control)?;
@@ -214,27 +221,19 @@ impl Running {
         let tcp = tcp::start(listeners, &router, limits)
             .map_err(|error| Error::Start("the HTTP server", error))?;
         let mut crew = Crew { metrics, workers: Vec::new() };
-        if let (Some(forge), Some(settings)) = (forge, &config.forge) {
-            if settings.webhook_redelivery {
-                crew.start_redelivery(&store, Arc::<Client>::clone(&forge), &clock)?;
-            }
-            let forge: Arc<dyn Forge> = forge;
-            crew.start_forge_workers(&store, &wakes, &forge, settings, &config.work)?;
-            if let Some(reconciliation) = &config.reconciliation {
-                crew.start_reconcilers(&store, &wakes, &forge, &clock, settings, reconciliation)?;
-            }
+        if let Some(forge) = forge {
+            start_forge(
+                &mut crew,
+                forge,
+                &app,
+                config.forge.as_ref(),
+                config.reconciliation.as_ref(),
+                &config.work,
+            )?;
         }
-        let sweep = Sweep {
-            store: store.clone(),
-            retention: config.work.retention,
-            delay_max,
-            metrics: Arc::clone(&crew.metrics),
-        };
-        crew.start(Box::new(sweep), Notify::new(), SWEEP_POLL)?;
-        let slo =
-            Slo::new(store.clone(), Arc::clone(&clock), Arc::clone(&crew.metrics), app.slo.clone());
-        crew.start(Box::new(slo), Notify::new(), config.work.slo_poll)?;
+        start_upkeep(&mut crew, &app, &config.work, delay_max)?;
         mcp::start_sweep(&mut crew, endpoint.as_ref())?;
+        relay::start_tick(&mut crew, relay.as_ref())?;
         let check = SelfCheck { store, socket, tcp_addresses };
         crew.start(Box::new(check), Notify::new(), self_check_poll())?;
         Ok(Self { app, tcp, control, mcp: endpoint, workers: crew.workers, clock })
@@ -248,6 +247,9 @@ impl Running {
         self.app.drain();
         for worker in &self.workers {
             worker.wake.stop();
+        }
+        if let Some(relay) = &self.app.relay {
+            relay.stop();
         }
         if let Some(mcp) = &self.mcp {
             mcp.stop();
@@ -264,6 +266,45 @@ impl Running {
             log::warn!(event = "daemon.store_left"; "the store did not finish in time; what was acknowledged is on disk");
         }
     }
+}
+
+/// Starts what speaks to the forge.
+fn start_forge(
+    crew: &mut Crew,
+    client: Arc<Client>,
+    app: &App,
+    settings: Option<&ForgeConfig>,
+    reconciliation: Option<&ReconciliationConfig>,
+    work: &WorkConfig,
+) -> Result<(), Error> {
+    let Some(settings) = settings else { return Ok(()) };
+    let (store, wakes, clock) = (&app.store, &app.wakes, &app.clock);
+    if settings.webhook_redelivery {
+        crew.start_redelivery(store, Arc::<Client>::clone(&client), clock)?;
+    }
+    let forge: Arc<dyn Forge> = client;
+    crew.start_forge_workers(store, wakes, &forge, settings, work)?;
+    match reconciliation {
+        Some(reconciliation) => {
+            crew.start_reconcilers(store, wakes, &forge, clock, settings, reconciliation)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Starts what deletes old rows, and what evaluates the signals.
+fn start_upkeep(
+    crew: &mut Crew,
+    app: &App,
+    work: &WorkConfig,
+    delay_max: Duration,
+) -> Result<(), Error> {
+    let (store, metrics) = (app.store.clone(), Arc::clone(&crew.metrics));
+    let sweep = Sweep { store, retention: work.retention, delay_max, metrics };
+    crew.start(Box::new(sweep), Notify::new(), SWEEP_POLL)?;
+    let (clock, metrics) = (Arc::clone(&app.clock), Arc::clone(&crew.metrics));
+    let slo = Slo::new(app.store.clone(), clock, metrics, app.slo.clone());
+    crew.start(Box::new(slo), Notify::new(), work.slo_poll)
 }
 
 fn check_threads(config: &Config) -> Result<(), Error> {
@@ -288,7 +329,7 @@ fn router(
     app: &Arc<App>,
     operator_hosts: Vec<String>,
     mcp: Mcp,
-    plugin: Option<Plugin>,
+    relay: Option<Relay>,
 ) -> Arc<dyn Service> {
     let (gate, endpoint) = mcp.served.unzip();
     // Without one of `/mcp`, the fixture's routes have a gate of their own.
@@ -296,7 +337,7 @@ fn router(
     let gate = gate.or_else(|| Some(crate::http::fixture::gate(Arc::clone(&app.clock))));
     let router = Router::new(Arc::clone(app), operator_hosts, gate)
         .with_mcp_status(mcp.status)
-        .with_plugin(plugin);
+        .with_relay(relay);
     let router: Arc<dyn Service> = match endpoint {
         Some(endpoint) => Arc::new(router.with_mcp(endpoint)),
         None => Arc::new(router),

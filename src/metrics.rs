@@ -247,6 +247,16 @@ counters {
     access_tokens_refused: One = "svc_access_tokens_refused_total", "Access tokens that were refused, by fault.";
     /// By `era` and `outcome`.
     mcp_requests: Two = "svc_mcp_requests_total", "Messages of the Model Context Protocol by era and outcome.";
+    /// By `direction`, `in` or `out`, and `type`.
+    relay_frames: Two = "svc_relay_frames_total", "Frames of the relay by direction and type.";
+    /// By `effect` and `outcome`: the state in which it ended.
+    relay_invocations: Two = "svc_relay_invocations_total", "Invocations of the relay that ended, by effect and outcome.";
+    /// By who decided, and what.
+    relay_decisions: Two = "svc_relay_decisions_total", "Decisions about proposals that plugins sent, by who decided and what.";
+    /// By `outcome`.
+    relay_pairings: One = "svc_relay_pairings_total", "Pairings of the relay by outcome.";
+    /// By `reason`.
+    relay_refusals: One = "svc_relay_refusals_total", "What the relay refused to plugins and callers, by reason.";
     /// By `outcome`.
     replays: One = "svc_replays_total", "Replay requests by outcome.";
     /// By `class`.
@@ -267,6 +277,8 @@ counters {
 gauges {
     /// Sessions, those included that ended by being idle and were not looked for yet.
     mcp_sessions = "svc_mcp_sessions", "Sessions of the Model Context Protocol.";
+    /// Sockets of plugins, those included that have not proved a key.
+    relay_connections = "svc_relay_connections", "Sockets of the relay's plugins.";
     /// Streams of events, and answers that are handed in later.
     mcp_streams = "svc_mcp_streams", "Open streams of the Model Context Protocol.";
 }

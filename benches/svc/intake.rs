@@ -133,6 +133,7 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
             body_bytes_max: 1 << 20,
         }),
         reconciliation_configuration_valid: true,
+        relay: None,
         wakes: Wakes::default(),
         metrics: Arc::new(Metrics::default()),
         card_checks: Semaphore::new(CARD_CHECKS_MAX),

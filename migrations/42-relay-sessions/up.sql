@@ -23,3 +23,5 @@ CREATE INDEX relay_sessions_of_subject ON relay_sessions (subject, id) WHERE sta
 CREATE INDEX relay_sessions_unused ON relay_sessions (last_seen_at) WHERE state <> 'ended';
 -- What retention deletes.
 CREATE INDEX relay_sessions_ended ON relay_sessions (ended_at, id) WHERE state = 'ended';
+-- What sockets hold: each process looks whether its own still do.
+CREATE INDEX relay_sessions_held ON relay_sessions (session_id) WHERE state IN ('connected', 'suspended');

@@ -18,6 +18,7 @@ use crate::keys::Keys;
 use crate::mcp::backend::Backend;
 use crate::mcp::description::{McpStatus, describe};
 use crate::mcp::legacy::Limits;
+use crate::mcp::relay::Relay;
 use crate::mcp::{Server, Settings};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
@@ -94,12 +95,13 @@ pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) ->
             per_subject_max: config.sessions_per_subject_max,
             idle: config.session_idle,
         },
-        relay_wait: Duration::ZERO,
+        relay_wait: app.relay.as_ref().map_or(Duration::ZERO, |relay| relay.call_wait()),
     };
     let backend: Arc<dyn Backend> = Arc::<App>::clone(app);
     let ids = Ids::new(Box::new(SystemEntropy::new()));
     let (clock, metrics) = (Arc::clone(&app.clock), Arc::clone(&app.metrics));
-    let server = Server::new(&settings, &backend, None, clock, ids, metrics);
+    let relay = app.relay.clone().map(|relay| -> Arc<dyn Relay> { relay });
+    let server = Server::new(&settings, &backend, relay, clock, ids, metrics);
     Endpoint::new(Arc::new(server), config.streams_max, config.body_bytes_max)
 }
 
@@ -143,7 +145,7 @@ pub fn gate(
 }
 
 /// Returns a host or an origin with the port that the system gave, where the configuration left it to the system.
-fn with_port(text: &str, port: u16) -> String {
+pub(super) fn with_port(text: &str, port: u16) -> String {
     text.strip_suffix(":0").map_or_else(|| text.to_owned(), |name| format!("{name}:{port}"))
 }
 

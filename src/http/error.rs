@@ -22,6 +22,8 @@ const INVALID_REQUEST: Outcome =
 const UNAUTHENTICATED: Outcome =
     ("unauthenticated", StatusCode::UNAUTHORIZED, "Authentication is required");
 const NOT_FOUND: Outcome = ("not_found", StatusCode::NOT_FOUND, "Not found");
+const TOO_MANY_REQUESTS: Outcome =
+    ("too_many_requests", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
 const METHOD_NOT_ALLOWED: Outcome =
     ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "The method is not allowed here");
 const TIMEOUT: Outcome =
@@ -55,6 +57,7 @@ const MISDIRECTED_REQUEST: Outcome = (
     StatusCode::MISDIRECTED_REQUEST,
     "The address does not answer to that host name",
 );
+const FORBIDDEN: Outcome = ("forbidden", StatusCode::FORBIDDEN, "The request is not let in");
 const UPGRADE_REQUIRED: Outcome =
     ("upgrade_required", StatusCode::UPGRADE_REQUIRED, "The route is only for WebSockets");
 const INTERNAL: Outcome =
@@ -189,6 +192,16 @@ pub(super) fn misdirected() -> Response {
     let detail =
         "this address does not answer to that host name; see SVC_PUBLIC_URL and SVC_MCP_HOSTS";
     problem(MISDIRECTED_REQUEST, Some(detail.to_owned()), None)
+}
+
+/// Answers a peer that asks too often.
+pub(super) fn too_many(retry_after: Duration) -> Response {
+    problem(TOO_MANY_REQUESTS, None, None).with(RETRY_AFTER, seconds(retry_after))
+}
+
+/// Answers a page, or a program without one, that may not open a socket of the relay.
+pub(super) fn forbidden(detail: &'static str) -> Response {
+    problem(FORBIDDEN, Some(detail.to_owned()), None)
 }
 
 /// Answers a method the path does not have.

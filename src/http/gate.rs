@@ -143,6 +143,26 @@ impl Gate {
         Ok(Visit { token, ..visit })
     }
 
+    /// Says whether a page may open a socket: by its host, by no proxy where that is refused, from exactly one of
+    /// `origins`, and not too often. A program without a page cannot either.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn admit_socket(&self, head: &Head, origins: &[String]) -> Result<(), Refused> {
+        let is_forwarded = self.note_forwarded(head);
+        let origin = head.single(&ORIGIN).map(str::to_ascii_lowercase);
+        let refused = if self.host_of(head).is_none() {
+            Err(Refused::Host)
+        } else if self.rules.refuses_forwarded && is_forwarded {
+            Err(Refused::Forwarded)
+        } else if !origin.is_some_and(|origin| origins.contains(&origin)) {
+            Err(Refused::Origin)
+        } else {
+            take(&self.peers, head.peer, &*self.clock)
+        };
+        refused.inspect_err(|refused| self.metrics.mcp_refusals.count([("gate", refused.gate())]))
+    }
+
     fn decide(&self, head: &Head, methods: &[Method], body_max: usize) -> Result<Token, Refused> {
         take(&self.peers, head.peer, &*self.clock)?;
         if !methods.contains(&head.method) {

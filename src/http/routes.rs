@@ -22,7 +22,7 @@ use crate::http::message::{
     Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, WayOut, Work,
 };
 use crate::http::path::{self, Path};
-use crate::http::relay::plugin::Plugin;
+use crate::http::relay::Relay;
 use table::{BodyLimit, Handler, ROUTES, Route};
 
 /// Longest body that an async thread reads itself, in bytes; a longer one would hold up others.
@@ -42,7 +42,7 @@ pub struct Router {
     gate: Option<Arc<Gate>>,
     mcp: Option<Arc<Endpoint>>,
     mcp_status: Option<Arc<McpStatus>>,
-    plugin: Option<Arc<Plugin>>,
+    relay: Option<Arc<Relay>>,
 }
 
 impl Router {
@@ -56,7 +56,7 @@ impl Router {
             gate: gate.map(Arc::new),
             mcp: None,
             mcp_status: None,
-            plugin: None,
+            relay: None,
         }
     }
 
@@ -72,10 +72,10 @@ impl Router {
         Self { mcp_status: Some(Arc::new(status)), ..self }
     }
 
-    /// Returns it with the relay's plugin.
+    /// Returns it with the relay, where that is on.
     #[must_use]
-    pub fn with_plugin(self, plugin: Option<Plugin>) -> Self {
-        Self { plugin: plugin.map(Arc::new), ..self }
+    pub fn with_relay(self, relay: Option<Relay>) -> Self {
+        Self { relay: relay.map(Arc::new), ..self }
     }
 
     /// Finds the route of a request, and who asks when that matters.
@@ -158,7 +158,7 @@ impl Router {
         match *handler {
             Handler::Open(_) | Handler::Run(_) | Handler::Reader(_) => None,
             Handler::Operator(_) | Handler::Tokens(_) => None,
-            Handler::Setup(_) | Handler::Plugin(_) => None,
+            Handler::Setup(_) | Handler::Relay(_) => None,
             Handler::Mcp(handler) => {
                 let endpoint = self.mcp.clone()?;
                 Some(Box::new(move |caller, request| handler(&endpoint, caller, request)))
@@ -204,13 +204,13 @@ impl Service for Router {
             count(&self.app, surface, response.status);
         })?;
         let (app, gate) = (Arc::clone(&self.app), self.gate.clone());
-        let (mcp, plugin) = (self.mcp_status.clone(), self.plugin.clone());
+        let (mcp, relay) = (self.mcp_status.clone(), self.relay.clone());
         Ok(Admitted::new(head, body_max, move |request| {
-            let response = match (&route.handler, &mcp, &plugin, &gate) {
+            let response = match (&route.handler, &mcp, &relay, &gate) {
                 (Handler::Setup(handler), Some(mcp), ..) => handler(mcp, gate.as_deref()),
-                (Handler::Plugin(handler), _, Some(plugin), Some(gate)) => {
+                (Handler::Relay(handler), _, Some(relay), Some(gate)) => {
                     let path = Path::new(route.path, &request.head.path);
-                    handler(plugin, gate, request, &path).unwrap_or_else(|why| error::of_app(&why))
+                    handler(relay, gate, request, &path).unwrap_or_else(|why| error::of_app(&why))
                 }
                 _ => answer(&app, gate.as_deref(), route, &asker, request),
             };

@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use crate::api::relay::{DesignSession, Invocation, PairingClaim, RelayRefusal};
+use crate::app;
+use crate::app::relay::Who;
 use crate::domain::id::{InvocationId, ProposalId, RelaySessionId};
 use crate::mcp::Caller;
 use crate::relay::action::Checked;
+
+pub use crate::app::relay::{Ended, Waiter};
 
 /// Works on the design files that people have open. Each method may block, for a transaction at most. What belongs to
 /// another subject is answered like what does not exist.
@@ -62,24 +66,61 @@ pub trait Relay: Send + Sync {
     fn wait(&self, proposal: ProposalId, within: Duration, waiter: Box<dyn Waiter>);
 }
 
-/// Waits for the end of a proposal.
-pub trait Waiter: Send {
-    /// Is called about once a second while it waits. Returns whether the caller is still there.
-    fn look(&mut self) -> bool;
+/// Who calls where no tokens are asked for.
+const LOCAL: &str = "local";
 
-    /// Is called once, in the end, by a thread that may block for a transaction.
-    fn end(self: Box<Self>, how: Ended);
+/// Returns the caller as the relay knows it.
+fn who(caller: &Caller) -> Who<'_> {
+    Who { subject: or_local(&caller.subject), client: or_local(&caller.client) }
 }
 
-/// Why waiting ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// All steps have ended.
-    Settled,
-    /// The time is over.
-    TimeOver,
-    /// The caller has gone.
-    CallerGone,
-    /// The service stops.
-    Stopping,
+const fn or_local(name: &str) -> &str {
+    if name.is_empty() { LOCAL } else { name }
+}
+
+impl Relay for app::relay::Relay {
+    fn sessions(&self, caller: &Caller) -> Result<Vec<DesignSession>, RelayRefusal> {
+        self.sessions(who(caller))
+    }
+
+    fn claim_pairing(&self, caller: &Caller, code: &str) -> Result<PairingClaim, RelayRefusal> {
+        self.claim_pairing(who(caller), None, code)
+    }
+
+    fn propose(
+        &self,
+        caller: &Caller,
+        session: Option<RelaySessionId>,
+        steps: Vec<Checked>,
+    ) -> Result<ProposalId, RelayRefusal> {
+        self.propose(who(caller), session, &steps)
+    }
+
+    fn steps(
+        &self,
+        caller: &Caller,
+        proposal: ProposalId,
+    ) -> Result<Vec<Invocation>, RelayRefusal> {
+        self.steps(who(caller), proposal)
+    }
+
+    fn invocation(
+        &self,
+        caller: &Caller,
+        invocation: InvocationId,
+    ) -> Result<Invocation, RelayRefusal> {
+        self.invocation(who(caller), invocation)
+    }
+
+    fn cancel(
+        &self,
+        caller: &Caller,
+        invocation: InvocationId,
+    ) -> Result<Invocation, RelayRefusal> {
+        self.cancel(who(caller), invocation)
+    }
+
+    fn wait(&self, proposal: ProposalId, within: Duration, waiter: Box<dyn Waiter>) {
+        self.wait(proposal, within, waiter);
+    }
 }

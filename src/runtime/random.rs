@@ -63,6 +63,11 @@ impl Ids {
         Uuid::from_u128(self.last)
     }
 
+    /// Returns an identifier made of such a `UUIDv7`.
+    pub fn id<T: From<Uuid>>(&mut self, now: Timestamp) -> T {
+        self.uuid(now).into()
+    }
+
     /// Returns random bytes.
     pub fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];

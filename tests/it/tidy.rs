@@ -72,6 +72,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "serde_json",
         &[
             "api",
+            "app",
             "cli",
             "crypto",
             "demo",

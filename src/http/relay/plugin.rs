@@ -18,6 +18,7 @@ use crate::http::error;
 use crate::http::gate::{Gate, STRICT_TRANSPORT};
 use crate::http::message::{Head, Request, Response};
 use crate::http::path::Path;
+use crate::http::relay::Relay;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const MANIFEST: &str = "manifest.json";
@@ -114,11 +115,12 @@ impl Plugin {
 }
 
 pub(in crate::http) fn show(
-    plugin: &Plugin,
+    relay: &Relay,
     gate: &Gate,
     request: &Request,
     path: &Path<'_>,
 ) -> Result<Response, Error> {
+    let plugin = relay.plugin.as_ref().ok_or(Error::NotFound)?;
     let head = &request.head;
     let Some(host) = gate.host_of(head) else { return Ok(error::misdirected()) };
     let wanted = path.text("file");

@@ -17,7 +17,7 @@ use crate::http::mcp::{self, Endpoint};
 use crate::http::message::{Request, Response, Surface, Work};
 use crate::http::operator::lists;
 use crate::http::path::Path;
-use crate::http::relay::plugin::{self, Plugin};
+use crate::http::relay::{Relay, plugin, socket};
 use crate::http::{callback, cards, health, metadata, operator, slo, webhook};
 
 /// Largest body of an operator's request, in bytes: none has a meaning.
@@ -39,9 +39,8 @@ pub(super) enum Handler {
     Tokens(fn(&TokenRules) -> Response),
     /// Anyone who reaches the surface, about how MCP is set up.
     Setup(fn(&McpStatus, Option<&Gate>) -> Response),
-    /// Anyone, about the files of the relay's plugin, by the hosts that the gate goes by. The path does not exist where
-    /// the plugin is not served.
-    Plugin(fn(&Plugin, &Gate, &Request, &Path<'_>) -> Result<Response, Error>),
+    /// Pages of design tools, by the hosts that the gate goes by. The path does not exist where the relay is off.
+    Relay(fn(&Relay, &Gate, &Request, &Path<'_>) -> Result<Response, Error>),
     /// Whom the gate lets through; nobody in particular where it asks for no token. Without MCP there is no such route.
     Mcp(fn(&Arc<Endpoint>, Option<Authorized<'_>>, &Request) -> Work),
     /// The same, for tests.
@@ -55,7 +54,7 @@ impl Handler {
         match self {
             Self::Open(_) | Self::Run(_) | Self::Reader(_) => false,
             Self::Operator(_) | Self::Tokens(_) => false,
-            Self::Setup(_) | Self::Plugin(_) => false,
+            Self::Setup(_) | Self::Relay(_) => false,
             Self::Mcp(_) => true,
             #[cfg(feature = "fixture")]
             Self::Fixture(_) => true,
@@ -269,9 +268,16 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         surfaces: PUBLIC,
         method: Method::GET,
+        path: "/relay/v1/connect",
+        body: BodyLimit::None,
+        handler: Handler::Relay(socket::connect),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::GET,
         path: "/relay/plugin/penpot/{file}",
         body: BodyLimit::None,
-        handler: Handler::Plugin(plugin::show),
+        handler: Handler::Relay(plugin::show),
     },
     #[cfg(feature = "fixture")]
     Route {

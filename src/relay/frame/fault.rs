@@ -149,6 +149,23 @@ impl Close {
         }
     }
 
+    /// Returns the reason that stands beside the code, a stable word.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::BadFrame => "bad_frame",
+            Self::Revoked => "revoked",
+            Self::Refused => "refused",
+            Self::NoSuchSession => "no_such_session",
+            Self::TooLate => "too_late",
+            Self::TakenOver => "taken_over",
+            Self::PairingExpired => "pairing_expired",
+            Self::TooLarge => "too_large",
+            Self::Version => "version",
+            Self::TooMany => "too_many",
+        }
+    }
+
     /// Says whether the plugin may connect again without a person: the others would only be closed again.
     #[must_use]
     pub const fn may_come_again(self) -> bool {

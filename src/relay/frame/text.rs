@@ -151,6 +151,13 @@ impl Key {
         })
     }
 
+    /// Returns the point; `None` when a coordinate is not in its one spelling, or not of its length.
+    #[must_use]
+    pub fn point(&self) -> Option<[u8; 65]> {
+        let (x, y) = (jose::decode(&self.x)?, jose::decode(&self.y)?);
+        [&[4][..], &x, &y].concat().try_into().ok()
+    }
+
     /// Returns the key for checking signatures; `None` when a coordinate is not in its one spelling. Whether the point
     /// is on the curve is seen when a signature is checked.
     #[must_use]

@@ -155,12 +155,21 @@ pub struct WaitingStep {
 }
 
 /// A socket that holds a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Held {
     /// The session.
     pub session: RelaySessionId,
     /// The epoch in which the socket was accepted.
     pub epoch: u32,
+}
+
+/// A session that a socket holds, of whichever process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldSession {
+    /// The session in its epoch.
+    pub held: Held,
+    /// A card waits for a person, or a grant whose turn has come waits to be claimed.
+    pub has_news: bool,
 }
 
 /// What a plugin says of a proposal.

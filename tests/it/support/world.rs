@@ -175,6 +175,7 @@ impl World {
                 secrets: shared_secret::Secrets::new(vec![RESULT_SECRET.into()]),
             }),
             reconciliation_configuration_valid: true,
+            relay: None,
             wakes: Wakes::default(),
             metrics: Arc::new(Metrics::default()),
             card_checks: Semaphore::new(CARD_CHECKS_MAX),

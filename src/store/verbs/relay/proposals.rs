@@ -37,6 +37,20 @@ impl Store {
         let now = self.clock.now();
         self.read(|db| db.snapshot(|db| waiting(db, held, now)))
     }
+
+    /// Says whether all steps of a proposal have ended; one that there is not has ended too.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_has_ended(&self, proposal: ProposalId) -> Result<bool, Error> {
+        self.read(|db| {
+            db.value(
+                "SELECT NOT EXISTS (SELECT 1 FROM relay_proposals \
+                 WHERE proposal_id = :proposal AND finished_at IS NULL)",
+                params! { ":proposal": proposal },
+            )
+        })
+    }
 }
 
 fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {

@@ -11,7 +11,9 @@ use crate::store::rows::relay::session_events::{self, Returning};
 use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::{claims, devices, sessions};
 use crate::store::sql::{Row, Tx, params};
-use crate::store::types::relay::{Arrival, Arrived, Effects, Held, Opened, OwnSession, Tell};
+use crate::store::types::relay::{
+    Arrival, Arrived, Effects, Held, HeldSession, Opened, OwnSession, Tell,
+};
 
 /// Sessions that a subject is shown.
 const OWN_MAX: u32 = 100;
@@ -52,6 +54,30 @@ impl Store {
             let event = Event::Revoked;
             session_events::happens(tx, &mut session, event, &account, &mut effects)?;
             Ok(Some(effects))
+        })
+    }
+
+    /// Returns every session that a socket holds, of whichever process.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_held_sessions(&self) -> Result<Vec<HeldSession>, Error> {
+        self.read(|db| {
+            db.query(
+                "SELECT s.session_id, s.epoch, \
+                    EXISTS (SELECT 1 FROM relay_proposals p \
+                        WHERE p.session_id = s.session_id AND p.is_waiting = 1) \
+                    OR EXISTS (SELECT 1 FROM relay_grants g WHERE g.session_id = s.session_id \
+                        AND g.state = 'unused' AND g.expires_at IS NOT NULL) AS has_news \
+                 FROM relay_sessions s INDEXED BY relay_sessions_held \
+                 WHERE s.state IN ('connected', 'suspended')",
+                params! {},
+                |row| {
+                    let (session, epoch) = (row.get("session_id")?, row.get("epoch")?);
+                    let held = Held { session, epoch };
+                    Ok(HeldSession { held, has_news: row.get("has_news")? })
+                },
+            )
         })
     }
 

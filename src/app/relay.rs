@@ -1,0 +1,280 @@
+//! The relay: plugins on their sockets, callers with their proposals, and the store between them.
+//!
+//! What a plugin or a caller asks for is a verb of the store, where the rules decide. What is to be done after its
+//! commit comes back as [`Effects`], and [`Relay::carry_out`] tells the sockets and whoever waits. All of that may be
+//! lost with the process: a page that comes back is told again. No lock is held while the store is asked.
+
+mod callers;
+mod connection;
+mod pairing;
+mod plugin;
+mod ready;
+mod refusal;
+mod results;
+mod tick;
+mod waits;
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use crate::domain::id::{PairingId, RelaySessionId};
+use crate::domain::relay::CloseCode;
+use crate::metrics::Metrics;
+use crate::relay::frame::{FromDaemon, Settled, Withdraw};
+use crate::relay::proof::{DaemonKey, KeyError};
+use crate::runtime::clock::Clock;
+use crate::runtime::keyed_semaphore::KeyedSemaphore;
+use crate::runtime::mutex::lock;
+use crate::runtime::random::Ids;
+use crate::runtime::rate_limiter::{Rate, RateLimiter};
+use crate::runtime::semaphore::Semaphore;
+use crate::runtime::sliding_window::SlidingWindow;
+use crate::store::relay::{Effects, Held, Tell};
+use crate::store::{self, Store};
+
+pub use crate::relay::frame::PROTOCOL;
+pub use callers::Who;
+pub use connection::{Connection, NoRoom};
+pub use plugin::{Closing, Socket};
+pub use waits::{Ended, Waiter};
+
+use plugin::Plugin;
+use results::Results;
+use waits::Waits;
+
+/// Sockets of one subject.
+const SOCKETS_OF_SUBJECT_MAX: usize = 8;
+/// Sockets of one peer that have not proved a key.
+const UNPROVED_OF_PEER_MAX: usize = 4;
+/// Codes that one peer is offered within [`TEN_MINUTES`].
+const OFFERS_OF_PEER_MAX: usize = 5;
+/// Wrong codes of one subject, and of one peer, within [`TEN_MINUTES`].
+const WRONG_CODES_MAX: usize = 5;
+/// Wrong codes in all, a minute.
+const WRONG_CODES_A_MINUTE: usize = 60;
+const TEN_MINUTES: Duration = Duration::from_mins(10);
+/// Subjects and peers that are counted apart.
+const KEYS_MAX: usize = 10_000;
+/// Reads a second of one session that an allowance covers.
+const ALLOWED_READS_PER_SECOND: u32 = 20;
+
+/// How the relay is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Sockets at once.
+    pub connections_max: usize,
+    /// How long a proposal can be decided about.
+    pub approval: Duration,
+    /// How long a grant can be claimed, from its turn on.
+    pub grant: Duration,
+    /// How long a call waits for a person before it answers that it does.
+    pub call_wait: Duration,
+    /// How long a session is kept that is not used.
+    pub session_kept: Duration,
+    /// The largest frame `result`, in bytes.
+    pub result_bytes_max: usize,
+    /// Proposals a minute of one client in one session.
+    pub proposals_per_minute: u32,
+    /// Frames a second of one plugin.
+    pub frames_per_second: u32,
+}
+
+/// The relay of one process.
+pub struct Relay {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    metrics: Arc<Metrics>,
+    ids: Mutex<Ids>,
+    key: DaemonKey,
+    settings: Settings,
+    /// Every socket, by a number of its own.
+    sockets: Mutex<HashMap<u64, Arc<Plugin>>>,
+    next_socket: AtomicU64,
+    /// Those that hold a session.
+    ready: Mutex<HashMap<Held, Arc<Plugin>>>,
+    /// Those that show a code.
+    offered: Mutex<HashMap<PairingId, Arc<Plugin>>>,
+    room: Room,
+    limits: Mutex<Limits>,
+    results: Mutex<Results>,
+    waits: Mutex<Waits>,
+    is_stopping: AtomicBool,
+}
+
+/// How many sockets there may be.
+struct Room {
+    all: Semaphore,
+    of_subject: KeyedSemaphore<String>,
+    unproved_of_peer: KeyedSemaphore<Option<IpAddr>>,
+}
+
+/// How often something may be asked for.
+struct Limits {
+    proposals: RateLimiter<(RelaySessionId, String)>,
+    allowed_reads: RateLimiter<RelaySessionId>,
+    offers: SlidingWindow<Option<IpAddr>>,
+    wrong_of_subject: SlidingWindow<String>,
+    wrong_of_peer: SlidingWindow<IpAddr>,
+    wrong_in_all: SlidingWindow<()>,
+}
+
+/// Why the relay cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store cannot be asked for the key.
+    #[error("the key of the relay cannot be read or kept")]
+    Store(#[from] store::Error),
+    /// The key is none.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+impl Relay {
+    /// Opens the relay. Its key is made with the first one at a database.
+    ///
+    /// # Errors
+    /// When there is no key to be had.
+    pub fn open(
+        store: Store,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        ids: Ids,
+        metrics: Arc<Metrics>,
+    ) -> Result<Self, OpenError> {
+        let key = DaemonKey::read(&store.relay_key(DaemonKey::generate()?)?)?;
+        let limits = Limits {
+            proposals: RateLimiter::new(Rate::per_minute(settings.proposals_per_minute), KEYS_MAX),
+            allowed_reads: RateLimiter::new(
+                Rate::per_second(ALLOWED_READS_PER_SECOND, ALLOWED_READS_PER_SECOND),
+                KEYS_MAX,
+            ),
+            offers: SlidingWindow::new(OFFERS_OF_PEER_MAX, TEN_MINUTES, KEYS_MAX),
+            wrong_of_subject: SlidingWindow::new(WRONG_CODES_MAX, TEN_MINUTES, KEYS_MAX),
+            wrong_of_peer: SlidingWindow::new(WRONG_CODES_MAX, TEN_MINUTES, KEYS_MAX),
+            wrong_in_all: SlidingWindow::new(WRONG_CODES_A_MINUTE, Duration::from_mins(1), 1),
+        };
+        let room = Room {
+            all: Semaphore::new(settings.connections_max),
+            of_subject: KeyedSemaphore::default(),
+            unproved_of_peer: KeyedSemaphore::default(),
+        };
+        Ok(Self {
+            store,
+            clock,
+            metrics,
+            ids: Mutex::new(ids),
+            key,
+            settings,
+            sockets: Mutex::default(),
+            next_socket: AtomicU64::default(),
+            ready: Mutex::default(),
+            offered: Mutex::default(),
+            room,
+            limits: Mutex::new(limits),
+            results: Mutex::default(),
+            waits: Mutex::default(),
+            is_stopping: AtomicBool::new(false),
+        })
+    }
+
+    /// Takes nothing new up any more, and lets no caller wait. The sockets are closed by who serves them.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        let waiting = lock(&self.waits).take_all();
+        for waiter in waiting {
+            waiter.end(Ended::Stopping);
+        }
+    }
+
+    /// Returns how long a call waits for a person before it answers that it does.
+    #[must_use]
+    pub const fn call_wait(&self) -> Duration {
+        self.settings.call_wait
+    }
+
+    /// Returns how many sockets hold a session here.
+    #[must_use]
+    pub fn ready_count(&self) -> usize {
+        lock(&self.ready).len()
+    }
+
+    /// Tells plugins and callers what a verb of the store has done.
+    pub fn carry_out(&self, effects: Effects) {
+        for (held, tell) in effects.tell {
+            // Another process may hold it; its page is told when it comes back, or by that process.
+            let Some(plugin) = self.plugin(held) else { continue };
+            self.tell(&plugin, tell);
+        }
+        for changed in &effects.changed {
+            if changed.state.is_terminal() {
+                self.metrics.relay_invocations.count([
+                    ("effect", changed.effect.as_str()),
+                    ("outcome", changed.state.as_str()),
+                ]);
+            }
+        }
+        let ended = effects.changed.iter().filter(|changed| changed.state.is_terminal());
+        let mut proposals: Vec<_> = ended.map(|changed| changed.proposal).collect();
+        proposals.dedup();
+        for proposal in proposals {
+            self.end_waits(proposal);
+        }
+    }
+
+    fn tell(&self, plugin: &Plugin, tell: Tell) {
+        let frame = match tell {
+            Tell::Withdraw(proposal, reason) => {
+                plugin.forget_card(proposal);
+                FromDaemon::Withdraw(Withdraw { proposal, reason })
+            }
+            Tell::Execute { grant, invocation, arguments_sha256, effect } => {
+                let deadline_ms = u32::try_from(effect.deadline().as_millis()).unwrap_or(u32::MAX);
+                FromDaemon::Execute(crate::relay::frame::Execute {
+                    grant,
+                    invocation,
+                    arguments_sha256,
+                    deadline_ms,
+                })
+            }
+            Tell::Settled(grant) => FromDaemon::Settled(Settled { grant }),
+            Tell::Close(code) => return self.close(plugin, code),
+        };
+        self.send(plugin, frame);
+    }
+
+    fn close(&self, plugin: &Plugin, code: CloseCode) {
+        plugin.close(Closing::rule(code));
+    }
+
+    /// Sends a frame, if it may be sent now.
+    fn send(&self, plugin: &Plugin, frame: FromDaemon) {
+        let kind = frame.kind().as_str();
+        if plugin.send(&frame) {
+            self.metrics.relay_frames.count([("direction", "out"), ("type", kind)]);
+        }
+    }
+
+    fn plugin(&self, held: Held) -> Option<Arc<Plugin>> {
+        lock(&self.ready).get(&held).map(Arc::clone)
+    }
+
+    /// Returns the socket that holds a session here, in whichever epoch, with it.
+    fn plugin_of(&self, session: RelaySessionId) -> Option<(Held, Arc<Plugin>)> {
+        let ready = lock(&self.ready);
+        let of_session = ready.iter().filter(|(held, _)| held.session == session);
+        let newest = of_session.max_by_key(|(held, _)| held.epoch);
+        newest.map(|(held, plugin)| (*held, Arc::clone(plugin)))
+    }
+
+    /// Hands out the source of identifiers and chance.
+    fn ids(&self) -> MutexGuard<'_, Ids> {
+        lock(&self.ids)
+    }
+
+    fn refused(&self, reason: &'static str) {
+        self.metrics.relay_refusals.count([("reason", reason)]);
+    }
+}

@@ -1,0 +1,315 @@
+//! What callers ask for: their sessions, codes, proposals, and how those stand. What is another subject's is answered
+//! like what does not exist.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+
+use super::Relay;
+use super::refusal::{no_such_invocation, refusal, refused};
+use crate::api::relay::{DesignSession, Invocation, PairingClaim, RelayRefusal};
+use crate::crypto::sha256;
+use crate::domain::digest::Digest;
+use crate::domain::id::{InvocationId, ProposalId, RelaySessionId};
+use crate::domain::relay::invocation::State;
+use crate::domain::relay::proposal::Refusal;
+use crate::domain::relay::{Effect, Reason, session};
+use crate::relay::action::{Checked, highest_effect};
+use crate::relay::code::Code;
+use crate::runtime::mutex::lock;
+use crate::store::relay::{
+    ClaimedPairing, NewInvocation, NewProposal, OwnInvocation, OwnSession, Proposed,
+};
+
+/// Who calls.
+#[derive(Clone, Copy)]
+pub struct Who<'a> {
+    /// The subject: the issuer, a space, and the subject there; `local` where no tokens are asked for.
+    pub subject: &'a str,
+    /// Through which client.
+    pub client: &'a str,
+}
+
+impl Relay {
+    /// Lists the sessions of a subject.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub fn sessions(&self, who: Who<'_>) -> Result<Vec<DesignSession>, RelayRefusal> {
+        let sessions = self.store.relay_sessions_of(who.subject)?;
+        Ok(sessions.iter().map(|session| self.describe(session)).collect())
+    }
+
+    /// Claims the pairing of a code for a subject. `peer` is where the request comes from, if that is known.
+    ///
+    /// # Errors
+    /// `not_found` for whatever is wrong with the code; `too_many_codes` after wrong ones; `unavailable`.
+    pub fn claim_pairing(
+        &self,
+        who: Who<'_>,
+        peer: Option<IpAddr>,
+        code: &str,
+    ) -> Result<PairingClaim, RelayRefusal> {
+        self.check_codes(who.subject, peer)?;
+        let claimed = match code.parse::<Code>() {
+            Ok(code) => self.store.relay_claim_pairing(code.digest(), who.subject, who.client)?,
+            Err(_) => None,
+        };
+        let Some(claimed) = claimed else {
+            self.note_wrong_code(who.subject, peer);
+            let message = "no plugin shows that code now: it is wrong, was used, or has expired; \
+                           read it again from the plugin";
+            return Err(refusal("not_found", message));
+        };
+        let plugin = self.tell_claimed(&claimed);
+        let file = plugin.and_then(|plugin| plugin.file()).map(|(file, _)| file);
+        let ClaimedPairing { id, tool, expires_at, .. } = claimed;
+        Ok(PairingClaim { pairing: id, tool: Cow::Borrowed(tool.as_str()), file, expires_at })
+    }
+
+    fn check_codes(&self, subject: &str, peer: Option<IpAddr>) -> Result<(), RelayRefusal> {
+        let (mut limits, now) = (lock(&self.limits), self.clock.monotonic());
+        let of_peer = peer.map_or(Ok(()), |peer| limits.wrong_of_peer.check(&peer, now));
+        let checked = limits
+            .wrong_of_subject
+            .check(&subject.to_owned(), now)
+            .and(of_peer)
+            .and(limits.wrong_in_all.check(&(), now));
+        drop(limits);
+        checked.map_err(|wait| {
+            self.refused("too_many_codes");
+            let message = "too many wrong codes; wait before the next one";
+            RelayRefusal {
+                retry_after_seconds: Some(wait.as_secs() + 1),
+                ..refusal("too_many_codes", message)
+            }
+        })
+    }
+
+    fn note_wrong_code(&self, subject: &str, peer: Option<IpAddr>) {
+        let (mut limits, now) = (lock(&self.limits), self.clock.monotonic());
+        limits.wrong_of_subject.note(subject.to_owned(), now);
+        if let Some(peer) = peer {
+            limits.wrong_of_peer.note(peer, now);
+        }
+        limits.wrong_in_all.note((), now);
+        drop(limits);
+        self.metrics.relay_pairings.count([("outcome", "wrong_code")]);
+    }
+
+    /// Proposes steps, which are shown and decided together. Without a session, it is the only connected one. The same
+    /// call again stands for the same proposal while that has not ended.
+    ///
+    /// # Errors
+    /// Why nothing was proposed.
+    pub fn propose(
+        &self,
+        who: Who<'_>,
+        session: Option<RelaySessionId>,
+        steps: &[Checked],
+    ) -> Result<ProposalId, RelayRefusal> {
+        if self.is_stopping() {
+            return Err(refusal("unavailable", "the service stops; try again in a moment"));
+        }
+        let session = self.choose(who, session)?;
+        self.check_actions(session.id, steps)?;
+        self.check_rate(who, &session, steps)?;
+        let new = |step: &Checked| NewInvocation {
+            id: self.ids().id(self.clock.now()),
+            action: step.action().as_str(),
+            effect: step.action().effect(),
+            arguments: serde_json::Value::Object(step.arguments().clone()).to_string(),
+            arguments_sha256: step.sha256(),
+        };
+        let id: ProposalId = self.ids().id(self.clock.now());
+        let proposal = NewProposal {
+            id,
+            subject: who.subject.to_owned(),
+            client: who.client.to_owned(),
+            session: session.id,
+            steps: steps.iter().map(new).collect(),
+            digest: same_call(session.id, steps),
+            expires_at: self.clock.now().plus(self.settings.approval),
+        };
+        match self.store.relay_propose(proposal)? {
+            Proposed::Made => {
+                if let Some((held, plugin)) = self.plugin_of(session.id) {
+                    self.show_waiting(held, &plugin);
+                }
+                Ok(id)
+            }
+            Proposed::Same(id) => Ok(id),
+            Proposed::Refused { why, waiting, rests_until } => {
+                self.refused(why.as_str());
+                let rests = rests_until.map(|until| until.since(self.clock.now()).as_secs() + 1);
+                Err(RelayRefusal { retry_after_seconds: rests, ..refused(why, waiting) })
+            }
+        }
+    }
+
+    /// Returns the session that a call is for.
+    fn choose(
+        &self,
+        who: Who<'_>,
+        session: Option<RelaySessionId>,
+    ) -> Result<OwnSession, RelayRefusal> {
+        let own = self.store.relay_sessions_of(who.subject)?;
+        if let Some(id) = session {
+            let found = own.into_iter().find(|session| session.id == id);
+            return found.ok_or_else(|| refused(Refusal::NoSuchSession, 0));
+        }
+        let connected = own.iter().filter(|it| it.state == session::State::Connected);
+        let candidates: Vec<OwnSession> = match connected.count() {
+            0 => own,
+            _ => own.into_iter().filter(|it| it.state == session::State::Connected).collect(),
+        };
+        match candidates.as_slice() {
+            [] => {
+                let message = "no design file is paired with this account: ask the person to open the svc plugin \
+                               in the design tool, and pair it with the code that it shows";
+                Err(refusal("no_such_session", message))
+            }
+            [only] => Ok(*only),
+            several => {
+                let message = "several design files are paired: name one by its session";
+                let sessions = several.iter().map(|session| self.describe(session)).collect();
+                Err(RelayRefusal { sessions, ..refusal("session_needed", message) })
+            }
+        }
+    }
+
+    /// Refuses what the plugin of a session does not know, where its socket is here.
+    fn check_actions(
+        &self,
+        session: RelaySessionId,
+        steps: &[Checked],
+    ) -> Result<(), RelayRefusal> {
+        let Some((_, plugin)) = self.plugin_of(session) else { return Ok(()) };
+        let known = plugin.with(|state| state.hello.as_ref().map(|(it, _)| it.known_actions()));
+        let known = known.unwrap_or_default();
+        match steps.iter().find(|step| !known.contains(&step.action())) {
+            None => Ok(()),
+            Some(step) => {
+                let action = step.action().as_str();
+                let message =
+                    format!("the plugin of this session does not know {action}; update it");
+                Err(refusal("action_not_supported", &message))
+            }
+        }
+    }
+
+    fn check_rate(
+        &self,
+        who: Who<'_>,
+        session: &OwnSession,
+        steps: &[Checked],
+    ) -> Result<(), RelayRefusal> {
+        let is_allowed = highest_effect(steps) == Some(Effect::Read)
+            && session.allowance_until.is_some_and(|until| self.clock.now() < until);
+        let (mut limits, now) = (lock(&self.limits), self.clock.monotonic());
+        let taken = if is_allowed {
+            limits.allowed_reads.take(session.id, now)
+        } else {
+            limits.proposals.take((session.id, who.client.to_owned()), now)
+        };
+        drop(limits);
+        taken.map_err(|wait| {
+            self.refused("too_many_proposals");
+            let message =
+                "too many proposals; put several steps into one (propose_design_steps), or wait";
+            let retry_after_seconds = Some(wait.as_secs() + 1);
+            RelayRefusal { retry_after_seconds, ..refusal("too_many_proposals", message) }
+        })
+    }
+
+    /// Returns the steps of a proposal, in order.
+    ///
+    /// # Errors
+    /// `no_such_invocation` or `unavailable`.
+    pub fn steps(
+        &self,
+        who: Who<'_>,
+        proposal: ProposalId,
+    ) -> Result<Vec<Invocation>, RelayRefusal> {
+        let steps = self.store.relay_steps_of(who.subject, proposal)?;
+        if steps.is_empty() {
+            return Err(no_such_invocation());
+        }
+        Ok(steps.into_iter().map(|step| self.view(step)).collect())
+    }
+
+    /// Returns one invocation.
+    ///
+    /// # Errors
+    /// `no_such_invocation` or `unavailable`.
+    pub fn invocation(
+        &self,
+        who: Who<'_>,
+        invocation: InvocationId,
+    ) -> Result<Invocation, RelayRefusal> {
+        let found = self.store.relay_invocation_of(who.subject, invocation)?;
+        found.map(|it| self.view(it)).ok_or_else(no_such_invocation)
+    }
+
+    /// Takes an invocation back, with those that are decided together with it, as far as they have not begun.
+    ///
+    /// # Errors
+    /// `no_such_invocation`; `too_late` when it has begun; `unavailable`.
+    pub fn cancel(
+        &self,
+        who: Who<'_>,
+        invocation: InvocationId,
+    ) -> Result<Invocation, RelayRefusal> {
+        let effects = self.store.relay_cancel(who.subject, invocation)?;
+        let effects = effects.ok_or_else(no_such_invocation)?;
+        let is_late = effects.changed.is_empty() && effects.unchanged == Some(Reason::TooLate);
+        self.carry_out(effects);
+        if is_late {
+            let message = "it is being carried out, which nothing takes back; get_invocation says how it ends";
+            return Err(refusal("too_late", message));
+        }
+        self.invocation(who, invocation)
+    }
+
+    fn describe(&self, session: &OwnSession) -> DesignSession {
+        let file = self.plugin_of(session.id).and_then(|(_, plugin)| plugin.file());
+        let (file, page) = file.unzip();
+        let now = self.clock.now();
+        DesignSession {
+            session: session.id,
+            tool: Cow::Borrowed(session.tool.as_str()),
+            state: Cow::Borrowed(session.state.as_str()),
+            file,
+            page,
+            allowance_until: session.allowance_until.filter(|until| now < *until),
+        }
+    }
+
+    fn view(&self, found: OwnInvocation) -> Invocation {
+        let kept = lock(&self.results).get(found.id);
+        let (value, kept_file) = kept.unzip();
+        let open = || self.plugin_of(found.session).and_then(|(_, plugin)| plugin.file());
+        let file = kept_file.or_else(|| open().map(|(file, _)| file));
+        Invocation {
+            invocation: found.id,
+            proposal: found.proposal,
+            step: found.position,
+            session: found.session,
+            file,
+            action: Cow::Owned(found.action),
+            state: Cow::Borrowed(found.state.as_str()),
+            reason: found.reason.map(|reason| Cow::Borrowed(reason.as_str())),
+            settled_late: found.is_late,
+            expires_at: found.expires_at,
+            created_at: found.created_at,
+            updated_at: found.updated_at,
+            value_gone: found.state == State::Succeeded && value.is_none(),
+            value,
+        }
+    }
+}
+
+/// Returns what the same call again has too.
+fn same_call(session: RelaySessionId, steps: &[Checked]) -> Digest {
+    let steps: String = steps.iter().map(|step| format!("\n{}", step.sha256())).collect();
+    sha256::of(format!("svc.relay.v1 call\n{session}{steps}").as_bytes())
+}

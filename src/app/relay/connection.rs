@@ -1,0 +1,219 @@
+//! A socket from its opening to `ready`: who is there, and whom a person lets in.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::plugin::{Closing, Permits, Plugin, Socket};
+use super::{Relay, UNPROVED_OF_PEER_MAX};
+use crate::domain::digest::Digest;
+use crate::domain::relay::{CloseCode, device, session};
+use crate::relay::conversation::Conversation;
+use crate::relay::digest;
+use crate::relay::frame::{
+    Challenge, Close, Fault, FromDaemon, FromPlugin, Hello, Nonce, PluginFrame, Problem, Proof,
+};
+use crate::relay::proof::{challenge_text, is_signed, proof_text};
+use crate::runtime::mutex::lock;
+use crate::store;
+use crate::store::relay::Device;
+
+/// There is no place for another socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom;
+
+/// One plugin's end of the relay. When it is dropped, its socket has closed.
+pub struct Connection {
+    pub(super) relay: Arc<Relay>,
+    pub(super) plugin: Arc<Plugin>,
+}
+
+/// Why nothing more comes of a socket.
+pub(super) type Step = Result<(), Closing>;
+
+impl From<store::Error> for Closing {
+    fn from(error: store::Error) -> Self {
+        not_done(&error);
+        Self::TRY_LATER
+    }
+}
+
+/// Notes a verb that did not happen, where something else puts it right.
+pub(super) fn not_done(error: &store::Error) {
+    log::warn!(event = "store.verb_failed", class = error.class(); "a store verb did not happen");
+}
+
+impl From<Close> for Closing {
+    fn from(close: Close) -> Self {
+        Self::of(close)
+    }
+}
+
+impl Relay {
+    /// Takes places for a socket of a peer, before it is opened.
+    ///
+    /// # Errors
+    /// When there are as many as there may be.
+    pub(super) fn permits(&self, peer: Option<IpAddr>) -> Result<Permits, NoRoom> {
+        let of_all = self.room.all.take(Duration::ZERO).ok_or(NoRoom)?;
+        let unproved = self.room.unproved_of_peer.take(peer, UNPROVED_OF_PEER_MAX);
+        let unproved = Some(unproved.ok_or(NoRoom)?);
+        let counted = self.metrics.relay_connections.count();
+        Ok(Permits { _of_all: of_all, unproved, of_subject: None, _counted: counted })
+    }
+}
+
+impl Connection {
+    /// Returns the end of a socket that `open` makes, for a peer.
+    ///
+    /// # Errors
+    /// When there are as many sockets as there may be.
+    pub fn open(
+        relay: &Arc<Relay>,
+        peer: Option<IpAddr>,
+        socket: Box<dyn Socket>,
+    ) -> Result<Self, NoRoom> {
+        let permits = relay.permits(peer).inspect_err(|_| relay.refused("no_room"))?;
+        let number = relay.next_socket.fetch_add(1, Ordering::Relaxed);
+        let conversation = Conversation::new(relay.settings.result_bytes_max);
+        let (frames, now) = (relay.settings.frames_per_second, relay.clock.monotonic());
+        let plugin = Plugin::new(number, peer, socket, conversation, frames, (permits, now));
+        let plugin = Arc::new(plugin);
+        lock(&relay.sockets).insert(number, Arc::clone(&plugin));
+        Ok(Self { relay: Arc::clone(relay), plugin })
+    }
+
+    /// Returns the most bytes that the next frame may have.
+    #[must_use]
+    pub fn bytes_max(&self) -> usize {
+        self.plugin.with(|state| state.conversation.bytes_max())
+    }
+
+    /// Takes a frame in. May block for a transaction; the next frame waits for it.
+    ///
+    /// # Errors
+    /// How to close the socket.
+    pub fn receive(&mut self, text: &str) -> Result<(), Closing> {
+        let now = self.relay.clock.monotonic();
+        if !self.plugin.takes_frame(now) {
+            return Err(self.problem(
+                Close::TooMany,
+                "too_many_frames",
+                "too many frames a second",
+            ));
+        }
+        let read = self.plugin.with(|state| state.conversation.receive(text));
+        let frame = read.map_err(|fault| self.fault(&fault))?;
+        let kind = frame.kind();
+        self.relay.metrics.relay_frames.count([("direction", "in"), ("type", kind.as_str())]);
+        // On the way to a stop, what was begun is still settled, and nothing is begun.
+        let settles = matches!(kind, PluginFrame::Result | PluginFrame::Pong | PluginFrame::Bye);
+        if self.relay.is_stopping() && !settles {
+            return Err(Closing::RESTART);
+        }
+        match frame {
+            FromPlugin::Hello(hello) => self.hello(*hello, text),
+            FromPlugin::Proof(proof) => self.proof(&proof),
+            FromPlugin::Confirm(confirm) => self.confirm(&confirm),
+            FromPlugin::Context(context) => self.context(context.file),
+            FromPlugin::Shown(shown) => self.shown(&shown),
+            FromPlugin::Decision(decision) => self.decision(&decision),
+            FromPlugin::Allowance(allowance) => self.allowance(&allowance),
+            FromPlugin::Result(result) => self.result(result),
+            FromPlugin::Pong(_) => self.pong(),
+            FromPlugin::Bye(bye) => self.bye(bye.reason),
+        }
+    }
+
+    fn fault(&self, fault: &Fault) -> Closing {
+        self.relay.refused(fault.code());
+        self.relay.send(&self.plugin, FromDaemon::Problem(fault.problem()));
+        Closing::of(fault.close())
+    }
+
+    /// Says why the socket is about to close.
+    pub(super) fn problem(&self, close: Close, code: &'static str, message: &str) -> Closing {
+        self.relay.refused(code);
+        self.relay.send(&self.plugin, FromDaemon::Problem(Problem::new(code, message)));
+        Closing::of(close)
+    }
+
+    fn hello(&self, hello: Hello, text: &str) -> Step {
+        let digest = digest::hello(text).ok_or(Close::BadFrame)?;
+        let nonce = Nonce::new(&self.relay.ids().bytes());
+        let signed = self.relay.key.sign(&challenge_text(&hello.nonce, &nonce, digest));
+        let signature = signed.map_err(|_| Closing::TRY_LATER)?;
+        let key = self.relay.key.public().clone();
+        let now = self.relay.clock.monotonic();
+        self.plugin.with(|state| {
+            state.greeted(now);
+            state.hello = Some((hello, digest));
+            state.nonce = Some(nonce.clone());
+        });
+        let challenge = FromDaemon::Challenge(Challenge { nonce, key, signature });
+        self.relay.send(&self.plugin, challenge);
+        Ok(())
+    }
+
+    fn proof(&self, proof: &Proof) -> Step {
+        let Greeting { hello, digest, nonce } = self.greeting()?;
+        let text = proof_text(&nonce, digest, digest::journal(&proof.journal));
+        if !is_signed(&hello.key, &text, &proof.signature) {
+            return Err(self.problem(Close::Refused, "bad_proof", "the proof does not hold"));
+        }
+        self.plugin.with(super::plugin::State::proved);
+        let key = hello.key.point().ok_or(Close::Refused)?;
+        match self.relay.store.relay_device(&key)? {
+            None => self.offer(hello.tool, key),
+            Some(Device { state: device::State::Revoked, .. }) => {
+                self.relay.refused("revoked");
+                Err(Closing::rule(CloseCode::Revoked))
+            }
+            Some(device) => self.arrive(&hello, key, device, proof),
+        }
+    }
+
+    /// Returns what the greeting brought.
+    pub(super) fn greeting(&self) -> Result<Greeting, Closing> {
+        let greeting = self.plugin.with(|state| {
+            let (hello, digest) = state.hello.clone()?;
+            Some(Greeting { hello, digest, nonce: state.nonce.clone()? })
+        });
+        greeting.ok_or_else(|| Closing::of(Close::BadFrame))
+    }
+}
+
+/// What the greeting brought.
+pub(super) struct Greeting {
+    pub(super) hello: Hello,
+    pub(super) digest: Digest,
+    pub(super) nonce: Nonce,
+}
+
+impl Relay {
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let (relay, plugin) = (&self.relay, &self.plugin);
+        lock(&relay.sockets).remove(&plugin.number);
+        let (held, pairing) = plugin.with(|state| (state.held.take(), state.pairing.take()));
+        if let Some((pairing, _)) = pairing {
+            lock(&relay.offered).remove(&pairing);
+            if let Err(error) = relay.store.relay_close_pairing(pairing) {
+                not_done(&error);
+            }
+        }
+        let Some(held) = held else { return };
+        lock(&relay.ready).remove(&held);
+        match relay.store.relay_session_event(held, session::Event::SocketClosed) {
+            Ok(effects) => relay.carry_out(effects),
+            // The next socket of the session puts it right.
+            Err(error) => not_done(&error),
+        }
+    }
+}

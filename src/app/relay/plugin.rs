@@ -1,0 +1,316 @@
+//! One plugin's socket: what is known of it, and the way to it.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::domain::digest::Digest;
+use crate::domain::id::{DeviceId, PairingId, ProposalId};
+use crate::domain::relay::CloseCode;
+use crate::domain::time::Timestamp;
+use crate::metrics::Counted;
+use crate::relay::conversation::{Conversation, Phase};
+use crate::relay::frame::{self, FromDaemon, Hello, Nonce, Ping};
+use crate::runtime::keyed_semaphore::KeyedPermit;
+use crate::runtime::mutex::lock;
+use crate::runtime::rate_limiter::{Rate, RateLimiter};
+use crate::runtime::semaphore::Permit;
+use crate::store::relay::Held;
+
+/// How long a plugin has for `hello`, and then for `proof`.
+const GREETING: Duration = Duration::from_secs(5);
+/// From one ping to the next.
+const PING_INTERVAL: Duration = Duration::from_secs(10);
+/// So many pings that were not answered suspend a session.
+const MISSED_MAX: u32 = 2;
+/// Cards that a socket remembers, the newest ones: far more than can wait for a person.
+const CARDS_MAX: usize = 64;
+
+/// The way to a plugin.
+pub trait Socket: Send {
+    /// Sends a frame; returns whether it may arrive. Never waits.
+    fn send(&self, text: String) -> bool;
+
+    /// Closes it, after what was sent. Never waits.
+    fn close(&self, closing: Closing);
+}
+
+/// Why a socket is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closing {
+    /// A code of RFC 6455, or one of the protocol from 4000 on.
+    pub code: u16,
+    /// The same as a stable word, or a few.
+    pub reason: &'static str,
+}
+
+impl Closing {
+    /// A frame is too large to be read.
+    pub const TOO_LARGE: Self = Self::of(frame::Close::TooLarge);
+    /// A frame that has begun does not come to its end.
+    pub const TOO_LATE: Self = Self::of(frame::Close::TooLate);
+    /// The plugin leaves.
+    pub(super) const NORMAL: Self = Self { code: 1000, reason: "" };
+    /// The service stops, and another one may start.
+    pub(super) const RESTART: Self = Self { code: 1012, reason: "the service stops" };
+    /// What the plugin asked for cannot be done now.
+    pub(super) const TRY_LATER: Self = Self { code: 1013, reason: "try again later" };
+
+    /// Returns why the protocol closes it.
+    pub(super) const fn of(close: frame::Close) -> Self {
+        Self { code: close.code(), reason: close.reason() }
+    }
+
+    /// Returns why a rule closes it.
+    pub(super) const fn rule(code: CloseCode) -> Self {
+        Self { code: code.code(), reason: code.as_str() }
+    }
+}
+
+/// A socket.
+pub(super) struct Plugin {
+    /// Its number in this process.
+    pub(super) number: u64,
+    /// Where it comes from.
+    pub(super) peer: Option<IpAddr>,
+    state: Mutex<State>,
+}
+
+/// What is known of a socket. It has no `Debug`, because it holds names of files.
+pub(super) struct State {
+    /// Nothing once it is closed, or could not be kept up with.
+    socket: Option<Box<dyn Socket>>,
+    pub(super) conversation: Conversation,
+    frames: RateLimiter<()>,
+    /// Since when the next frame of the greeting is awaited.
+    greeting_since: Duration,
+    /// `hello` and its digest.
+    pub(super) hello: Option<(Hello, Digest)>,
+    /// The nonce of our `challenge`.
+    pub(super) nonce: Option<Nonce>,
+    /// Its device, once it has one.
+    pub(super) device: Option<DeviceId>,
+    /// Whose it is, once a person said so.
+    pub(super) subject: Option<String>,
+    /// What a person is asked, and until when.
+    pub(super) pairing: Option<(PairingId, Timestamp)>,
+    /// The session that it holds.
+    pub(super) held: Option<Held>,
+    /// The cards that were sent, the oldest first.
+    cards: VecDeque<Card>,
+    pings: Pings,
+    /// Its places among all sockets.
+    permits: Permits,
+}
+
+/// The places that a socket takes.
+pub(super) struct Permits {
+    pub(super) _of_all: Permit,
+    pub(super) unproved: Option<KeyedPermit<Option<IpAddr>>>,
+    pub(super) of_subject: Option<KeyedPermit<String>>,
+    pub(super) _counted: Counted,
+}
+
+/// A card that was sent.
+struct Card {
+    proposal: ProposalId,
+    /// Of the arguments of each step.
+    digests: Vec<Digest>,
+    /// The plugin has not sent a decision.
+    is_open: bool,
+}
+
+#[derive(Default)]
+struct Pings {
+    number: u64,
+    unanswered: u32,
+    next_at: Duration,
+    is_suspended: bool,
+}
+
+/// What is to be done about a socket now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Nothing.
+    Nothing,
+    /// A ping was due.
+    Ping(u64),
+    /// A ping was due, and too many were not answered.
+    Missed(u64),
+    /// The greeting took too long.
+    TooLate,
+    /// Nobody answered what a person was asked.
+    PairingOver(PairingId),
+}
+
+impl Plugin {
+    pub(super) fn new(
+        number: u64,
+        peer: Option<IpAddr>,
+        socket: Box<dyn Socket>,
+        conversation: Conversation,
+        frames_per_second: u32,
+        (permits, now): (Permits, Duration),
+    ) -> Self {
+        let rate = Rate::per_second(frames_per_second, frames_per_second.saturating_mul(2));
+        let state = State {
+            socket: Some(socket),
+            conversation,
+            frames: RateLimiter::new(rate, 1),
+            greeting_since: now,
+            hello: None,
+            nonce: None,
+            device: None,
+            subject: None,
+            pairing: None,
+            held: None,
+            cards: VecDeque::new(),
+            pings: Pings::default(),
+            permits,
+        };
+        Self { number, peer, state: Mutex::new(state) }
+    }
+
+    /// Reads or changes what is known. The store is not asked meanwhile.
+    pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut lock(&self.state))
+    }
+
+    /// Sends a frame; returns whether it may be sent now and may arrive.
+    pub(super) fn send(&self, frame: &FromDaemon) -> bool {
+        let mut state = lock(&self.state);
+        if !state.conversation.send(frame.kind()) {
+            return false;
+        }
+        let is_sent = state.socket.as_ref().is_some_and(|it| it.send(frame::write(frame)));
+        if !is_sent {
+            // A plugin that missed a frame would be wrong about what it has: it comes back instead.
+            state.socket = None;
+        }
+        is_sent
+    }
+
+    pub(super) fn close(&self, closing: Closing) {
+        if let Some(socket) = lock(&self.state).socket.take() {
+            socket.close(closing);
+        }
+    }
+
+    /// Says whether one more frame may come now.
+    pub(super) fn takes_frame(&self, now: Duration) -> bool {
+        lock(&self.state).frames.take((), now).is_ok()
+    }
+
+    /// Notes that a card is sent; returns whether it was not before.
+    pub(super) fn note_card(&self, proposal: ProposalId, digests: Vec<Digest>) -> bool {
+        let cards = &mut lock(&self.state).cards;
+        if cards.iter().any(|card| card.proposal == proposal) {
+            return false;
+        }
+        if cards.len() == CARDS_MAX {
+            cards.pop_front();
+        }
+        cards.push_back(Card { proposal, digests, is_open: true });
+        true
+    }
+
+    /// Notes that the plugin has decided about a card.
+    pub(super) fn note_decided(&self, proposal: ProposalId) {
+        let cards = &mut lock(&self.state).cards;
+        let decided = cards.iter_mut().filter(|card| card.proposal == proposal);
+        decided.for_each(|card| card.is_open = false);
+    }
+
+    /// Returns the cards that the plugin has not decided about.
+    pub(super) fn open_cards(&self) -> Vec<ProposalId> {
+        let state = lock(&self.state);
+        state.cards.iter().filter(|card| card.is_open).map(|card| card.proposal).collect()
+    }
+
+    /// Returns the digests of the arguments that a card was sent with.
+    pub(super) fn card(&self, proposal: ProposalId) -> Option<Vec<Digest>> {
+        let state = lock(&self.state);
+        let found = state.cards.iter().find(|card| card.proposal == proposal);
+        found.map(|card| card.digests.clone())
+    }
+
+    pub(super) fn forget_card(&self, proposal: ProposalId) {
+        lock(&self.state).cards.retain(|card| card.proposal != proposal);
+    }
+
+    /// Says what is due. `now` is monotonic.
+    pub(super) fn look(&self, now: Duration, wall: Timestamp) -> Look {
+        let mut state = lock(&self.state);
+        if state.socket.is_none() {
+            return Look::Nothing;
+        }
+        match state.conversation.phase() {
+            Phase::Opened | Phase::Greeted | Phase::Challenged => {
+                let is_late = now.saturating_sub(state.greeting_since) >= GREETING;
+                return if is_late { Look::TooLate } else { Look::Nothing };
+            }
+            Phase::Over => return Look::Nothing,
+            _ => {}
+        }
+        if let Some((pairing, expires_at)) = state.pairing
+            && wall >= expires_at
+        {
+            return Look::PairingOver(pairing);
+        }
+        let pings = &mut state.pings;
+        if now < pings.next_at {
+            return Look::Nothing;
+        }
+        pings.next_at = now + PING_INTERVAL;
+        pings.number += 1;
+        pings.unanswered += 1;
+        // The one that is sent now is not missed yet.
+        if pings.unanswered > MISSED_MAX && !pings.is_suspended {
+            pings.is_suspended = true;
+            Look::Missed(pings.number)
+        } else {
+            Look::Ping(pings.number)
+        }
+    }
+
+    /// Notes an answer to a ping; returns whether the page was thought not to answer.
+    pub(super) fn pong(&self) -> bool {
+        let pings = &mut lock(&self.state).pings;
+        pings.unanswered = 0;
+        std::mem::take(&mut pings.is_suspended)
+    }
+
+    /// Returns the name of the open file, and of its page.
+    pub(super) fn file(&self) -> Option<(String, String)> {
+        let state = lock(&self.state);
+        state.hello.as_ref().map(|(hello, _)| (hello.file.name.clone(), hello.file.page.clone()))
+    }
+}
+
+impl State {
+    /// Notes that a part of the greeting has come: the next one has its own time.
+    pub(super) fn greeted(&mut self, now: Duration) {
+        self.greeting_since = now;
+    }
+
+    /// Takes its place among the sockets of a subject instead of that among those that have proved nothing.
+    pub(super) fn belongs_to(&mut self, permit: KeyedPermit<String>) {
+        self.permits.of_subject = Some(permit);
+    }
+
+    /// Gives the place among the sockets that have proved nothing back.
+    pub(super) fn proved(&mut self) {
+        self.permits.unproved = None;
+    }
+
+    /// Begins to ask a person, with that frame of ours as the next one.
+    pub(super) const fn is_asking(&self) -> bool {
+        matches!(self.conversation.phase(), Phase::Offered | Phase::Claimed | Phase::Moving)
+    }
+}
+
+/// Returns a ping.
+pub(super) const fn ping(n: u64) -> FromDaemon {
+    FromDaemon::Ping(Ping { n })
+}

@@ -1,0 +1,260 @@
+//! A socket from `ready` on: cards, decisions, results.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Relay;
+use super::connection::{Connection, Step, not_done};
+use super::pairing::account;
+use super::plugin::{Closing, Plugin};
+use crate::domain::digest::Digest;
+use crate::domain::id::{DeviceId, InvocationId};
+use crate::domain::relay::allowance::Length;
+use crate::domain::relay::device;
+use crate::domain::relay::invocation::{Approval, Report, Signed, State, Withdrawal};
+use crate::domain::relay::{self as rules, CloseCode, Reason, session};
+use crate::relay::action::{Action, ResultFault};
+use crate::relay::frame::{
+    ActionResult, Allowance, ByeReason, Close, DecidedBy, Decision, File, FromDaemon, Line,
+    Outcome, Propose, Ready, Shown, Signature, Step as Proposed,
+};
+use crate::relay::proof::{DecisionText, allowance_text, is_signed};
+use crate::runtime::mutex::lock;
+use crate::store;
+use crate::store::relay::{
+    Device, Effects, Held, NewAllowance, Opened, SignedVerdict, Tell, Verdict, Waiting,
+};
+
+impl Relay {
+    /// A socket holds a session from now on.
+    pub(super) fn make_ready(&self, plugin: &Arc<Plugin>, opened: Opened) {
+        let Opened { session, epoch, subject, effects } = opened;
+        let held = Held { session, epoch };
+        plugin.with(|state| {
+            state.held = Some(held);
+            state.pairing = None;
+        });
+        // Before the cards that wait are looked for: what is proposed from now on finds the socket.
+        lock(&self.ready).insert(held, Arc::clone(plugin));
+        let (epoch, account) = (u64::from(epoch), account(&subject));
+        self.send(plugin, FromDaemon::Ready(Ready { session, epoch, account }));
+        self.carry_out(effects);
+        self.show_waiting(held, plugin);
+    }
+
+    /// Sends the cards that wait for a person and were not sent on this socket, and withdraws those that wait no more.
+    pub(super) fn show_waiting(&self, held: Held, plugin: &Plugin) {
+        // Before the store is asked: what is proposed meanwhile is not missed there.
+        let open = plugin.open_cards();
+        match self.store.relay_waiting(held) {
+            Ok(waiting) => {
+                for proposal in open {
+                    if waiting.iter().all(|it| it.id != proposal) {
+                        self.tell(plugin, Tell::Withdraw(proposal, Withdrawal::Cancelled));
+                    }
+                }
+                waiting.into_iter().for_each(|it| self.show(plugin, it));
+            }
+            // They are looked for again each second.
+            Err(error) => not_done(&error),
+        }
+    }
+
+    fn show(&self, plugin: &Plugin, waiting: Waiting) {
+        let digests = waiting.steps.iter().map(|step| step.arguments_sha256).collect();
+        let steps = waiting.steps.into_iter().filter_map(|step| {
+            let (action, arguments) =
+                (Action::from_word(&step.action)?, serde_json::from_str(&step.arguments).ok()?);
+            let store::relay::WaitingStep { id, effect, arguments_sha256, .. } = step;
+            Some(Proposed { invocation: id, action, effect, arguments, arguments_sha256 })
+        });
+        let (proposal, expires_at) = (waiting.id, waiting.expires_at);
+        let (client, steps) = (Line::new(&waiting.client), steps.collect());
+        if plugin.note_card(proposal, digests) {
+            self.send(plugin, FromDaemon::Propose(Propose { proposal, client, expires_at, steps }));
+        }
+    }
+}
+
+impl Connection {
+    /// Returns the session that the socket holds.
+    fn held(&self) -> Result<Held, Closing> {
+        self.plugin.with(|state| state.held).ok_or_else(|| Closing::of(Close::BadFrame))
+    }
+
+    /// Carries out what a verb has done; what closes this very socket comes back.
+    fn carry_out(&self, mut effects: Effects) -> Step {
+        let held = self.plugin.with(|state| state.held);
+        let close = effects
+            .tell
+            .iter()
+            .position(|(to, tell)| Some(*to) == held && matches!(tell, Tell::Close(_)));
+        let close = close.map(|place| effects.tell.remove(place).1);
+        self.relay.carry_out(effects);
+        match close {
+            Some(Tell::Close(code @ CloseCode::BadFrame)) => {
+                self.relay.refused("against_the_rules");
+                Err(Closing::rule(code))
+            }
+            Some(Tell::Close(code)) => Err(Closing::rule(code)),
+            _ => Ok(()),
+        }
+    }
+
+    /// File or page have changed.
+    pub(super) fn context(&self, file: File) -> Step {
+        let held = self.held()?;
+        let (hello, is_moving) = self.plugin.with(|state| {
+            let hello = state.hello.as_mut().map(|(hello, _)| {
+                let before = std::mem::replace(&mut hello.file, file.clone());
+                (before, hello.tool, hello.key.point())
+            });
+            (hello, state.is_asking())
+        });
+        let (before, tool, key) = hello.ok_or(Close::BadFrame)?;
+        let is_other = before.key != file.key || (file.key.is_none() && before.name != file.name);
+        if !is_other {
+            return Ok(());
+        }
+        // A person is being asked about another one: no answer could be told from one about that.
+        if is_moving {
+            return Err(Closing::of(Close::BadFrame));
+        }
+        let key = key.ok_or(Close::Refused)?;
+        let event = session::Event::FileChanged;
+        self.carry_out(self.relay.store.relay_session_event(held, event)?)?;
+        let known = self.plugin.with(|state| state.device.zip(state.subject.clone()));
+        let (id, subject) = known.ok_or(Close::BadFrame)?;
+        let device = Device { id, subject, state: device::State::Active };
+        self.ask_for_file(tool, key, device, Some(held.session))
+    }
+
+    pub(super) fn shown(&self, shown: &Shown) -> Step {
+        let effects =
+            self.relay.store.relay_shown(self.held()?, shown.proposal, shown.preview_sha256)?;
+        self.carry_out(effects)
+    }
+
+    pub(super) fn decision(&self, decision: &Decision) -> Step {
+        let held = self.held()?;
+        let signed =
+            Signed { by: self.signer(held, decision), session: held.session, epoch: held.epoch };
+        let by = match decision.by {
+            DecidedBy::Person => rules::DecidedBy::Person,
+            DecidedBy::Allowance => rules::DecidedBy::Allowance,
+            DecidedBy::Plugin => rules::DecidedBy::Plugin,
+        };
+        let preview = decision.preview_sha256;
+        let verdict = match (decision.decision, by) {
+            (rules::Decision::Approved, by) => Verdict::Approve(Approval { by, signed, preview }),
+            (rules::Decision::Denied, rules::DecidedBy::Person) => Verdict::Deny(signed),
+            (rules::Decision::Denied, rules::DecidedBy::Plugin) => {
+                let reason = Reason::from_plugin(decision.reason.as_deref().unwrap_or_default());
+                Verdict::CannotShow(signed, reason)
+            }
+            _ => return Err(Closing::of(Close::BadFrame)),
+        };
+        let signature = signature(&decision.signature)?;
+        self.relay
+            .metrics
+            .relay_decisions
+            .count([("by", decision.by.as_str()), ("decision", decision.decision.as_str())]);
+        let proposal = decision.proposal;
+        self.plugin.note_decided(proposal);
+        let verdict = SignedVerdict { proposal, verdict, preview, signature };
+        let grant = self.relay.settings.grant;
+        self.carry_out(self.relay.store.relay_decide(held, verdict, grant)?)
+    }
+
+    /// Returns the device, if its key signed the decision over what its card was sent with.
+    fn signer(&self, held: Held, decision: &Decision) -> Option<DeviceId> {
+        let arguments: Vec<Digest> = self.plugin.card(decision.proposal)?;
+        let text = DecisionText {
+            session: held.session,
+            epoch: u64::from(held.epoch),
+            proposal: decision.proposal,
+            arguments: &arguments,
+            preview: decision.preview_sha256,
+            decision: decision.decision,
+            by: decision.by,
+        };
+        let key = self.greeting().ok()?.hello.key;
+        let device = self.plugin.with(|state| state.device)?;
+        is_signed(&key, &text.text(), &decision.signature).then_some(device)
+    }
+
+    pub(super) fn allowance(&self, allowance: &Allowance) -> Step {
+        let held = self.held()?;
+        let greeting = self.greeting()?;
+        let minutes = allowance.minutes;
+        let length = Length::from_minutes(minutes).ok_or(Close::BadFrame)?;
+        let text = allowance_text(&greeting.nonce, held.session, u64::from(held.epoch), minutes);
+        if !is_signed(&greeting.hello.key, &text, &allowance.signature) {
+            let message = "the leave to read is not signed by this device";
+            return Err(self.problem(Close::BadFrame, "bad_proof", message));
+        }
+        let signature = signature(&allowance.signature)?;
+        let given = NewAllowance { page: greeting.hello.instance, length, signature };
+        self.carry_out(self.relay.store.relay_allow(held, given)?)
+    }
+
+    pub(super) fn result(&self, result: ActionResult) -> Step {
+        let held = self.held()?;
+        let Some(grant) = self.relay.store.relay_grant(held, result.grant)? else {
+            let message = "the grant is none that this session was told to carry out";
+            return Err(self.problem(Close::BadFrame, "no_such_grant", message));
+        };
+        let value = result.value.unwrap_or_default();
+        let report = report(&grant.action, result.outcome, &value, result.error.map(|it| it.code));
+        let effects = self.relay.store.relay_report(held, result.grant, report)?;
+        self.keep(grant.invocation, &value, &effects);
+        self.carry_out(effects)
+    }
+
+    /// Keeps what an invocation gave that has succeeded by this.
+    fn keep(&self, invocation: InvocationId, value: &Value, effects: &Effects) {
+        let changed = effects.changed.iter().find(|changed| changed.invocation == invocation);
+        if changed.is_some_and(|changed| changed.state == State::Succeeded) {
+            let file = self.plugin.file().map(|(file, _)| file).unwrap_or_default();
+            let now = self.relay.clock.monotonic();
+            lock(&self.relay.results).keep(invocation, value, file, now);
+        }
+    }
+
+    pub(super) fn pong(&self) -> Step {
+        let was_suspended = self.plugin.pong();
+        match self.plugin.with(|state| state.held) {
+            Some(held) if was_suspended => {
+                let event = session::Event::PongAgain;
+                self.carry_out(self.relay.store.relay_session_event(held, event)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn bye(&self, reason: ByeReason) -> Step {
+        if let (ByeReason::Person, Some(held)) = (reason, self.plugin.with(|state| state.held)) {
+            self.carry_out(self.relay.store.relay_session_event(held, session::Event::Bye)?)?;
+        }
+        Err(Closing::NORMAL)
+    }
+}
+
+/// Returns how an action ended, by what the plugin says and what its value is.
+fn report(action: &str, outcome: Outcome, value: &Value, code: Option<String>) -> Report {
+    match outcome {
+        Outcome::Failed => Report::Failed(Reason::from_plugin(&code.unwrap_or_default())),
+        Outcome::Stale => Report::Stale,
+        Outcome::Succeeded => match Action::from_word(action).map(|it| it.check_result(value)) {
+            Some(Ok(())) => Report::Succeeded,
+            Some(Err(ResultFault::TooLarge)) => Report::Unusable(Reason::ResultTooLarge),
+            Some(Err(ResultFault::Bad)) | None => Report::Unusable(Reason::BadResult),
+        },
+    }
+}
+
+fn signature(signature: &Signature) -> Result<[u8; 64], Closing> {
+    let bytes = signature.bytes().and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or_else(|| Closing::of(Close::BadFrame))
+}

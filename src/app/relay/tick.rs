@@ -1,0 +1,103 @@
+//! What the relay does by itself, about once a second: pings, ends of times, and what other processes have done.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Relay;
+use super::connection::not_done;
+use super::plugin::{Closing, Look, Plugin, ping};
+use crate::domain::relay::{CloseCode, session};
+use crate::relay::frame::Close;
+use crate::runtime::mutex::lock;
+use crate::store::Error;
+
+/// Batches of what is over that one look takes up.
+const BATCHES_MAX: usize = 10;
+
+impl Relay {
+    /// Does what is due. Bounded; may block for some transactions.
+    pub fn tick(&self) {
+        self.look_at_sockets();
+        let expired = self.expire().and_then(|()| self.look_at_store());
+        if let Err(error) = expired {
+            // Looked at again at the next tick.
+            not_done(&error);
+        }
+        self.look_at_waits();
+        lock(&self.results).sweep(self.clock.monotonic());
+    }
+
+    fn look_at_sockets(&self) {
+        let sockets: Vec<Arc<Plugin>> = lock(&self.sockets).values().cloned().collect();
+        let (now, wall) = (self.clock.monotonic(), self.clock.now());
+        for plugin in sockets {
+            match plugin.look(now, wall) {
+                Look::Nothing => {}
+                Look::Ping(number) => self.send(&plugin, ping(number)),
+                Look::Missed(number) => {
+                    self.send(&plugin, ping(number));
+                    self.suspend(&plugin);
+                }
+                Look::TooLate => {
+                    self.refused("too_late");
+                    plugin.close(Closing::of(Close::TooLate));
+                }
+                Look::PairingOver(_) => {
+                    self.metrics.relay_pairings.count([("outcome", "expired")]);
+                    plugin.close(Closing::rule(CloseCode::PairingExpired));
+                }
+            }
+        }
+    }
+
+    fn suspend(&self, plugin: &Plugin) {
+        let Some(held) = plugin.with(|state| state.held) else { return };
+        match self.store.relay_session_event(held, session::Event::PongsMissed) {
+            Ok(effects) => self.carry_out(effects),
+            Err(error) => not_done(&error),
+        }
+    }
+
+    fn expire(&self) -> Result<(), Error> {
+        for _ in 0..BATCHES_MAX {
+            let (effects, may_have_more) = self.store.relay_expire(self.settings.session_kept)?;
+            self.carry_out(effects);
+            if !may_have_more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at what other processes have done to the sessions that are held here, and to the codes that are shown.
+    fn look_at_store(&self) -> Result<(), Error> {
+        let offered: Vec<_> = lock(&self.offered).keys().copied().collect();
+        for pairing in offered {
+            if let Some(claimed) = self.store.relay_pairing(pairing)? {
+                self.tell_claimed(&claimed);
+            }
+        }
+        let own: Vec<_> =
+            lock(&self.ready).iter().map(|(it, plugin)| (*it, Arc::clone(plugin))).collect();
+        if own.is_empty() {
+            return Ok(());
+        }
+        let found = self.store.relay_held_sessions()?.into_iter();
+        let found: HashMap<_, _> = found.map(|it| (it.held.session, it)).collect();
+        for (held, plugin) in own {
+            match found.get(&held.session) {
+                None => plugin.close(Closing::rule(CloseCode::Revoked)),
+                Some(session) if session.held.epoch > held.epoch => {
+                    plugin.close(Closing::rule(CloseCode::TakenOver));
+                }
+                Some(session) if session.has_news || !plugin.open_cards().is_empty() => {
+                    self.show_waiting(held, &plugin);
+                    let effects = self.store.relay_claim_due(held)?;
+                    self.carry_out(effects);
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! The sockets of plugins: who may open one, and its messages, handed on. What they mean is decided in `app/relay`.
+
+use std::sync::Arc;
+
+use crate::app::Error;
+use crate::app::relay::{self, Closing, Connection, PROTOCOL};
+use crate::http::error;
+use crate::http::gate::{Gate, Refused};
+use crate::http::long_lived::{Close, Message, NoRoom, Sender, Session};
+use crate::http::message::{Refusal, Request, Response};
+use crate::http::path::Path;
+use crate::http::relay::Relay;
+use crate::http::web_socket::Handshake;
+
+/// The least that every socket takes in, whatever results are limited to: a card may be so large.
+const MESSAGE_BYTES_MIN: usize = 256 << 10;
+
+/// The relay behind `/relay/v1/connect`.
+pub struct Endpoint {
+    relay: Arc<relay::Relay>,
+    /// Origins of the pages that may connect, in lower case.
+    origins: Vec<String>,
+    message_bytes_max: usize,
+}
+
+impl Endpoint {
+    /// Returns the endpoint of a relay, for pages of these origins, with results of up to so many bytes.
+    #[must_use]
+    pub fn new(relay: Arc<relay::Relay>, origins: Vec<String>, result_bytes_max: usize) -> Self {
+        Self { relay, origins, message_bytes_max: result_bytes_max.max(MESSAGE_BYTES_MIN) }
+    }
+}
+
+/// Opens a socket.
+pub(in crate::http) fn connect(
+    relay: &Relay,
+    gate: &Gate,
+    request: &Request,
+    _path: &Path<'_>,
+) -> Result<Response, Error> {
+    Ok(match open(&relay.sockets, gate, request) {
+        Ok(response) => response,
+        Err(NotOpened::Gate(Refused::Host)) => error::misdirected(),
+        Err(NotOpened::Gate(Refused::TooMany { retry_after })) => error::too_many(retry_after),
+        Err(NotOpened::Gate(_)) => error::forbidden(
+            "only the plugin's own page may connect: its origin has to stand in SVC_RELAY_ORIGINS",
+        ),
+        Err(NotOpened::Server(refusal)) => error::of_refusal(refusal),
+    })
+}
+
+enum NotOpened {
+    Gate(Refused),
+    Server(Refusal),
+}
+
+impl From<Refusal> for NotOpened {
+    fn from(refusal: Refusal) -> Self {
+        Self::Server(refusal)
+    }
+}
+
+fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response, NotOpened> {
+    gate.admit_socket(&request.head, &endpoint.origins).map_err(NotOpened::Gate)?;
+    let handshake = Handshake::read(request, Some(PROTOCOL))?;
+    let long_lived = request.long_lived.as_ref().ok_or(Refusal::UpgradeRequired)?;
+    let socket = long_lived.web_socket(endpoint.message_bytes_max, |sender| {
+        let connection =
+            Connection::open(&endpoint.relay, request.head.peer, Box::new(ToPlugin(sender)));
+        connection.map(FromPlugin).map_err(|relay::NoRoom| NoRoom)
+    });
+    Ok(handshake.accept(socket.map_err(Refusal::from)?))
+}
+
+/// The way to a plugin.
+struct ToPlugin(Sender<Message>);
+
+impl relay::Socket for ToPlugin {
+    fn send(&self, text: String) -> bool {
+        self.0.send(Message::Text(text)).is_ok()
+    }
+
+    fn close(&self, closing: Closing) {
+        // Where there is no room for it, the socket ends when this is dropped.
+        let _sent = self.0.send(Message::Close(close(closing)));
+    }
+}
+
+/// What a plugin says.
+struct FromPlugin(Connection);
+
+impl Session for FromPlugin {
+    fn receive(&mut self, message: &str) -> Result<(), Close> {
+        self.0.receive(message).map_err(close)
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        self.0.bytes_max()
+    }
+
+    fn too_long(&self) -> Close {
+        close(Closing::TOO_LARGE)
+    }
+
+    fn too_slow(&self) -> Close {
+        close(Closing::TOO_LATE)
+    }
+}
+
+const fn close(Closing { code, reason }: Closing) -> Close {
+    Close { code, reason }
+}
