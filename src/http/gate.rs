@@ -179,7 +179,7 @@ impl Gate {
         let Some(TokenRules { tokens, .. }) = &self.rules.tokens else {
             return Ok(Token::Needless);
         };
-        let token = head.single(&AUTHORIZATION).and_then(bearer).ok_or(Refused::NoToken)?;
+        let token = bearer(head)?;
         Ok(match tokens.known(token) {
             Some(caller) => {
                 self.welcome(&caller)?;
@@ -298,6 +298,7 @@ impl Visit {
         let rules = self.gate.rules.tokens.as_ref()?;
         Some(rules.challenge(match refused {
             Refused::NoToken => Challenge::NoToken,
+            Refused::InvalidRequest => Challenge::InvalidRequest,
             Refused::InvalidToken => Challenge::InvalidToken,
             Refused::InsufficientScope => Challenge::InsufficientScope(rules.scope),
             _ => return None,
@@ -339,15 +340,21 @@ fn take<K: Eq + Hash>(
     taken.map_err(|retry_after| Refused::TooMany { retry_after })
 }
 
-/// Returns the token of an `Authorization` header, if it may be one (RFC 6750, section 2.1).
-fn bearer(authorization: &str) -> Option<&str> {
-    let (scheme, token) = authorization.split_once(' ')?;
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
-    let may_be_one = scheme.eq_ignore_ascii_case("bearer")
-        && !token.is_empty()
-        && token.len() <= TOKEN_BYTES_MAX
-        && token.bytes().all(is_token);
-    may_be_one.then_some(token)
+/// Returns the bearer token of a request (RFC 6750, sections 2.1 and 3.1).
+fn bearer(head: &Head) -> Result<&str, Refused> {
+    if !head.headers.contains_key(AUTHORIZATION) {
+        return Err(Refused::NoToken);
+    }
+    let authorization = head.single(&AUTHORIZATION).ok_or(Refused::InvalidRequest)?;
+    let (scheme, token) = authorization.split_once(' ').unwrap_or((authorization, ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(Refused::NoToken);
+    }
+    let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    if token.is_empty() || !token.bytes().all(is_of_token) {
+        return Err(Refused::InvalidRequest);
+    }
+    if token.len() > TOKEN_BYTES_MAX { Err(Refused::InvalidToken) } else { Ok(token) }
 }
 
 /// Returns methods as a header lists them, with the one that asks for them.

@@ -98,7 +98,8 @@ struct StreamPermit {
     _counted: Counted,
 }
 
-/// Returns the media type and the body of what the gate refuses. It has no id, because no message was read.
+/// Returns the media type and the body of what the gate refuses. It has no id, because no message was read
+/// (`docs/decisions/mcp-authorization.md`).
 #[must_use]
 pub fn describe(refused: &gate::Refused) -> (&'static str, Vec<u8>) {
     let error = Error::new(Code::InvalidRequest, refused.to_string());

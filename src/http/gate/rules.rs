@@ -62,11 +62,13 @@ pub struct Authorized<'a> {
     pub rules: &'a TokenRules,
 }
 
-/// Why a client is sent for a token (RFC 6750, section 3).
+/// Why a client is sent for a token (RFC 6750, section 3; `docs/decisions/mcp-authorization.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Challenge {
-    /// It sent none.
+    /// It sent none, or credentials of another kind.
     NoToken,
+    /// It sent more than one, or none where it announced one.
+    InvalidRequest,
     /// It sent one that proves nothing.
     InvalidToken,
     /// Its token lacks this scope, or the one that every request needs.
@@ -80,6 +82,7 @@ impl TokenRules {
     pub fn challenge(&self, challenge: Challenge) -> HeaderValue {
         let (further, error) = match challenge {
             Challenge::NoToken => (None, ""),
+            Challenge::InvalidRequest => (None, ", error=\"invalid_request\""),
             Challenge::InvalidToken => (None, ", error=\"invalid_token\""),
             Challenge::InsufficientScope(scope) => (Some(scope), ", error=\"insufficient_scope\""),
         };
@@ -128,9 +131,12 @@ pub enum Refused {
     /// The route has no such method.
     #[error("the method is not allowed here; see Allow")]
     Method,
-    /// There is no token, or more than one.
+    /// There is no bearer token.
     #[error("send one bearer token in the Authorization header")]
     NoToken,
+    /// There is more than one token, or none where one is announced.
+    #[error("send the Authorization header once, as the word Bearer, a space and one token")]
+    InvalidRequest,
     /// The token proves nothing.
     #[error("the token is not valid here; get another one")]
     InvalidToken,
@@ -161,6 +167,7 @@ impl Refused {
             Self::TooMany { .. } => "rate",
             Self::Method => "method",
             Self::NoToken => "no_token",
+            Self::InvalidRequest => "invalid_request",
             Self::InvalidToken => "invalid_token",
             Self::InsufficientScope => "scope",
             Self::KeysUnavailable { .. } => "keys_unavailable",
@@ -177,6 +184,7 @@ impl Refused {
             Self::Forwarded | Self::Origin | Self::InsufficientScope => StatusCode::FORBIDDEN,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::InvalidRequest => StatusCode::BAD_REQUEST,
             Self::NoToken | Self::InvalidToken => StatusCode::UNAUTHORIZED,
             Self::KeysUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Server(refusal) => error::of_refusal(*refusal).status,

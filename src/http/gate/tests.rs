@@ -76,11 +76,11 @@ fn the_first_thing_that_is_wrong_decides() {
         (411, "POST", &[HOST_LINE, ("content-length", "x"), GOOD]),
         (413, "POST", &[HOST_LINE, ("content-length", "5")]),
         (401, "POST", &[HOST_LINE, LENGTH]),
-        (401, "POST", &[HOST_LINE, LENGTH, GOOD, GOOD]),
+        (400, "POST", &[HOST_LINE, LENGTH, GOOD, GOOD]),
         (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Basic good")]),
-        (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer ")]),
-        (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer  good")]),
-        (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer good,good")]),
+        (400, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer ")]),
+        (400, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer  good")]),
+        (400, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer good,good")]),
         (401, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer bad")]),
         (403, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer poor")]),
         (503, "POST", &[HOST_LINE, LENGTH, ("authorization", "Bearer later")]),
@@ -144,6 +144,7 @@ fn each_refusal_is_counted_by_a_word_and_is_an_error_without_an_id() {
         ("method", "GET", &[HOST_LINE]),
         ("size", "POST", &[HOST_LINE, ("content-length", "5")]),
         ("no_token", "POST", &[HOST_LINE, LENGTH]),
+        ("invalid_request", "POST", &token("Bearer")),
         ("invalid_token", "POST", &token("Bearer bad")),
         ("scope", "POST", &token("Bearer poor")),
         ("keys_unavailable", "POST", &token("Bearer later")),
@@ -156,7 +157,7 @@ fn each_refusal_is_counted_by_a_word_and_is_an_error_without_an_id() {
         assert_eq!(metrics.mcp_refusals.sum(|[(_, found)]| found == word), 1, "{word}");
     }
     let let_in = ask(&gate, "POST", &token("Bearer good"));
-    assert_eq!((let_in.0, metrics.mcp_refusals.sum(|_| true)), (200, 9));
+    assert_eq!((let_in.0, metrics.mcp_refusals.sum(|_| true)), (200, 10));
 }
 
 #[test]
@@ -212,6 +213,8 @@ fn every_answer_carries_what_browsers_and_clients_need() {
     assert_eq!(challenge(None).unwrap(), metadata, "no error where there was no token");
     let invalid = challenge(Some("Bearer bad")).unwrap();
     assert_eq!(invalid, format!("{metadata}, error=\"invalid_token\""));
+    let twice = challenge(Some("Bearer one, Bearer two")).unwrap();
+    assert_eq!(twice, format!("{metadata}, error=\"invalid_request\""));
     let poor = challenge(Some("Bearer poor")).unwrap();
     assert_eq!(poor, format!("{metadata}, error=\"insufficient_scope\""));
     assert_eq!(challenge(Some("Bearer later")), None);

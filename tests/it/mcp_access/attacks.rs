@@ -10,8 +10,10 @@ pub(crate) const RESOURCE: &str = "https://svc.example/mcp";
 /// What every 401 says first.
 pub(crate) const CHALLENGE: &str = "Bearer resource_metadata=\"https://svc.example/.well-known/\
                                     oauth-protected-resource/mcp\", scope=\"mcp:read\"";
-pub(crate) const NO_TOKEN: &str = "send one bearer token in the Authorization header";
-pub(crate) const INVALID: &str = "the token is not valid here; get another one";
+const NO_TOKEN: &str = "send one bearer token in the Authorization header";
+const INVALID_REQUEST: &str =
+    "send the Authorization header once, as the word Bearer, a space and one token";
+const INVALID_TOKEN: &str = "the token is not valid here; get another one";
 /// Largest token that is read, in bytes.
 const TOKEN_BYTES_MAX: usize = 8 << 10;
 
@@ -21,17 +23,21 @@ pub(crate) struct Attack {
     pub(crate) query: Option<String>,
     /// Each `Authorization` header.
     pub(crate) authorization: Vec<String>,
+    /// What the gate counts it as.
+    pub(crate) gate: &'static str,
     /// Why its token is refused; `None` if there is none to look at.
     pub(crate) fault: Option<&'static str>,
 }
 
 impl Attack {
-    /// Returns the challenge and the sentence of the answer.
-    pub(crate) fn answer(&self) -> (String, &'static str) {
-        match self.fault {
-            None => (CHALLENGE.to_owned(), NO_TOKEN),
-            Some(_) => (format!("{CHALLENGE}, error=\"invalid_token\""), INVALID),
-        }
+    /// Returns the status, the challenge and the sentence of the answer.
+    pub(crate) fn answer(&self) -> (u16, String, &'static str) {
+        let (status, message) = match self.gate {
+            "no_token" => return (401, CHALLENGE.to_owned(), NO_TOKEN),
+            "invalid_request" => (400, INVALID_REQUEST),
+            _ => (401, INVALID_TOKEN),
+        };
+        (status, format!("{CHALLENGE}, error=\"{}\"", self.gate), message)
     }
 }
 
@@ -122,6 +128,7 @@ impl Keys {
             name,
             query: None,
             authorization: vec![format!("Bearer {token}")],
+            gate: "invalid_token",
             fault: Some(fault),
         }));
         attacks
@@ -134,26 +141,44 @@ impl Keys {
         let long = self.sign("ES256", &long);
         assert!((TOKEN_BYTES_MAX..2 * TOKEN_BYTES_MAX).contains(&long.len()));
         [
-            ("no token", None, vec![]),
-            ("two tokens", None, vec![bearer.clone(), bearer.clone()]),
-            ("two tokens, one of them none", None, vec!["Bearer x".to_owned(), bearer.clone()]),
-            ("two tokens in one header", None, vec![format!("{bearer}, {bearer}")]),
-            ("in the query", Some(format!("access_token={good}")), vec![]),
-            ("in the query, of another name", Some(format!("token={good}&bearer={good}")), vec![]),
-            ("above 8 KiB", None, vec![format!("Bearer {long}")]),
-            ("empty", None, vec!["Bearer ".to_owned()]),
-            ("a scheme alone", None, vec!["Bearer".to_owned()]),
-            ("without a scheme", None, vec![good.clone()]),
-            ("another scheme", None, vec![format!("Basic {good}")]),
-            ("another scheme that binds a key", None, vec![format!("DPoP {good}")]),
-            ("a tab for a space", None, vec![format!("Bearer\t{good}")]),
-            ("two spaces", None, vec![format!("Bearer  {good}")]),
+            ("no token", "no_token", None, vec![]),
+            ("without a scheme", "no_token", None, vec![good.clone()]),
+            ("another scheme", "no_token", None, vec![format!("Basic {good}")]),
+            ("another scheme that binds a key", "no_token", None, vec![format!("DPoP {good}")]),
+            ("a tab for a space", "no_token", None, vec![format!("Bearer\t{good}")]),
+            ("in the query", "no_token", Some(format!("access_token={good}")), vec![]),
+            (
+                "in the query, of another name",
+                "no_token",
+                Some(format!("token={good}&bearer={good}")),
+                vec![],
+            ),
+            ("two tokens", "invalid_request", None, vec![bearer.clone(), bearer.clone()]),
+            (
+                "two tokens, one of them none",
+                "invalid_request",
+                None,
+                vec!["Bearer x".to_owned(), bearer.clone()],
+            ),
+            ("two schemes", "invalid_request", None, vec!["Basic eDp5".to_owned(), bearer.clone()]),
+            (
+                "two tokens in one header",
+                "invalid_request",
+                None,
+                vec![format!("{bearer}, {bearer}")],
+            ),
+            ("empty", "invalid_request", None, vec!["Bearer ".to_owned()]),
+            ("a scheme alone", "invalid_request", None, vec!["bearer".to_owned()]),
+            ("two spaces", "invalid_request", None, vec![format!("Bearer  {good}")]),
+            ("of other letters", "invalid_request", None, vec!["Bearer \"token\"".to_owned()]),
+            ("above 8 KiB", "invalid_token", None, vec![format!("Bearer {long}")]),
         ]
         .into_iter()
-        .map(|(name, query, authorization)| Attack {
+        .map(|(name, gate, query, authorization)| Attack {
             name: name.to_owned(),
             query,
             authorization,
+            gate,
             fault: None,
         })
         .collect()
