@@ -7,11 +7,17 @@ mod wire;
 
 mod bad_input;
 mod era_table;
+mod fake_relay;
 mod in_process;
 mod initialize;
 mod limits;
 mod modern;
 mod properties;
+mod relay_input;
+mod relay_outcomes;
+mod relay_site;
+mod relay_tools;
+mod relay_waits;
 mod resources;
 mod rollback;
 mod rounds;

@@ -7,13 +7,15 @@ use serde_json::Value;
 use svc::mcp::backend::Backend;
 use svc::mcp::era::Header;
 use svc::mcp::legacy::Limits;
+use svc::mcp::relay::Relay;
 use svc::mcp::revision::Legacy;
 use svc::mcp::stream::Channel;
 use svc::mcp::{Answer, Caller, Context, Headers, Reply, Server, Settings, Status};
+use svc::metrics::Metrics;
 use svc::runtime::random::Ids;
 
 use super::initialize;
-use crate::support::{ManualClock, SeededRandom, World};
+use crate::support::{ManualClock, NoBackend, SeededRandom, World};
 
 /// How long a session is kept that is not used.
 pub(super) const IDLE: Duration = Duration::from_mins(30);
@@ -21,7 +23,7 @@ pub(super) const IDLE: Duration = Duration::from_mins(30);
 pub(super) struct InProcess {
     pub(super) server: Server,
     pub(super) clock: Arc<ManualClock>,
-    _world: World,
+    _world: Option<World>,
 }
 
 /// Headers that a test sends, by their names in lower case.
@@ -61,6 +63,11 @@ impl Client {
         self.0.lock().unwrap().messages.clone()
     }
 
+    /// Takes a message that came without a channel.
+    pub(super) fn take(&self, message: String) {
+        self.0.lock().unwrap().messages.push(message);
+    }
+
     pub(super) fn leave(&self) {
         self.0.lock().unwrap().has_gone = true;
     }
@@ -95,9 +102,20 @@ impl Drop for ToClient {
 }
 
 /// Returns who calls: a subject, and after a slash its client where that matters.
-fn caller(who: &str) -> Caller {
+pub(super) fn caller(who: &str) -> Caller {
     let (subject, client) = who.split_once('/').unwrap_or((who, "client"));
     Caller { subject: subject.to_owned(), client: client.to_owned(), ..Caller::local() }
+}
+
+fn server(
+    settings: &Settings,
+    backend: &Arc<dyn Backend>,
+    relay: Option<Arc<dyn Relay>>,
+    clock: &Arc<ManualClock>,
+    metrics: Arc<Metrics>,
+) -> Server {
+    let ids = Ids::new(Box::new(SeededRandom(7)));
+    Server::new(settings, backend, relay, Arc::<ManualClock>::clone(clock), ids, metrics)
 }
 
 impl InProcess {
@@ -108,11 +126,19 @@ impl InProcess {
         let settings =
             Settings { modern, offered: Legacy::DEFAULT, limits, relay_wait: Duration::ZERO };
         let backend: Arc<dyn Backend> = Arc::<svc::app::App>::clone(&world.app);
-        let clock = Arc::<ManualClock>::clone(&world.clock);
-        let ids = Ids::new(Box::new(SeededRandom(7)));
         let metrics = Arc::clone(&world.app.metrics);
-        let server = Server::new(&settings, &backend, None, clock, ids, metrics);
-        Self { server, clock: Arc::clone(&world.clock), _world: world }
+        let server = server(&settings, &backend, None, &world.clock, metrics);
+        Self { server, clock: Arc::clone(&world.clock), _world: Some(world) }
+    }
+
+    /// Returns a server whose calls wait so long for a person at a relay. It has no other tools that can be called.
+    pub(super) fn with_relay(relay: Arc<dyn Relay>, relay_wait: Duration) -> Self {
+        let limits = Limits { max: 1_000, per_subject_max: 1_000, idle: IDLE };
+        let settings = Settings { modern: true, offered: Legacy::DEFAULT, limits, relay_wait };
+        let backend: Arc<dyn Backend> = Arc::new(NoBackend);
+        let clock = Arc::new(ManualClock::new());
+        let server = server(&settings, &backend, Some(relay), &clock, Arc::default());
+        Self { server, clock, _world: None }
     }
 
     /// Sends a message as somebody.
@@ -123,9 +149,19 @@ impl InProcess {
         headers: &[(&str, &str)],
         message: &[u8],
     ) -> Reply {
-        let caller = caller(who);
+        self.send_as(&caller(who), session, headers, message)
+    }
+
+    /// Sends a message as this caller.
+    pub(super) fn send_as(
+        &self,
+        caller: &Caller,
+        session: Option<&str>,
+        headers: &[(&str, &str)],
+        message: &[u8],
+    ) -> Reply {
         let (session, headers) = (session.map_or(Header::Absent, Header::Is), Sent(headers));
-        let context = Context { caller: &caller, session, headers: Some(&headers) };
+        let context = Context { caller, session, headers: Some(&headers) };
         self.server.post(message, context)
     }
 

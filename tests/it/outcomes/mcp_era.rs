@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use svc::api::{CardReport, Readiness};
-use svc::domain::time::Timestamp;
-use svc::mcp::backend::{Backend, Unavailable};
+use svc::mcp::backend::Backend;
 use svc::mcp::era::Header;
 use svc::mcp::legacy::Limits;
 use svc::mcp::revision::{Legacy, MODERN};
@@ -20,31 +18,7 @@ use svc::runtime::clock::SystemClock;
 use svc::runtime::random::{Ids, SystemEntropy};
 
 use super::check;
-
-/// No tool is called.
-struct NoBackend;
-
-impl Backend for NoBackend {
-    fn validate_agent_card(&self, _: &str) -> Result<CardReport, Unavailable> {
-        unreachable!("no tool is called")
-    }
-
-    fn service_status(&self) -> Result<Readiness, Unavailable> {
-        unreachable!("no tool is called")
-    }
-
-    fn request_state_key(&self) -> Result<[u8; 32], Unavailable> {
-        unreachable!("no tool is called")
-    }
-
-    fn nonce(&self) -> [u8; 12] {
-        unreachable!("no tool is called")
-    }
-
-    fn use_request_state(&self, _: [u8; 12], _: Timestamp) -> Result<bool, Unavailable> {
-        unreachable!("no tool is called")
-    }
-}
+use crate::support::NoBackend;
 
 fn server(modern: bool) -> Server {
     let limits = Limits { max: 50_000, per_subject_max: 50_000, idle: Duration::from_hours(1) };
