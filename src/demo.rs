@@ -4,6 +4,7 @@
 //! on it: effects that fail and are replayed, releases that end well or badly, a signal. Nothing is claimed that was not answered: each expectation is checked, and the first one
 //! that does not hold ends the demonstration with an error.
 
+pub mod plugin;
 mod stage;
 mod story;
 

@@ -95,6 +95,18 @@ pub fn write(frame: &FromDaemon) -> String {
     value.to_string()
 }
 
+/// Reads a frame of the daemon, as a plugin does: by its type and schema, and not further.
+///
+/// # Errors
+/// By what is wrong with it.
+pub fn read_of_daemon(text: &str) -> Result<(DaemonFrame, Value), Fault> {
+    let value = json::read(text.as_bytes(), VALUES_MAX).map_err(Fault::from)?;
+    let kind = value.get("type").and_then(Value::as_str).and_then(DaemonFrame::from_word);
+    let kind = kind.ok_or(Fault::UnknownType)?;
+    check(kind, &value).map_err(Fault::Mismatch)?;
+    Ok((kind, value))
+}
+
 /// Checks a frame of the daemon.
 fn check(kind: DaemonFrame, value: &Value) -> Result<(), json::schema::Mismatch> {
     let found = DAEMON.iter().find(|(known, _)| *known == kind);

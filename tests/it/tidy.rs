@@ -28,7 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("http", &["api", "app", "auth", "card", "mcp"]),
     ("daemon", &["app", "auth", "forge", "http", "keys", "mcp", "relay", "store", "workers"]),
     ("cli", &["api", "card", "demo", "mcp", "seal"]),
-    ("demo", &["api", "simulator"]),
+    ("demo", &["api", "relay", "simulator"]),
     ("simulator", &[]),
     // Whether an address, a key, a certificate or a revision can be used is known only by who uses it.
     ("config", &["forge", "mcp"]),
@@ -58,6 +58,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),
     ("tokio", &["http", "daemon"]),
+    ("tokio_tungstenite", &["demo", "http"]),
     ("httparse", &["http", "simulator"]),
     ("ureq", &["forge", "cli", "demo"]),
     ("clap", &["cli", "daemon", "bin"]),
@@ -220,6 +221,9 @@ fn the_forge_simulator_is_not_part_of_the_daemon() {
     let holds = |binary: &[u8]| binary.windows(mark.len()).any(|window| window == mark);
     assert!(holds(&simulator), "the demonstration has the simulator's key");
     assert!(!holds(&daemon));
+    let name = svc::demo::plugin::NAME.as_bytes();
+    let has_plugin = |binary: &[u8]| binary.windows(name.len()).any(|window| window == name);
+    assert!(!has_plugin(&daemon), "a plugin that approves by itself");
 }
 
 struct Source {
