@@ -163,6 +163,18 @@ _svcctl() {
             svcctl__subcmd__dead__subcmd__letters__subcmd__help,show)
                 cmd="svcctl__subcmd__dead__subcmd__letters__subcmd__help__subcmd__show"
                 ;;
+            svcctl__subcmd__demo,help)
+                cmd="svcctl__subcmd__demo__subcmd__help"
+                ;;
+            svcctl__subcmd__demo,relay)
+                cmd="svcctl__subcmd__demo__subcmd__relay"
+                ;;
+            svcctl__subcmd__demo__subcmd__help,help)
+                cmd="svcctl__subcmd__demo__subcmd__help__subcmd__help"
+                ;;
+            svcctl__subcmd__demo__subcmd__help,relay)
+                cmd="svcctl__subcmd__demo__subcmd__help__subcmd__relay"
+                ;;
             svcctl__subcmd__help,audit)
                 cmd="svcctl__subcmd__help__subcmd__audit"
                 ;;
@@ -246,6 +258,9 @@ _svcctl() {
                 ;;
             svcctl__subcmd__help__subcmd__dead__subcmd__letters,show)
                 cmd="svcctl__subcmd__help__subcmd__dead__subcmd__letters__subcmd__show"
+                ;;
+            svcctl__subcmd__help__subcmd__demo,relay)
+                cmd="svcctl__subcmd__help__subcmd__demo__subcmd__relay"
                 ;;
             svcctl__subcmd__help__subcmd__installations,list)
                 cmd="svcctl__subcmd__help__subcmd__installations__subcmd__list"
@@ -1542,8 +1557,92 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__demo)
-            opts="-o -h --keep --url --installation --token-file --output --color --timeout --help"
+            opts="-o -h --keep --url --installation --token-file --output --color --timeout --help relay help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__demo__subcmd__help)
+            opts="relay help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__demo__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__demo__subcmd__help__subcmd__relay)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__demo__subcmd__relay)
+            opts="-o -h --yes --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1864,8 +1963,22 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help__subcmd__demo)
-            opts=""
+            opts="relay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__demo__subcmd__relay)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

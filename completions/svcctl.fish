@@ -530,18 +530,34 @@ always\t'Always'
 never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l installation -d 'Installation to work on [default: the only one there is]' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
-complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
 json\t'One JSON document'
 ndjson\t'One JSON document a line, one line an item'"
-complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t'Always'
 never\t'Never'"
-complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l timeout -d 'Longest time one request may take' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -l keep -d 'Leave everything running at the end, and show the commands to play on with'
-complete -c svcctl -n "__fish_svcctl_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -l keep -d 'Leave everything running at the end, and show the commands to play on with'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -f -a "relay" -d 'Watch an agent change a design file with a person\'s consent, once'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and not __fish_seen_subcommand_from relay help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from relay" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from relay" -l installation -d 'Installation to work on [default: the only one there is]' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from relay" -l token-file -d 'File with the operator token [default: /etc/svc/operator.token]' -r -F
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from relay" -s o -l output -d 'How to print the answer' -r -f -a "table\t'For people'
+json\t'One JSON document'
+ndjson\t'One JSON document a line, one line an item'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from relay" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t'Always'
+never\t'Never'"
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from relay" -l timeout -d 'Longest time one request may take' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from relay" -l yes -d 'Approve without asking'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from relay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from help" -f -a "relay" -d 'Watch an agent change a design file with a person\'s consent, once'
+complete -c svcctl -n "__fish_svcctl_using_subcommand demo; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "status" -d 'Say whether the service is ready, and if not, why'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "dead-letters" -d 'See what the service has given up'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and not __fish_seen_subcommand_from status dead-letters replay releases reconcile audit installations slo cards mcp completions demo help" -f -a "replay" -d 'Replay one dead letter that is safe to replay'
@@ -576,3 +592,4 @@ complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subc
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from cards" -f -a "jwks" -d 'Print the public half of a signing key, as a JSON Web Key Set'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from mcp" -f -a "stdio" -d 'Serve the protocol over standard input and output, to the program that starts this'
 complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from mcp" -f -a "doctor" -d 'Compare how MCP is set up here and in the running daemon, and try it as a client would'
+complete -c svcctl -n "__fish_svcctl_using_subcommand help; and __fish_seen_subcommand_from demo" -f -a "relay" -d 'Watch an agent change a design file with a person\'s consent, once'

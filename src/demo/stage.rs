@@ -7,6 +7,7 @@ mod requests;
 use std::fmt::Debug;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -59,7 +60,8 @@ pub(super) struct Ran {
 }
 
 impl Stage {
-    pub(super) fn start() -> Result<Self, Error> {
+    /// Starts everything; the daemon with these settings besides.
+    pub(super) fn start(settings: &[(&str, &str)]) -> Result<Self, Error> {
         let clock = SystemClock::new();
         let mut ids = Ids::new(Box::new(SystemEntropy::new()));
         let svcctl = std::env::current_exe().map_err(|e| Error::System("find svcctl", e))?;
@@ -79,7 +81,7 @@ impl Stage {
         let mut stage =
             Self { folder, daemon: None, token, svcctl, clock, ids, issuer, forge, webhooks };
         stage.write_secrets()?;
-        stage.start_daemon(&[])?;
+        stage.start_daemon(settings)?;
         Ok(stage)
     }
 
@@ -151,6 +153,11 @@ impl Stage {
             stdout: text(output.stdout),
             stderr: text(output.stderr),
         })
+    }
+
+    /// Returns the daemon's public address.
+    pub(super) fn public(&self) -> Result<SocketAddr, Error> {
+        Ok(self.daemon()?.public)
     }
 
     /// Returns the time that passes.

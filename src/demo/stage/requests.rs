@@ -64,6 +64,19 @@ impl Stage {
         self.post(&result_path(run), &headers, body.as_bytes())
     }
 
+    /// Asks for a document as the operator.
+    pub(in crate::demo) fn operator_get(&self, path: &str) -> Result<Value, Error> {
+        let failed = |e: ureq::Error| Error::System("ask as the operator", io::Error::other(e));
+        let mut answer = ureq::get(format!("http://{}{path}", self.daemon()?.operator))
+            .config()
+            .timeout_global(Some(PATIENCE))
+            .build()
+            .header("Authorization", format!("Bearer {}", self.token))
+            .call()
+            .map_err(failed)?;
+        answer.body_mut().read_json().map_err(failed)
+    }
+
     fn post(&self, path: &str, headers: &Headers<'_>, body: &[u8]) -> Result<(u16, String), Error> {
         let failed = |e: ureq::Error| Error::System("send a request", io::Error::other(e));
         let mut request = ureq::post(format!("http://{}{path}", self.daemon()?.public))
