@@ -17,6 +17,7 @@ pub mod web_socket;
 
 mod body_budget;
 mod callback;
+mod caller;
 mod cards;
 mod conditions;
 mod error;

@@ -9,8 +9,10 @@ use http::header::{
 };
 use http::{Method, StatusCode};
 
+use crate::api::relay::RelayRefusal;
 use crate::api::{CardReport, Problem};
 use crate::app::Error;
+use crate::auth::access_token::Scope;
 use crate::domain::dead_letter::NotReplayable;
 use crate::http::message::{Refusal, Response};
 
@@ -22,8 +24,6 @@ const INVALID_REQUEST: Outcome =
 const UNAUTHENTICATED: Outcome =
     ("unauthenticated", StatusCode::UNAUTHORIZED, "Authentication is required");
 const NOT_FOUND: Outcome = ("not_found", StatusCode::NOT_FOUND, "Not found");
-const TOO_MANY_REQUESTS: Outcome =
-    ("too_many_requests", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
 const METHOD_NOT_ALLOWED: Outcome =
     ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "The method is not allowed here");
 const TIMEOUT: Outcome =
@@ -58,6 +58,9 @@ const MISDIRECTED_REQUEST: Outcome = (
     "The address does not answer to that host name",
 );
 const FORBIDDEN: Outcome = ("forbidden", StatusCode::FORBIDDEN, "The request is not let in");
+const INSUFFICIENT_SCOPE: Outcome =
+    ("insufficient_scope", StatusCode::FORBIDDEN, "The token lacks a scope that is needed");
+const RATE_LIMITED: Outcome = ("rate_limited", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
 const UPGRADE_REQUIRED: Outcome =
     ("upgrade_required", StatusCode::UPGRADE_REQUIRED, "The route is only for WebSockets");
 const INTERNAL: Outcome =
@@ -133,6 +136,27 @@ fn about_card(outcome: Outcome, detail: &str, report: CardReport) -> Response {
     answer(outcome, &body)
 }
 
+/// Answers a caller whose token lacks a scope, besides those that every route behind the gate needs.
+pub(super) fn insufficient_scope(scope: Scope) -> Response {
+    let detail = format!("the token lacks the scope {scope}; get one that has it");
+    problem(INSUFFICIENT_SCOPE, Some(detail), None)
+}
+
+/// Answers what the relay does not do, in its words.
+pub(super) fn of_relay(refusal: RelayRefusal) -> Response {
+    let outcome = match refusal.code.as_ref() {
+        "not_found" | "no_such_session" | "no_such_invocation" | "relay_off" => NOT_FOUND,
+        "too_many_codes" | "too_many_proposals" => RATE_LIMITED,
+        _ => UNAVAILABLE,
+    };
+    let answer = problem(outcome, Some(refusal.message), None);
+    match refusal.retry_after_seconds {
+        Some(wait) => answer.with(RETRY_AFTER, seconds(Duration::from_secs(wait))),
+        None if outcome == UNAVAILABLE => answer.with(RETRY_AFTER, RETRY_SECONDS),
+        None => answer,
+    }
+}
+
 /// Answers what a server found wrong by itself.
 pub(super) fn of_refusal(refusal: Refusal) -> Response {
     let (outcome, detail) = refused(refusal);
@@ -196,7 +220,7 @@ pub(super) fn misdirected() -> Response {
 
 /// Answers a peer that asks too often.
 pub(super) fn too_many(retry_after: Duration) -> Response {
-    problem(TOO_MANY_REQUESTS, None, None).with(RETRY_AFTER, seconds(retry_after))
+    problem(RATE_LIMITED, None, None).with(RETRY_AFTER, seconds(retry_after))
 }
 
 /// Answers a page, or a program without one, that may not open a socket of the relay.

@@ -16,7 +16,7 @@ use crate::auth::access_token::Scope;
 use crate::http::gate::{self, Authorized, Challenge, Gate};
 use crate::http::long_lived::{LongLived, NoRoom};
 use crate::http::message::{Answer, Head, Request, Response, Work};
-use crate::http::{error, json};
+use crate::http::{caller, error, json};
 use crate::mcp::era::Header;
 use crate::mcp::rpc::{Code, Error};
 use crate::mcp::stream::Channel;
@@ -161,11 +161,7 @@ fn handle(
     accepts: Accepts,
     ask: impl FnOnce(&Server, Context<'_>) -> Reply,
 ) -> Work {
-    let caller = authorized.map_or_else(Caller::local, |Authorized { caller, .. }| Caller {
-        subject: caller.subject.clone(),
-        client: caller.client.clone(),
-        scopes: caller.scopes.clone(),
-    });
+    let caller = caller::of(authorized);
     let headers = HttpHeaders(&request.head.headers);
     let session = headers.get(SESSION_HEADER);
     match ask(&endpoint.server, Context { caller: &caller, session, headers: Some(&headers) }) {

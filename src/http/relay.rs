@@ -1,14 +1,16 @@
-//! The relay: the sockets of plugins, and the plugin for Penpot.
+//! The relay: the sockets of plugins, the plugin for Penpot, and codes of pairings that people enter themselves.
 
 pub mod plugin;
 pub mod socket;
 
+pub(super) mod pairings;
+
 use plugin::Plugin;
 use socket::Endpoint;
 
-/// What the public address serves for the relay.
+/// What the public address serves for design tools.
 pub struct Relay {
-    /// The sockets.
+    /// The sockets of plugins.
     pub sockets: Endpoint,
     /// The plugin for Penpot, where it is served.
     pub plugin: Option<Plugin>,

@@ -1,5 +1,6 @@
 //! What the tools of the relay ask for: the service itself in the daemon.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::api::relay::{DesignSession, Invocation, PairingClaim, RelayRefusal};
@@ -20,11 +21,16 @@ pub trait Relay: Send + Sync {
     /// When that cannot be told at present.
     fn sessions(&self, caller: &Caller) -> Result<Vec<DesignSession>, RelayRefusal>;
 
-    /// Claims the pairing of a code for the caller's subject.
+    /// Claims the pairing of a code for the caller's subject. `peer` is where the request comes from, if that is known.
     ///
     /// # Errors
     /// `not_found` for whatever is wrong with the code, or why nothing was claimed.
-    fn claim_pairing(&self, caller: &Caller, code: &str) -> Result<PairingClaim, RelayRefusal>;
+    fn claim_pairing(
+        &self,
+        caller: &Caller,
+        peer: Option<IpAddr>,
+        code: &str,
+    ) -> Result<PairingClaim, RelayRefusal>;
 
     /// Proposes steps, which are shown and decided together. Without a session, it is the only connected one. The same
     /// call again stands for the same proposal while that has not ended.
@@ -83,8 +89,13 @@ impl Relay for app::relay::Relay {
         self.sessions(who(caller))
     }
 
-    fn claim_pairing(&self, caller: &Caller, code: &str) -> Result<PairingClaim, RelayRefusal> {
-        self.claim_pairing(who(caller), None, code)
+    fn claim_pairing(
+        &self,
+        caller: &Caller,
+        peer: Option<IpAddr>,
+        code: &str,
+    ) -> Result<PairingClaim, RelayRefusal> {
+        self.claim_pairing(who(caller), peer, code)
     }
 
     fn propose(

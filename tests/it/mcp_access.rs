@@ -5,6 +5,7 @@ pub(crate) mod attacks;
 mod local;
 mod metadata;
 mod protected_only;
+mod relay_claim;
 mod remote;
 mod tokens;
 

@@ -4,6 +4,7 @@
 mod cards;
 mod lists;
 mod mcp;
+mod relay;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -70,7 +71,7 @@ fn operators_need_the_token_and_nobody_else_does() {
             path if path.starts_with("/api/v1/operator/") => json!([{ "operatorToken": [] }]),
             "/webhooks/forge" => json!([{ "forgeSignature": [] }]),
             // Where no issuer is configured, nobody needs a token.
-            "/mcp" => json!([{ "mcpToken": [] }, {}]),
+            "/mcp" | "/relay/v1/pairings/claim" => json!([{ "mcpToken": [] }, {}]),
             path if path.ends_with("/result") => {
                 json!([{ "runToken": [] }, { "runSignature": [] }])
             }
@@ -142,7 +143,7 @@ fn schemas_have_the_fields_of_the_api() {
     };
     let report = Some(Box::new(cards::report(true)));
     let live = api::Liveness { status: "live".into() };
-    cards::hold(lists::hold(checks))
+    relay::hold(cards::hold(lists::hold(checks)))
         .hold("DeadLetter", &dead_letter(text()), &dead_letter(None))
         .hold("DeadLetterDetail", &detail(text()), &detail(None))
         .hold("DeadLetterPage", &page(text()), &page(None))

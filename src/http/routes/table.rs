@@ -17,8 +17,9 @@ use crate::http::mcp::{self, Endpoint};
 use crate::http::message::{Request, Response, Surface, Work};
 use crate::http::operator::lists;
 use crate::http::path::Path;
-use crate::http::relay::{Relay, plugin, socket};
+use crate::http::relay::{self, pairings, plugin, socket};
 use crate::http::{callback, cards, health, metadata, operator, slo, webhook};
+use crate::mcp::relay::Relay;
 
 /// Largest body of an operator's request, in bytes: none has a meaning.
 const OPERATOR_BODY_MAX: usize = 4 * 1024;
@@ -40,9 +41,11 @@ pub(super) enum Handler {
     /// Anyone who reaches the surface, about how MCP is set up.
     Setup(fn(&McpStatus, Option<&Gate>) -> Response),
     /// Pages of design tools, by the hosts that the gate goes by. The path does not exist where the relay is off.
-    Relay(fn(&Relay, &Gate, &Request, &Path<'_>) -> Result<Response, Error>),
+    DesignTool(fn(&relay::Relay, &Gate, &Request, &Path<'_>) -> Result<Response, Error>),
     /// Whom the gate lets through; nobody in particular where it asks for no token. Without MCP there is no such route.
     Mcp(fn(&Arc<Endpoint>, Option<Authorized<'_>>, &Request) -> Work),
+    /// The same, for the relay. While it is off there is no such route.
+    Relay(fn(&Arc<dyn Relay>, Option<Authorized<'_>>, &Request) -> Work),
     /// The same, for tests.
     #[cfg(feature = "fixture")]
     Fixture(fn(Option<Authorized<'_>>, &Request) -> Work),
@@ -54,8 +57,8 @@ impl Handler {
         match self {
             Self::Open(_) | Self::Run(_) | Self::Reader(_) => false,
             Self::Operator(_) | Self::Tokens(_) => false,
-            Self::Setup(_) | Self::Relay(_) => false,
-            Self::Mcp(_) => true,
+            Self::Setup(_) | Self::DesignTool(_) => false,
+            Self::Mcp(_) | Self::Relay(_) => true,
             #[cfg(feature = "fixture")]
             Self::Fixture(_) => true,
         }
@@ -267,17 +270,24 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         surfaces: PUBLIC,
+        method: Method::POST,
+        path: "/relay/v1/pairings/claim",
+        body: BodyLimit::Max(pairings::BODY_BYTES_MAX),
+        handler: Handler::Relay(pairings::claim),
+    },
+    Route {
+        surfaces: PUBLIC,
         method: Method::GET,
         path: "/relay/v1/connect",
         body: BodyLimit::None,
-        handler: Handler::Relay(socket::connect),
+        handler: Handler::DesignTool(socket::connect),
     },
     Route {
         surfaces: PUBLIC,
         method: Method::GET,
         path: "/relay/plugin/penpot/{file}",
         body: BodyLimit::None,
-        handler: Handler::Relay(plugin::show),
+        handler: Handler::DesignTool(plugin::show),
     },
     #[cfg(feature = "fixture")]
     Route {

@@ -24,6 +24,7 @@ use svc::http::mcp::Endpoint;
 use svc::http::message::{Answer, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::keys::Keys;
+use svc::mcp::relay::Relay;
 use svc::metrics::Metrics;
 use svc::runtime::notify::Notify;
 use svc::runtime::random::Ids;
@@ -192,6 +193,12 @@ impl World {
     pub(crate) fn with_mcp(mut self, gate: Gate, mcp: Endpoint) -> Self {
         let router = Router::new(Arc::clone(&self.app), Vec::new(), Some(gate));
         self.router = router.with_mcp(Arc::new(mcp));
+        self
+    }
+
+    /// Serves the relay's routes for callers.
+    pub(crate) fn with_relay(mut self, relay: Arc<dyn Relay>) -> Self {
+        self.router = self.router.with_relay(Some(relay));
         self
     }
 

@@ -1,0 +1,57 @@
+//! A person's code, which claims the pairing that a plugin offers: the way of those whose agent does not do it.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use http::header::WWW_AUTHENTICATE;
+
+use crate::app::Error;
+use crate::auth::access_token::Scope;
+use crate::http::error::invalid;
+use crate::http::gate::{Authorized, Challenge};
+use crate::http::message::{Answer, Request, Work};
+use crate::http::{caller, error, json, query};
+use crate::json::Object;
+use crate::mcp::relay::Relay;
+
+/// Largest body, in bytes. A code is shorter, but people write it with blanks.
+pub(in crate::http) const BODY_BYTES_MAX: usize = 1024;
+/// Longest text that may be a code, in bytes.
+const CODE_BYTES_MAX: usize = 64;
+
+pub(in crate::http) fn claim(
+    relay: &Arc<dyn Relay>,
+    authorized: Option<Authorized<'_>>,
+    request: &Request,
+) -> Work {
+    if let Some(Authorized { caller, rules }) = authorized
+        && !caller.scopes.contains(&Scope::Pair)
+    {
+        let challenge = rules.challenge(Challenge::InsufficientScope(Scope::Pair));
+        let refusal = error::insufficient_scope(Scope::Pair).with(WWW_AUTHENTICATE, challenge);
+        return Work::Done(refusal.into());
+    }
+    let code = match code(request) {
+        Ok(code) => code,
+        Err(why) => return Work::Done(error::of_app(&why).into()),
+    };
+    let (relay, caller) = (Arc::clone(relay), caller::of(authorized));
+    Work::blocking(move |request| {
+        let answer = match relay.claim_pairing(&caller, request.head.peer, &code) {
+            Ok(claim) => json::answer(StatusCode::OK, &claim),
+            Err(refusal) => error::of_relay(refusal),
+        };
+        Answer::from(answer)
+    })
+}
+
+/// Reads the code. What is no code is for the relay to refuse, like a wrong one.
+fn code(request: &Request) -> Result<String, Error> {
+    query::none(request)?;
+    if !request.head.is_of_type(json::MEDIA_TYPE) {
+        return Err(Error::UnsupportedMediaType);
+    }
+    let body = Object::read(&request.body).ok().filter(|body| body.has_only(&["code"]));
+    body.and_then(|body| body.text("code", CODE_BYTES_MAX))
+        .ok_or_else(|| invalid("send {\"code\": \"7K2M-9QXV\"}, the code that the plugin shows"))
+}
