@@ -12,6 +12,7 @@ mod lists;
 mod readiness;
 mod receive;
 pub mod relay;
+mod relay_operators;
 mod request_states;
 mod slo;
 
@@ -37,6 +38,7 @@ pub use callback::{Callback, ResultTaken};
 pub use cards::Put;
 pub use error::Error;
 pub use receive::{Intake, Webhook};
+pub use relay_operators::RelayList;
 
 // Rows that intentions return, so that surfaces need not know the store.
 pub use crate::store::List;

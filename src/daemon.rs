@@ -37,7 +37,7 @@ use crate::forge::client::Client;
 use crate::forge::settings::ClientError;
 use crate::http::mcp::Endpoint;
 use crate::http::message::Service;
-use crate::http::relay::Relay as DesignTools;
+use crate::http::relay::Relay;
 use crate::http::routes::Router;
 use crate::http::server::control::{self, ControlServer};
 use crate::http::server::limits::{ControlLimits, TcpLimits};
@@ -329,7 +329,7 @@ fn router(
     app: &Arc<App>,
     operator_hosts: Vec<String>,
     mcp: Mcp,
-    design_tools: Option<DesignTools>,
+    relay: Option<Relay>,
 ) -> Arc<dyn Service> {
     let (gate, endpoint) = mcp.served.unzip();
     // Without one of `/mcp`, the fixture's routes have a gate of their own.
@@ -337,8 +337,7 @@ fn router(
     let gate = gate.or_else(|| Some(crate::http::fixture::gate(Arc::clone(&app.clock))));
     let router = Router::new(Arc::clone(app), operator_hosts, gate)
         .with_mcp_status(mcp.status)
-        .with_design_tools(design_tools)
-        .with_relay(mcp::relay(app));
+        .with_relay(relay);
     let router: Arc<dyn Service> = match endpoint {
         Some(endpoint) => Arc::new(router.with_mcp(endpoint)),
         None => Arc::new(router),

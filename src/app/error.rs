@@ -37,12 +37,20 @@ pub enum Error {
     /// There is no such item in this installation.
     #[error("there is no such item in this installation")]
     NotFound,
+    /// There is no such item.
+    #[error("there is no such item; see the list")]
+    NoSuchItem,
     /// The item must not be replayed.
     #[error("the item must not be replayed")]
     NotReplayable(NotReplayable),
     /// The key was used for another request.
     #[error("this Idempotency-Key was used for another request")]
     OperationConflict,
+    /// What was to be prevented has been begun.
+    #[error(
+        "it was begun, and nothing takes that back; steps behind it that had not begun were cancelled"
+    )]
+    TooLate,
     /// The result changes nothing.
     #[error("the result cannot be recorded: {}", .0.text())]
     ResultConflict(Refusal),

@@ -100,13 +100,9 @@ pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) ->
     let backend: Arc<dyn Backend> = Arc::<App>::clone(app);
     let ids = Ids::new(Box::new(SystemEntropy::new()));
     let (clock, metrics) = (Arc::clone(&app.clock), Arc::clone(&app.metrics));
-    let server = Server::new(&settings, &backend, relay(app), clock, ids, metrics);
+    let relay = app.relay.clone().map(|relay| -> Arc<dyn Relay> { relay });
+    let server = Server::new(&settings, &backend, relay, clock, ids, metrics);
     Endpoint::new(Arc::new(server), config.streams_max, config.body_bytes_max)
-}
-
-/// Returns the relay as its callers see it, where it is on.
-pub(super) fn relay(app: &App) -> Option<Arc<dyn Relay>> {
-    app.relay.clone().map(|relay| -> Arc<dyn Relay> { relay })
 }
 
 /// Returns the gate before an endpoint. `port` is that of the public address; `document_at` gets the document at a URL,

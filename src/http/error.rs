@@ -12,7 +12,6 @@ use http::{Method, StatusCode};
 use crate::api::relay::RelayRefusal;
 use crate::api::{CardReport, Problem};
 use crate::app::Error;
-use crate::auth::access_token::Scope;
 use crate::domain::dead_letter::NotReplayable;
 use crate::http::message::{Refusal, Response};
 
@@ -24,6 +23,8 @@ const INVALID_REQUEST: Outcome =
 const UNAUTHENTICATED: Outcome =
     ("unauthenticated", StatusCode::UNAUTHORIZED, "Authentication is required");
 const NOT_FOUND: Outcome = ("not_found", StatusCode::NOT_FOUND, "Not found");
+const TOO_MANY_REQUESTS: Outcome =
+    ("too_many_requests", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
 const METHOD_NOT_ALLOWED: Outcome =
     ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "The method is not allowed here");
 const TIMEOUT: Outcome =
@@ -44,6 +45,7 @@ const OPERATION_CONFLICT: Outcome = (
     StatusCode::UNPROCESSABLE_ENTITY,
     "The Idempotency-Key was used for another request",
 );
+const TOO_LATE: Outcome = ("too_late", StatusCode::CONFLICT, "It has been begun");
 const RESULT_CONFLICT: Outcome =
     ("result_conflict", StatusCode::CONFLICT, "The result cannot be recorded");
 const PRECONDITION_FAILED: Outcome =
@@ -58,9 +60,6 @@ const MISDIRECTED_REQUEST: Outcome = (
     "The address does not answer to that host name",
 );
 const FORBIDDEN: Outcome = ("forbidden", StatusCode::FORBIDDEN, "The request is not let in");
-const INSUFFICIENT_SCOPE: Outcome =
-    ("insufficient_scope", StatusCode::FORBIDDEN, "The token lacks a scope that is needed");
-const RATE_LIMITED: Outcome = ("rate_limited", StatusCode::TOO_MANY_REQUESTS, "Too many requests");
 const UPGRADE_REQUIRED: Outcome =
     ("upgrade_required", StatusCode::UPGRADE_REQUIRED, "The route is only for WebSockets");
 const INTERNAL: Outcome =
@@ -87,7 +86,7 @@ pub(super) fn of_app(error: &Error) -> Response {
             .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
         Error::BadSignature => problem(UNAUTHENTICATED, detail, None)
             .with(WWW_AUTHENTICATE, HeaderValue::from_static("Signature")),
-        Error::NotFound | Error::NoSuchCard => problem(NOT_FOUND, detail, None),
+        Error::NotFound | Error::NoSuchItem | Error::NoSuchCard => problem(NOT_FOUND, detail, None),
         Error::PreconditionFailed => problem(PRECONDITION_FAILED, detail, None),
         Error::RegistryFull => problem(REGISTRY_FULL, detail, None),
         Error::InvalidCard(report) => {
@@ -111,6 +110,7 @@ pub(super) fn of_app(error: &Error) -> Response {
         Error::KeysUnavailable { retry_after } => {
             problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, seconds(*retry_after))
         }
+        Error::TooLate => problem(TOO_LATE, detail, None),
         Error::ResultConflict(_) => problem(RESULT_CONFLICT, detail, None),
         Error::OperatorApiOff | Error::ForgeOff | Error::ResultsOff | Error::Unavailable => {
             problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SECONDS)
@@ -134,27 +134,6 @@ fn about_card(outcome: Outcome, detail: &str, report: CardReport) -> Response {
     let mut body = described(outcome, Some(detail.to_owned()), None);
     body.report = Some(Box::new(report));
     answer(outcome, &body)
-}
-
-/// Answers a caller whose token lacks a scope, besides those that every route behind the gate needs.
-pub(super) fn insufficient_scope(scope: Scope) -> Response {
-    let detail = format!("the token lacks the scope {scope}; get one that has it");
-    problem(INSUFFICIENT_SCOPE, Some(detail), None)
-}
-
-/// Answers what the relay does not do, in its words.
-pub(super) fn of_relay(refusal: RelayRefusal) -> Response {
-    let outcome = match refusal.code.as_ref() {
-        "not_found" | "no_such_session" | "no_such_invocation" | "relay_off" => NOT_FOUND,
-        "too_many_codes" | "too_many_proposals" => RATE_LIMITED,
-        _ => UNAVAILABLE,
-    };
-    let answer = problem(outcome, Some(refusal.message), None);
-    match refusal.retry_after_seconds {
-        Some(wait) => answer.with(RETRY_AFTER, seconds(Duration::from_secs(wait))),
-        None if outcome == UNAVAILABLE => answer.with(RETRY_AFTER, RETRY_SECONDS),
-        None => answer,
-    }
 }
 
 /// Answers what a server found wrong by itself.
@@ -220,10 +199,25 @@ pub(super) fn misdirected() -> Response {
 
 /// Answers a peer that asks too often.
 pub(super) fn too_many(retry_after: Duration) -> Response {
-    problem(RATE_LIMITED, None, None).with(RETRY_AFTER, seconds(retry_after))
+    problem(TOO_MANY_REQUESTS, None, None).with(RETRY_AFTER, seconds(retry_after))
 }
 
-/// Answers a page, or a program without one, that may not open a socket of the relay.
+/// Answers what the relay does not do, in its words.
+pub(super) fn of_relay(refusal: RelayRefusal) -> Response {
+    let outcome = match refusal.code.as_ref() {
+        "not_found" => NOT_FOUND,
+        "too_many_codes" => TOO_MANY_REQUESTS,
+        _ => UNAVAILABLE,
+    };
+    let answer = problem(outcome, Some(refusal.message), None);
+    match refusal.retry_after_seconds {
+        Some(wait) => answer.with(RETRY_AFTER, seconds(Duration::from_secs(wait))),
+        None if outcome == UNAVAILABLE => answer.with(RETRY_AFTER, RETRY_SECONDS),
+        None => answer,
+    }
+}
+
+/// Answers who may not do this with the relay.
 pub(super) fn forbidden(detail: &'static str) -> Response {
     problem(FORBIDDEN, Some(detail.to_owned()), None)
 }

@@ -1,6 +1,7 @@
 //! The operator API: its words to intentions, and back.
 
 pub(super) mod lists;
+pub(super) mod relay;
 pub(super) mod releases;
 
 use std::borrow::Cow;

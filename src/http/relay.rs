@@ -1,4 +1,4 @@
-//! The relay: the sockets of plugins, the plugin for Penpot, and codes of pairings that people enter themselves.
+//! The relay: the sockets of plugins, the plugin for Penpot, and codes that people enter themselves.
 
 pub mod plugin;
 pub mod socket;
@@ -8,9 +8,9 @@ pub(super) mod pairings;
 use plugin::Plugin;
 use socket::Endpoint;
 
-/// What the public address serves for design tools.
+/// What the public address serves for the relay.
 pub struct Relay {
-    /// The sockets of plugins.
+    /// The sockets.
     pub sockets: Endpoint,
     /// The plugin for Penpot, where it is served.
     pub plugin: Option<Plugin>,

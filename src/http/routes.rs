@@ -22,8 +22,7 @@ use crate::http::message::{
     Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, WayOut, Work,
 };
 use crate::http::path::{self, Path};
-use crate::http::relay;
-use crate::mcp::relay::Relay;
+use crate::http::relay::Relay;
 use table::{BodyLimit, Handler, ROUTES, Route};
 
 /// Longest body that an async thread reads itself, in bytes; a longer one would hold up others.
@@ -43,8 +42,7 @@ pub struct Router {
     gate: Option<Arc<Gate>>,
     mcp: Option<Arc<Endpoint>>,
     mcp_status: Option<Arc<McpStatus>>,
-    design_tools: Option<Arc<relay::Relay>>,
-    relay: Option<Arc<dyn Relay>>,
+    relay: Option<Arc<Relay>>,
 }
 
 impl Router {
@@ -58,7 +56,6 @@ impl Router {
             gate: gate.map(Arc::new),
             mcp: None,
             mcp_status: None,
-            design_tools: None,
             relay: None,
         }
     }
@@ -75,16 +72,10 @@ impl Router {
         Self { mcp_status: Some(Arc::new(status)), ..self }
     }
 
-    /// Returns it with what design tools reach of the relay, where that is on.
+    /// Returns it with the relay, where that is on.
     #[must_use]
-    pub fn with_design_tools(self, relay: Option<relay::Relay>) -> Self {
-        Self { design_tools: relay.map(Arc::new), ..self }
-    }
-
-    /// Returns it with the relay, whose routes for callers are behind the gate.
-    #[must_use]
-    pub fn with_relay(self, relay: Option<Arc<dyn Relay>>) -> Self {
-        Self { relay, ..self }
+    pub fn with_relay(self, relay: Option<Relay>) -> Self {
+        Self { relay: relay.map(Arc::new), ..self }
     }
 
     /// Finds the route of a request, and who asks when that matters.
@@ -167,14 +158,14 @@ impl Router {
         match *handler {
             Handler::Open(_) | Handler::Run(_) | Handler::Reader(_) => None,
             Handler::Operator(_) | Handler::Tokens(_) => None,
-            Handler::Setup(_) | Handler::DesignTool(_) => None,
+            Handler::Setup(_) | Handler::Relay(_) => None,
+            Handler::Pairing(handler) => {
+                let relay = self.app.relay.clone()?;
+                Some(Box::new(move |caller, request| handler(&relay, caller, request)))
+            }
             Handler::Mcp(handler) => {
                 let endpoint = self.mcp.clone()?;
                 Some(Box::new(move |caller, request| handler(&endpoint, caller, request)))
-            }
-            Handler::Relay(handler) => {
-                let relay = self.relay.clone()?;
-                Some(Box::new(move |caller, request| handler(&relay, caller, request)))
             }
             #[cfg(feature = "fixture")]
             Handler::Fixture(handler) => Some(Box::new(handler)),
@@ -217,11 +208,11 @@ impl Service for Router {
             count(&self.app, surface, response.status);
         })?;
         let (app, gate) = (Arc::clone(&self.app), self.gate.clone());
-        let (mcp, design_tools) = (self.mcp_status.clone(), self.design_tools.clone());
+        let (mcp, relay) = (self.mcp_status.clone(), self.relay.clone());
         Ok(Admitted::new(head, body_max, move |request| {
-            let response = match (&route.handler, &mcp, &design_tools, &gate) {
+            let response = match (&route.handler, &mcp, &relay, &gate) {
                 (Handler::Setup(handler), Some(mcp), ..) => handler(mcp, gate.as_deref()),
-                (Handler::DesignTool(handler), _, Some(relay), Some(gate)) => {
+                (Handler::Relay(handler), _, Some(relay), Some(gate)) => {
                     let path = Path::new(route.path, &request.head.path);
                     handler(relay, gate, request, &path).unwrap_or_else(|why| error::of_app(&why))
                 }

@@ -1,6 +1,5 @@
 //! What the tools of the relay ask for: the service itself in the daemon.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::api::relay::{DesignSession, Invocation, PairingClaim, RelayRefusal};
@@ -21,16 +20,11 @@ pub trait Relay: Send + Sync {
     /// When that cannot be told at present.
     fn sessions(&self, caller: &Caller) -> Result<Vec<DesignSession>, RelayRefusal>;
 
-    /// Claims the pairing of a code for the caller's subject. `peer` is where the request comes from, if that is known.
+    /// Claims the pairing of a code for the caller's subject.
     ///
     /// # Errors
     /// `not_found` for whatever is wrong with the code, or why nothing was claimed.
-    fn claim_pairing(
-        &self,
-        caller: &Caller,
-        peer: Option<IpAddr>,
-        code: &str,
-    ) -> Result<PairingClaim, RelayRefusal>;
+    fn claim_pairing(&self, caller: &Caller, code: &str) -> Result<PairingClaim, RelayRefusal>;
 
     /// Proposes steps, which are shown and decided together. Without a session, it is the only connected one. The same
     /// call again stands for the same proposal while that has not ended.
@@ -76,7 +70,8 @@ pub trait Relay: Send + Sync {
 const LOCAL: &str = "local";
 
 /// Returns the caller as the relay knows it.
-fn who(caller: &Caller) -> Who<'_> {
+#[must_use]
+pub fn who(caller: &Caller) -> Who<'_> {
     Who { subject: or_local(&caller.subject), client: or_local(&caller.client) }
 }
 
@@ -89,13 +84,8 @@ impl Relay for app::relay::Relay {
         self.sessions(who(caller))
     }
 
-    fn claim_pairing(
-        &self,
-        caller: &Caller,
-        peer: Option<IpAddr>,
-        code: &str,
-    ) -> Result<PairingClaim, RelayRefusal> {
-        self.claim_pairing(who(caller), peer, code)
+    fn claim_pairing(&self, caller: &Caller, code: &str) -> Result<PairingClaim, RelayRefusal> {
+        self.claim_pairing(who(caller), None, code)
     }
 
     fn propose(

@@ -24,6 +24,7 @@ mod migrations;
 mod openapi;
 mod operator_api;
 mod operator_lists;
+mod operator_relay;
 mod outcomes;
 mod outcomes_result;
 mod packages;

@@ -58,6 +58,10 @@ impl Site {
     }
 
     fn with(settings: &[(&str, &str)]) -> Self {
+        Self::around(World::new(), settings)
+    }
+
+    fn around(world: World, settings: &[(&str, &str)]) -> Self {
         let variables = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));
         // Of two lines of one name, the last counts.
         let config = Config::load(Source::of(variables)).unwrap();
@@ -70,7 +74,6 @@ impl Site {
             count.fetch_add(1, Ordering::Relaxed);
             document.lock().unwrap().as_ref().map(|document| document.to_string().into_bytes())
         };
-        let world = World::new();
         let mcp = config.mcp.unwrap();
         let endpoint = endpoint(&mcp, config.protocol, &world.app);
         let gate = gate(&mcp, config.protocol, PORT, &endpoint, document_at, &world.app);

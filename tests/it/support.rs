@@ -8,6 +8,7 @@ pub(crate) mod forge;
 pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod reconciliation;
+pub(crate) mod relay;
 pub(crate) mod world;
 
 pub(crate) use backend::NoBackend;

@@ -137,6 +137,20 @@ pub struct RelayAuditEvent {
     pub hash: Digest,
 }
 
+/// What became of computing the chain of the audit log anew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayAuditCheck {
+    /// How many events hold, from the first on.
+    pub rows: u64,
+    /// The hash of the last of them: 64 hexadecimal digits; null of an empty log.
+    pub head: Option<Digest>,
+    /// All events hold.
+    pub intact: bool,
+    /// The number of the first event that does not; null while all do.
+    pub first_broken: Option<i64>,
+}
+
 /// Declares the lists of rows that are named by an id of theirs.
 macro_rules! rows {
     ($($row:ty: $list:literal, $field:ident: $id:ty;)*) => {$(

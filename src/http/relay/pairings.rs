@@ -6,13 +6,14 @@ use http::StatusCode;
 use http::header::WWW_AUTHENTICATE;
 
 use crate::app::Error;
+use crate::app::relay::Relay;
 use crate::auth::access_token::Scope;
 use crate::http::error::invalid;
 use crate::http::gate::{Authorized, Challenge};
 use crate::http::message::{Answer, Request, Work};
 use crate::http::{caller, error, json, query};
 use crate::json::Object;
-use crate::mcp::relay::Relay;
+use crate::mcp::relay::who;
 
 /// Largest body, in bytes. A code is shorter, but people write it with blanks.
 pub(in crate::http) const BODY_BYTES_MAX: usize = 1024;
@@ -20,7 +21,7 @@ pub(in crate::http) const BODY_BYTES_MAX: usize = 1024;
 const CODE_BYTES_MAX: usize = 64;
 
 pub(in crate::http) fn claim(
-    relay: &Arc<dyn Relay>,
+    relay: &Arc<Relay>,
     authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
@@ -28,8 +29,8 @@ pub(in crate::http) fn claim(
         && !caller.scopes.contains(&Scope::Pair)
     {
         let challenge = rules.challenge(Challenge::InsufficientScope(Scope::Pair));
-        let refusal = error::insufficient_scope(Scope::Pair).with(WWW_AUTHENTICATE, challenge);
-        return Work::Done(refusal.into());
+        let refusal = error::forbidden("the token lacks the scope mcp:pair; get one that has it");
+        return Work::Done(refusal.with(WWW_AUTHENTICATE, challenge).into());
     }
     let code = match code(request) {
         Ok(code) => code,
@@ -37,11 +38,10 @@ pub(in crate::http) fn claim(
     };
     let (relay, caller) = (Arc::clone(relay), caller::of(authorized));
     Work::blocking(move |request| {
-        let answer = match relay.claim_pairing(&caller, request.head.peer, &code) {
+        Answer::from(match relay.claim_pairing(who(&caller), request.head.peer, &code) {
             Ok(claim) => json::answer(StatusCode::OK, &claim),
             Err(refusal) => error::of_relay(refusal),
-        };
-        Answer::from(answer)
+        })
     })
 }
 
@@ -53,5 +53,5 @@ fn code(request: &Request) -> Result<String, Error> {
     }
     let body = Object::read(&request.body).ok().filter(|body| body.has_only(&["code"]));
     body.and_then(|body| body.text("code", CODE_BYTES_MAX))
-        .ok_or_else(|| invalid("send {\"code\": \"7K2M-9QXV\"}, the code that the plugin shows"))
+        .ok_or_else(|| invalid("send {\"code\": \"XXXX-XXXX\"}, the code that the plugin shows"))
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use http::Method;
 
+use crate::api::relay::{RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession};
 use crate::api::{AuditEvent, DeadLetter, McpStatus, ReconciliationItem, ReleaseRun};
-use crate::app::{App, Error};
+use crate::app::{self, App, Error};
 use crate::auth::operator::Principal;
 use crate::card;
 use crate::domain::agent_card;
@@ -15,16 +16,18 @@ use crate::http::fixture;
 use crate::http::gate::{Authorized, Gate, TokenRules};
 use crate::http::mcp::{self, Endpoint};
 use crate::http::message::{Request, Response, Surface, Work};
-use crate::http::operator::lists;
+use crate::http::operator::{lists, relay};
 use crate::http::path::Path;
-use crate::http::relay::{self, pairings, plugin, socket};
+use crate::http::relay::{Relay, pairings, plugin, socket};
 use crate::http::{callback, cards, health, metadata, operator, slo, webhook};
-use crate::mcp::relay::Relay;
 
 /// Largest body of an operator's request, in bytes: none has a meaning.
 const OPERATOR_BODY_MAX: usize = 4 * 1024;
 /// Largest body of a result, in bytes.
 const RESULT_BODY_MAX: usize = 64 * 1024;
+
+/// A handler that only operators may call.
+type OfOperators = fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>;
 
 /// A handler, by who may call it.
 pub(super) enum Handler {
@@ -35,17 +38,17 @@ pub(super) enum Handler {
     /// Anyone who reaches the surface, about what the path names.
     Reader(fn(&App, &Request, &Path<'_>) -> Result<Response, Error>),
     /// Operators; the principal is the proof.
-    Operator(fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>),
+    Operator(OfOperators),
     /// Anyone, about the tokens that the gate asks for; where it asks for none, the path does not exist.
     Tokens(fn(&TokenRules) -> Response),
     /// Anyone who reaches the surface, about how MCP is set up.
     Setup(fn(&McpStatus, Option<&Gate>) -> Response),
     /// Pages of design tools, by the hosts that the gate goes by. The path does not exist where the relay is off.
-    DesignTool(fn(&relay::Relay, &Gate, &Request, &Path<'_>) -> Result<Response, Error>),
+    Relay(fn(&Relay, &Gate, &Request, &Path<'_>) -> Result<Response, Error>),
     /// Whom the gate lets through; nobody in particular where it asks for no token. Without MCP there is no such route.
     Mcp(fn(&Arc<Endpoint>, Option<Authorized<'_>>, &Request) -> Work),
-    /// The same, for the relay. While it is off there is no such route.
-    Relay(fn(&Arc<dyn Relay>, Option<Authorized<'_>>, &Request) -> Work),
+    /// The same, for the relay. While that is off there is no such route.
+    Pairing(fn(&Arc<app::relay::Relay>, Option<Authorized<'_>>, &Request) -> Work),
     /// The same, for tests.
     #[cfg(feature = "fixture")]
     Fixture(fn(Option<Authorized<'_>>, &Request) -> Work),
@@ -57,8 +60,8 @@ impl Handler {
         match self {
             Self::Open(_) | Self::Run(_) | Self::Reader(_) => false,
             Self::Operator(_) | Self::Tokens(_) => false,
-            Self::Setup(_) | Self::DesignTool(_) => false,
-            Self::Mcp(_) | Self::Relay(_) => true,
+            Self::Setup(_) | Self::Relay(_) => false,
+            Self::Mcp(_) | Self::Pairing(_) => true,
             #[cfg(feature = "fixture")]
             Self::Fixture(_) => true,
         }
@@ -89,6 +92,12 @@ pub(super) struct Route {
 const EVERYWHERE: &[Surface] = &[Surface::Control, Surface::Operator, Surface::Public];
 const OPERATORS: &[Surface] = &[Surface::Control, Surface::Operator];
 const PUBLIC: &[Surface] = &[Surface::Public];
+
+/// Returns a row of operators, without a body.
+const fn of_operators(method: Method, path: &'static str, handler: OfOperators) -> Route {
+    let handler = Handler::Operator(handler);
+    Route { surfaces: OPERATORS, method, path, body: BodyLimit::None, handler }
+}
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -225,6 +234,37 @@ pub(super) const ROUTES: &[Route] = &[
         body: BodyLimit::None,
         handler: Handler::Operator(lists::list::<ReconciliationItem>),
     },
+    of_operators(Method::GET, "/api/v1/operator/relay/sessions", relay::list::<RelaySession>),
+    of_operators(Method::GET, "/api/v1/operator/relay/sessions/{id}", relay::show::<RelaySession>),
+    of_operators(Method::DELETE, "/api/v1/operator/relay/sessions/{id}", relay::end_session),
+    of_operators(Method::GET, "/api/v1/operator/relay/devices", relay::list::<RelayDevice>),
+    of_operators(Method::GET, "/api/v1/operator/relay/devices/{id}", relay::show::<RelayDevice>),
+    of_operators(Method::DELETE, "/api/v1/operator/relay/devices/{id}", relay::revoke_device),
+    of_operators(Method::GET, "/api/v1/operator/relay/invocations", relay::list::<RelayInvocation>),
+    of_operators(
+        Method::GET,
+        "/api/v1/operator/relay/invocations/{id}",
+        relay::show::<RelayInvocation>,
+    ),
+    Route {
+        surfaces: OPERATORS,
+        method: Method::POST,
+        path: "/api/v1/operator/relay/invocations/{id}/deny",
+        body: BodyLimit::Max(OPERATOR_BODY_MAX),
+        handler: Handler::Operator(relay::deny),
+    },
+    of_operators(
+        Method::GET,
+        "/api/v1/operator/relay/audit-events",
+        relay::list::<RelayAuditEvent>,
+    ),
+    // Before the row of one event, whose path it would be too.
+    of_operators(Method::GET, "/api/v1/operator/relay/audit-events/verify", relay::verify_audit),
+    of_operators(
+        Method::GET,
+        "/api/v1/operator/relay/audit-events/{id}",
+        relay::show::<RelayAuditEvent>,
+    ),
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
@@ -270,24 +310,24 @@ pub(super) const ROUTES: &[Route] = &[
     },
     Route {
         surfaces: PUBLIC,
-        method: Method::POST,
-        path: "/relay/v1/pairings/claim",
-        body: BodyLimit::Max(pairings::BODY_BYTES_MAX),
-        handler: Handler::Relay(pairings::claim),
-    },
-    Route {
-        surfaces: PUBLIC,
         method: Method::GET,
         path: "/relay/v1/connect",
         body: BodyLimit::None,
-        handler: Handler::DesignTool(socket::connect),
+        handler: Handler::Relay(socket::connect),
+    },
+    Route {
+        surfaces: PUBLIC,
+        method: Method::POST,
+        path: "/relay/v1/pairings/claim",
+        body: BodyLimit::Max(pairings::BODY_BYTES_MAX),
+        handler: Handler::Pairing(pairings::claim),
     },
     Route {
         surfaces: PUBLIC,
         method: Method::GET,
         path: "/relay/plugin/penpot/{file}",
         body: BodyLimit::None,
-        handler: Handler::DesignTool(plugin::show),
+        handler: Handler::Relay(plugin::show),
     },
     #[cfg(feature = "fixture")]
     Route {

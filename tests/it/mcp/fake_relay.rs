@@ -164,12 +164,7 @@ impl Relay for FakeRelay {
         Ok(vec![session(SESSION, "Login")])
     }
 
-    fn claim_pairing(
-        &self,
-        _caller: &Caller,
-        _peer: Option<std::net::IpAddr>,
-        code: &str,
-    ) -> Result<PairingClaim, RelayRefusal> {
+    fn claim_pairing(&self, _caller: &Caller, code: &str) -> Result<PairingClaim, RelayRefusal> {
         self.ask()?;
         if code != "7K2M-9QXV" {
             return Err(refusal("not_found"));

@@ -10,10 +10,10 @@ pub(crate) const RESOURCE: &str = "https://svc.example/mcp";
 /// What every 401 says first.
 pub(crate) const CHALLENGE: &str = "Bearer resource_metadata=\"https://svc.example/.well-known/\
                                     oauth-protected-resource/mcp\", scope=\"mcp:read\"";
-pub(crate) const NO_TOKEN: &str = "send one bearer token in the Authorization header";
+const NO_TOKEN: &str = "send one bearer token in the Authorization header";
 const INVALID_REQUEST: &str =
     "send the Authorization header once, as the word Bearer, a space and one token";
-pub(crate) const INVALID_TOKEN: &str = "the token is not valid here; get another one";
+const INVALID_TOKEN: &str = "the token is not valid here; get another one";
 /// Largest token that is read, in bytes.
 const TOKEN_BYTES_MAX: usize = 8 << 10;
 

@@ -1,95 +1,38 @@
 //! A person's code, sent without an agent: the same gate as for `/mcp`, and a scope of its own.
 
-use std::borrow::Cow;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
-use svc::api::relay::{DesignSession, Invocation, PairingClaim, RelayRefusal};
-use svc::domain::id::{InvocationId, ProposalId, RelaySessionId};
-use svc::domain::time::Timestamp;
 use svc::http::message::{Response, Surface};
-use svc::mcp::Caller;
-use svc::mcp::relay::{Relay, Waiter};
-use svc::relay::action::Checked;
+use svc::relay::code::Code;
+use svc::runtime::clock::Clock as _;
 
-use super::attacks::{CHALLENGE, INVALID_TOKEN, NO_TOKEN};
-use super::{HOST, Site, header, refusal};
+use super::attacks::{CHALLENGE, ISSUER};
+use super::{HOST, REMOTE, Site, header};
+use crate::support::World;
+use crate::support::relay::offer;
 use crate::support::world::json;
 
 const PATH: &str = "/relay/v1/pairings/claim";
 const CODE: &str = "7K2M-9QXV";
 const BODY: &str = r#"{"code":"7K2M-9QXV"}"#;
-const PAIRING: &str = "0198c0de-0000-7000-8000-000000000001";
 
-/// A relay that knows one code, and remembers who sent which.
-#[derive(Default)]
-struct OneCode {
-    sent: Mutex<Vec<(String, String, String)>>,
-    /// What is said instead of an answer.
-    refused: Option<RelayRefusal>,
+/// Starts one that others reach, whose relay offers one code.
+fn site() -> Site {
+    with_code(Site::around(World::with_relay(), REMOTE))
 }
 
-impl Relay for OneCode {
-    fn claim_pairing(
-        &self,
-        caller: &Caller,
-        _peer: Option<std::net::IpAddr>,
-        code: &str,
-    ) -> Result<PairingClaim, RelayRefusal> {
-        let sent = (caller.subject.clone(), caller.client.clone(), code.to_owned());
-        self.sent.lock().unwrap().push(sent);
-        match &self.refused {
-            Some(refused) => Err(refused.clone()),
-            None if code != CODE => Err(refused("not_found", None)),
-            None => Ok(PairingClaim {
-                pairing: PAIRING.parse().unwrap(),
-                tool: Cow::Borrowed("penpot"),
-                file: Some("Login".to_owned()),
-                expires_at: Timestamp::from_micros(1_795_253_400_000_000),
-            }),
-        }
-    }
-
-    fn sessions(&self, _: &Caller) -> Result<Vec<DesignSession>, RelayRefusal> {
-        unreachable!("nobody asks for sessions here")
-    }
-
-    fn propose(
-        &self,
-        _: &Caller,
-        _: Option<RelaySessionId>,
-        _: Vec<Checked>,
-    ) -> Result<ProposalId, RelayRefusal> {
-        unreachable!("nobody proposes here")
-    }
-
-    fn steps(&self, _: &Caller, _: ProposalId) -> Result<Vec<Invocation>, RelayRefusal> {
-        unreachable!("nobody proposes here")
-    }
-
-    fn invocation(&self, _: &Caller, _: InvocationId) -> Result<Invocation, RelayRefusal> {
-        unreachable!("nobody proposes here")
-    }
-
-    fn cancel(&self, _: &Caller, _: InvocationId) -> Result<Invocation, RelayRefusal> {
-        unreachable!("nobody proposes here")
-    }
-
-    fn wait(&self, _: ProposalId, _: Duration, _: Box<dyn Waiter>) {
-        unreachable!("nobody proposes here")
-    }
-}
-
-fn refused(code: &'static str, retry_after_seconds: Option<u64>) -> RelayRefusal {
-    let message = format!("{code}, and what to do");
-    RelayRefusal { code: Cow::Borrowed(code), message, sessions: Vec::new(), retry_after_seconds }
-}
-
-fn with(mut site: Site, relay: &Arc<OneCode>) -> Site {
-    site.world = site.world.with_relay(Arc::<OneCode>::clone(relay));
+fn with_code(site: Site) -> Site {
+    let code: Code = CODE.parse().unwrap();
+    offer(&site.world.store, 1, code.digest(), site.world.clock.now());
     site
+}
+
+/// The subject and the client who claimed the code; `None` while it is offered.
+fn claimed_by(site: &Site) -> Option<(String, String)> {
+    let claimed = site.world.store.relay_pairing(crate::support::relay::id(1, 1)).unwrap();
+    claimed.map(|it| (it.subject, it.client))
 }
 
 fn token(site: &Site, scopes: &str) -> String {
@@ -105,37 +48,37 @@ fn claim(site: &Site, scopes: &str, body: &str) -> Response {
 
 #[test]
 fn who_has_the_scope_claims_a_pairing_under_their_own_name() {
-    let relay = Arc::<OneCode>::default();
-    let site = with(Site::remote(&[]), &relay);
-    let answer = claim(&site, "mcp:read mcp:pair", BODY);
-    assert_eq!(answer.status, 200);
-    let wanted = json!({
-        "pairing": PAIRING,
-        "tool": "penpot",
-        "file": "Login",
-        "expiresAt": "2026-11-21T09:30:00.000000Z",
-    });
-    assert_eq!(json(&answer), wanted);
-    let (subject, client, code) = relay.sent.lock().unwrap().pop().unwrap();
-    assert_eq!(code, CODE);
+    let site = site();
+    // Blanks and case are the person's.
+    let answer = claim(&site, "mcp:read mcp:pair", r#"{"code":" 7k2m 9qxv"}"#);
+    assert_eq!(answer.status, 200, "{}", super::text(&answer));
+    let claim_of = json(&answer);
+    assert_eq!((&claim_of["tool"], &claim_of["file"]), (&json!("penpot"), &Value::Null));
+    let until = site.world.clock.now().plus(Duration::from_secs(60));
+    assert_eq!(claim_of["expiresAt"], until.to_string());
     let claims = site.keys.claims(site.now());
-    assert_eq!(subject, format!("{} {}", super::ISSUER, claims["sub"].as_str().unwrap()));
-    assert_eq!(client, claims["client_id"].as_str().unwrap());
+    let subject = format!("{ISSUER} {}", claims["sub"].as_str().unwrap());
+    let client = claims["client_id"].as_str().unwrap().to_owned();
+    assert_eq!(claimed_by(&site), Some((subject, client)));
+    // Once.
+    let again = claim(&site, "mcp:read mcp:pair", BODY);
+    assert_eq!((again.status.as_u16(), &json(&again)["outcome"]), (404, &json!("not_found")));
 }
 
 #[test]
 fn without_a_token_that_allows_it_no_code_is_looked_at() {
-    let relay = Arc::<OneCode>::default();
-    let site = with(Site::remote(&[]), &relay);
+    let site = site();
     let none = site.post(PATH, BODY, &[HOST]);
-    assert_eq!((none.status.as_u16(), json(&none)), (401, refusal(NO_TOKEN)));
+    assert_eq!(none.status, 401);
     assert_eq!(header(&none, "www-authenticate"), CHALLENGE);
     let forged = site.post(PATH, BODY, &[HOST, ("authorization", "Bearer x.y.z")]);
-    assert_eq!((forged.status.as_u16(), json(&forged)), (401, refusal(INVALID_TOKEN)));
+    assert_eq!(forged.status, 401);
+    let invalid = format!("{CHALLENGE}, error=\"invalid_token\"");
+    assert_eq!(header(&forged, "www-authenticate"), invalid);
     for scopes in ["mcp:read", "mcp:read mcp:invoke", "mcp:read mcp:pairs"] {
         let answer = claim(&site, scopes, BODY);
         assert_eq!(answer.status, 403, "{scopes}");
-        assert_eq!(json(&answer)["outcome"], "insufficient_scope");
+        assert_eq!(json(&answer)["outcome"], "forbidden");
         let challenge = CHALLENGE.replace("mcp:read", "mcp:read mcp:pair");
         let wanted = format!("{challenge}, error=\"insufficient_scope\"");
         assert_eq!(header(&answer, "www-authenticate"), wanted);
@@ -152,13 +95,12 @@ fn without_a_token_that_allows_it_no_code_is_looked_at() {
         let answer = site.post(PATH, BODY, &headers);
         assert!([403, 421].contains(&answer.status.as_u16()), "{headers:?}");
     }
-    assert!(relay.sent.lock().unwrap().is_empty());
+    assert_eq!(claimed_by(&site), None);
 }
 
 #[test]
-fn a_body_that_is_no_code_is_refused_and_repeated_nowhere() {
-    let relay = Arc::<OneCode>::default();
-    let site = with(Site::remote(&[]), &relay);
+fn a_body_that_has_no_code_is_refused_and_repeated_nowhere() {
+    let site = site();
     let long = format!(r#"{{"code":"{}"}}"#, "A".repeat(65));
     for body in [
         "",
@@ -173,11 +115,8 @@ fn a_body_that_is_no_code_is_refused_and_repeated_nowhere() {
         &long,
     ] {
         let answer = claim(&site, "mcp:read mcp:pair", body);
-        assert_eq!(
-            (answer.status.as_u16(), &json(&answer)["outcome"]),
-            (400, &json!("invalid_request")),
-            "{body}"
-        );
+        let said = (answer.status.as_u16(), &json(&answer)["outcome"]);
+        assert_eq!(said, (400, &json!("invalid_request")), "{body}");
         assert!(!super::text(&answer).contains("7K2M"), "{body}");
     }
     let huge = format!(r#"{{"code":"{}"}}"#, "A".repeat(1_024));
@@ -186,43 +125,43 @@ fn a_body_that_is_no_code_is_refused_and_repeated_nowhere() {
     let length = BODY.len().to_string();
     let headers = [
         HOST,
-        ("authorization", &token),
+        ("authorization", &*token),
         ("content-length", &length),
         ("content-type", "text/plain"),
     ];
     let plain = site.world.send(Surface::Public, Method::POST, PATH, &headers, BODY.into());
     assert_eq!(plain.status, 415);
-    assert!(relay.sent.lock().unwrap().is_empty());
+    assert_eq!(claimed_by(&site), None);
 }
 
 #[test]
-fn each_refusal_of_the_relay_has_its_status() {
-    for (code, wait, status, outcome, retry) in [
-        ("not_found", None, 404, "not_found", ""),
-        ("too_many_codes", Some(600), 429, "rate_limited", "600"),
-        ("unavailable", None, 503, "unavailable", "5"),
-    ] {
-        let relay =
-            Arc::new(OneCode { refused: Some(refused(code, wait)), sent: Mutex::default() });
-        let site = with(Site::remote(&[]), &relay);
-        let answer = claim(&site, "mcp:read mcp:pair", BODY);
-        let body = json(&answer);
-        assert_eq!((answer.status.as_u16(), &body["outcome"]), (status, &json!(outcome)));
-        assert_eq!(body["detail"], format!("{code}, and what to do"));
-        assert_eq!(header(&answer, "retry-after"), retry, "{code}");
+fn wrong_codes_have_one_answer_and_the_sixth_waits() {
+    let site = site();
+    let wrong = ["7K2M-9QXW", "0000-0000", "no code", "7K2M-9QXV-7K2M", r"\u0000"];
+    let mut bodies = Vec::new();
+    for code in wrong {
+        let answer = claim(&site, "mcp:read mcp:pair", &format!(r#"{{"code":"{code}"}}"#));
+        assert_eq!(answer.status, 404, "{code}");
+        bodies.push(json(&answer));
     }
+    assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
+    // Now not even the right one is looked at.
+    let answer = claim(&site, "mcp:read mcp:pair", BODY);
+    let said = (answer.status.as_u16(), &json(&answer)["outcome"]);
+    assert_eq!(said, (429, &json!("too_many_requests")));
+    let wait: u64 = header(&answer, "retry-after").parse().unwrap();
+    assert!((1..=601).contains(&wait), "{wait}");
+    assert_eq!(claimed_by(&site), None);
 }
 
 #[test]
 fn a_local_one_asks_for_no_token_and_without_the_relay_there_is_no_such_path() {
     let host = ("host", "localhost:7080");
-    let relay = Arc::<OneCode>::default();
-    let site = with(Site::with(&[("SVC_MCP", "true")]), &relay);
-    let answer = site.post(PATH, BODY, &[host]);
-    assert_eq!((answer.status.as_u16(), &json(&answer)["pairing"]), (200, &json!(PAIRING)));
-    let sent = relay.sent.lock().unwrap().pop();
-    assert_eq!(sent, Some((String::new(), String::new(), CODE.to_owned())));
+    let site = with_code(Site::around(World::with_relay(), &[("SVC_MCP", "true")]));
     assert_eq!(site.post(PATH, BODY, &[host, ("x-forwarded-for", "192.0.2.1")]).status, 403);
+    let answer = site.post(PATH, BODY, &[host]);
+    assert_eq!(answer.status, 200, "{}", super::text(&answer));
+    assert_eq!(claimed_by(&site), Some(("local".to_owned(), "local".to_owned())));
     let off = Site::with(&[("SVC_MCP", "true")]);
     assert_eq!(off.post(PATH, BODY, &[host]).status, 404);
 }

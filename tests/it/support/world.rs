@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
+use svc::app::relay::{Relay, Settings};
 use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes};
 use svc::auth::operator::Operators;
 use svc::auth::shared_secret;
@@ -24,8 +25,8 @@ use svc::http::mcp::Endpoint;
 use svc::http::message::{Answer, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::keys::Keys;
-use svc::mcp::relay::Relay;
 use svc::metrics::Metrics;
+use svc::runtime::clock::Clock;
 use svc::runtime::notify::Notify;
 use svc::runtime::random::Ids;
 use svc::runtime::semaphore::Semaphore;
@@ -142,7 +143,26 @@ impl World {
         let clock = Arc::new(ManualClock::new());
         let folder = tempfile::tempdir().unwrap();
         let store = open_store(&folder.path().join("svc.db"), &clock, 1);
-        Self::around(folder, clock, Arc::default(), store)
+        Self::around(folder, clock, Arc::default(), store, None)
+    }
+
+    /// One whose relay is on.
+    pub(crate) fn with_relay() -> Self {
+        let World { folder, clock, forge, store, .. } = Self::new();
+        let settings = Settings {
+            connections_max: 16,
+            approval: Duration::from_secs(300),
+            grant: Duration::from_secs(60),
+            call_wait: Duration::from_secs(20),
+            session_kept: Duration::from_secs(30 * 86_400),
+            result_bytes_max: 1 << 16,
+            proposals_per_minute: 30,
+            frames_per_second: 50,
+        };
+        let ids = Ids::new(Box::new(SeededRandom(3)));
+        let time: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
+        let relay = Relay::open(store.clone(), settings, time, ids, Arc::default()).unwrap();
+        Self::around(folder, clock, forge, store, Some(Arc::new(relay)))
     }
 
     fn around(
@@ -150,6 +170,7 @@ impl World {
         clock: Arc<ManualClock>,
         forge: Arc<FakeForge>,
         store: Store,
+        relay: Option<Arc<Relay>>,
     ) -> Self {
         let key_ids = Arc::new(Mutex::new(vec![KEY_ID]));
         let published = Arc::clone(&key_ids);
@@ -176,7 +197,7 @@ impl World {
                 secrets: shared_secret::Secrets::new(vec![RESULT_SECRET.into()]),
             }),
             reconciliation_configuration_valid: true,
-            relay: None,
+            relay,
             wakes: Wakes::default(),
             metrics: Arc::new(Metrics::default()),
             card_checks: Semaphore::new(CARD_CHECKS_MAX),
@@ -196,18 +217,12 @@ impl World {
         self
     }
 
-    /// Serves the relay's routes for callers.
-    pub(crate) fn with_relay(mut self, relay: Arc<dyn Relay>) -> Self {
-        self.router = self.router.with_relay(Some(relay));
-        self
-    }
-
     /// Stops everything where it stands and starts anew on the same file, as after a crash.
     pub(crate) fn restart(self) -> Self {
         let Self { folder, clock, forge, store, app, router, .. } = self;
         drop((store, app, router));
         let store = open_store(&folder.path().join("svc.db"), &clock, 2);
-        Self::around(folder, clock, forge, store)
+        Self::around(folder, clock, forge, store, None)
     }
 
     /// Where the database is.

@@ -64,7 +64,7 @@ pub(super) fn pair(relay: Arc<dyn Relay>) -> Tool {
         needs: None,
         run: Run::Blocking(Arc::new(move |caller, arguments| {
             let code = arguments.get("code").and_then(Value::as_str).unwrap_or_default();
-            relay.claim_pairing(caller, None, code).map_or_else(
+            relay.claim_pairing(caller, code).map_or_else(
                 |refusal| outcome::refused(&refusal),
                 |claim| claimed(&claim),
             )

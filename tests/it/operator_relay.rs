@@ -1,0 +1,239 @@
+//! What operators see of the relay, and what they can end. Metadata alone; and there is no way to approve.
+
+use http::Method;
+use serde_json::{Value, json};
+use svc::domain::id::RelaySessionId;
+use svc::http::message::Surface;
+use svc::runtime::clock::Clock as _;
+
+use crate::support::World;
+use crate::support::relay::{CLIENT, Plugin, SUBJECT, approve, pair, propose};
+use crate::support::world::{ACTOR, bytes, json as body, outcome};
+
+const BASE: &str = "/api/v1/operator/relay";
+const ABSENT: &str = "0199f3a0-0000-7000-8000-00000000000a";
+const LISTS: [(&str, &str); 4] = [
+    ("sessions", "session"),
+    ("devices", "device"),
+    ("invocations", "invocation"),
+    ("audit-events", "seq"),
+];
+
+fn get(world: &World, rest: &str) -> Value {
+    let answer = world.operate(Method::GET, &format!("{BASE}/{rest}"), &[]);
+    assert_eq!(answer.status, 200, "{rest}: {:?}", body(&answer));
+    assert!(!String::from_utf8_lossy(bytes(&answer)).contains("canary"), "{rest}");
+    body(&answer)
+}
+
+/// Sends a request; returns the status, and the outcome if there is a body.
+fn ask(world: &World, method: Method, rest: &str) -> (u16, Value) {
+    let answer = world.operate(method, &format!("{BASE}/{rest}"), &[]);
+    let is_empty = bytes(&answer).is_empty();
+    let said = if is_empty { Value::Null } else { body(&answer)["outcome"].clone() };
+    (answer.status.as_u16(), said)
+}
+
+fn plugin(world: &World, number: u32) -> Plugin {
+    pair(&world.store, number, world.clock.now())
+}
+
+fn names(page: &Value, name: &str) -> Vec<String> {
+    let name = |item: &Value| item[name].to_string().trim_matches('"').to_owned();
+    page["items"].as_array().unwrap().iter().map(name).collect()
+}
+
+#[test]
+fn lists_have_metadata_and_each_item_is_shown_alone() {
+    let world = World::new();
+    let plugin = plugin(&world, 1);
+    let invocation = propose(&world.store, plugin, 1, world.clock.now());
+    approve(&world.store, plugin, 1);
+    for (list, name) in LISTS {
+        let page = get(&world, list);
+        assert_eq!(page["nextBefore"], Value::Null);
+        let items = page["items"].as_array().unwrap();
+        assert!(!items.is_empty(), "{list}");
+        for (item, id) in items.iter().zip(names(&page, name)) {
+            assert_eq!(&get(&world, &format!("{list}/{id}")), item, "{list}");
+            assert_eq!(item["subject"], SUBJECT, "{list}");
+        }
+    }
+    let session = &get(&world, "sessions")["items"][0];
+    assert_eq!((&session["state"], &session["tool"]), (&json!("connected"), &json!("penpot")));
+    assert_eq!(session["device"], plugin.device.to_string());
+    let shown = get(&world, &format!("invocations/{invocation}"));
+    assert_eq!((&shown["state"], &shown["action"]), (&json!("running"), &json!("set_text")));
+    assert_eq!((&shown["client"], &shown["decidedBy"]), (&json!(CLIENT), &json!("person")));
+    let events = names(&get(&world, "audit-events"), "event");
+    assert_eq!(events.last().unwrap(), "relay.device_paired");
+    assert_eq!(events.first().unwrap(), "relay.claimed");
+}
+
+#[test]
+fn pages_neither_skip_nor_repeat() {
+    let world = World::new();
+    for number in 1..=7 {
+        let plugin = plugin(&world, number);
+        propose(&world.store, plugin, number, world.clock.now());
+    }
+    for (list, name) in LISTS {
+        let whole = names(&get(&world, &format!("{list}?limit=100")), name);
+        assert!(whole.len() >= 7, "{list}");
+        for limit in [1, 3, 7, 8] {
+            let (mut seen, mut before) = (Vec::new(), String::new());
+            loop {
+                let page = get(&world, &format!("{list}?limit={limit}{before}"));
+                seen.extend(names(&page, name));
+                assert!(seen.len() <= whole.len(), "{list}: a page comes again");
+                let Some(next) = page["nextBefore"].as_str() else { break };
+                before = format!("&before={next}");
+            }
+            assert_eq!(seen, whole, "{list} by {limit}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_understood_or_is_not_there_is_said_so() {
+    let world = World::new();
+    plugin(&world, 1);
+    for (list, _) in LISTS {
+        for query in ["limit=0", "limit=101", "before=x", "before=", "limit=1&limit=1", "status=x"]
+        {
+            let answer = ask(&world, Method::GET, &format!("{list}?{query}"));
+            assert_eq!(answer, (400, json!("invalid_request")), "{list}?{query}");
+        }
+        let unknown = if list == "audit-events" { "999" } else { ABSENT };
+        let answer = ask(&world, Method::GET, &format!("{list}?before={unknown}"));
+        assert_eq!(answer, (400, json!("invalid_request")), "{list}");
+        for id in [unknown, "x", "%20", "0"] {
+            let answer = ask(&world, Method::GET, &format!("{list}/{id}"));
+            assert_eq!(answer, (404, json!("not_found")), "{list}/{id}");
+        }
+    }
+    for (method, rest) in [
+        (Method::DELETE, format!("sessions/{ABSENT}")),
+        (Method::DELETE, format!("devices/{ABSENT}")),
+        (Method::POST, format!("invocations/{ABSENT}/deny")),
+        (Method::DELETE, "sessions/x".to_owned()),
+    ] {
+        assert_eq!(ask(&world, method, &rest), (404, json!("not_found")), "{rest}");
+    }
+    for (method, rest) in [
+        (Method::DELETE, "invocations/1"),
+        (Method::DELETE, "audit-events/1"),
+        (Method::POST, "sessions"),
+        (Method::PUT, "devices/1"),
+        (Method::POST, "audit-events/verify"),
+    ] {
+        assert_eq!(ask(&world, method, rest), (405, json!("method_not_allowed")), "{rest}");
+    }
+    // An operator is not the person.
+    let approve = format!("invocations/{ABSENT}/approve");
+    assert_eq!(ask(&world, Method::POST, &approve), (404, json!("not_found")));
+}
+
+#[test]
+fn without_the_token_there_is_one_answer_and_on_the_public_surface_no_route() {
+    let world = World::new();
+    for rest in ["sessions", "devices/1", "invocations/1/deny", "audit-events/verify", "nothing"] {
+        for method in [Method::GET, Method::POST, Method::DELETE] {
+            let target = format!("{BASE}/{rest}");
+            let headers = [("host", "localhost")];
+            let send = |surface| {
+                let answer = world.send(surface, method.clone(), &target, &headers, Vec::new());
+                outcome(&answer)
+            };
+            assert_eq!(send(Surface::Control), (401, "unauthenticated".to_owned()), "{target}");
+            assert_eq!(send(Surface::Public).0, 404, "{target}");
+        }
+    }
+}
+
+#[test]
+fn a_session_ends_once_and_what_waited_in_it_is_cancelled() {
+    let world = World::new();
+    let plugin = plugin(&world, 1);
+    let invocation = propose(&world.store, plugin, 1, world.clock.now());
+    let session: RelaySessionId = plugin.held.session;
+    let rest = format!("sessions/{session}");
+    for _ in 0..2 {
+        assert_eq!(ask(&world, Method::DELETE, &rest), (204, Value::Null));
+    }
+    assert_eq!(get(&world, &rest)["state"], "ended");
+    let invocation = get(&world, &format!("invocations/{invocation}"));
+    assert_eq!(
+        (&invocation["state"], &invocation["reason"]),
+        (&json!("cancelled"), &json!("revoked"))
+    );
+    let events = get(&world, "audit-events");
+    let ended: Vec<&Value> = events["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["event"] == "relay.session_ended")
+        .collect();
+    assert_eq!(ended.len(), 1, "ending it again is nothing new");
+    assert_eq!((&ended[0]["actor"], &ended[0]["decidedBy"]), (&json!(ACTOR), &json!("operator")));
+}
+
+#[test]
+fn a_device_is_revoked_once_with_its_sessions() {
+    let world = World::new();
+    let (mine, other) = (plugin(&world, 1), plugin(&world, 2));
+    let rest = format!("devices/{}", mine.device);
+    for _ in 0..2 {
+        assert_eq!(ask(&world, Method::DELETE, &rest), (204, Value::Null));
+    }
+    let device = get(&world, &rest);
+    assert_eq!(device["state"], "revoked");
+    assert!(device["revokedAt"].is_string());
+    assert_eq!(get(&world, &format!("sessions/{}", mine.held.session))["state"], "ended");
+    assert_eq!(get(&world, &format!("sessions/{}", other.held.session))["state"], "connected");
+    assert_eq!(get(&world, &format!("devices/{}", other.device))["state"], "active");
+}
+
+#[test]
+fn what_has_not_begun_can_be_denied_and_what_runs_cannot() {
+    let world = World::new();
+    let plugin = plugin(&world, 1);
+    let waiting = propose(&world.store, plugin, 1, world.clock.now());
+    let deny = |rest: &str| {
+        let answer = world.operate(Method::POST, &format!("{BASE}/invocations/{rest}/deny"), &[]);
+        (answer.status.as_u16(), body(&answer))
+    };
+    for _ in 0..2 {
+        let (status, denied) = deny(&waiting.to_string());
+        assert_eq!((status, &denied["state"]), (200, &json!("cancelled")));
+        assert_eq!(denied["reason"], "denied_by_operator");
+        assert_eq!(denied, get(&world, &format!("invocations/{waiting}")));
+    }
+    let running = propose(&world.store, plugin, 2, world.clock.now());
+    approve(&world.store, plugin, 2);
+    let (status, refused) = deny(&running.to_string());
+    assert_eq!((status, &refused["outcome"]), (409, &json!("too_late")));
+    assert_eq!(get(&world, &format!("invocations/{running}"))["state"], "running");
+}
+
+#[test]
+fn the_audit_log_is_verified_up_to_the_first_event_that_does_not_hold() {
+    let world = World::new();
+    let empty = json!({"rows": 0, "head": null, "intact": true, "firstBroken": null});
+    assert_eq!(get(&world, "audit-events/verify"), empty);
+    let plugin = plugin(&world, 1);
+    propose(&world.store, plugin, 1, world.clock.now());
+    approve(&world.store, plugin, 1);
+    let events = get(&world, "audit-events");
+    let newest = &events["items"][0];
+    let whole = get(&world, "audit-events/verify");
+    assert_eq!((&whole["intact"], &whole["rows"]), (&json!(true), &newest["seq"]));
+    assert_eq!(whole["head"], newest["hash"]);
+    world.tamper(
+        "DROP TRIGGER relay_audit_events_are_not_changed; \
+         UPDATE relay_audit_events SET client = 'another' WHERE seq = 3;",
+    );
+    let broken = get(&world, "audit-events/verify");
+    assert_eq!((&broken["intact"], &broken["firstBroken"]), (&json!(false), &json!(3)));
+    assert_eq!(broken["rows"], 2);
+}
