@@ -34,13 +34,7 @@ impl Worker for Sweep {
         }
         match self.store.sweep(self.retention) {
             Ok(swept) => {
-                for (kind, count) in [
-                    ("job", swept.jobs),
-                    ("delivery", swept.deliveries),
-                    ("outbox", swept.messages),
-                    ("reconciliation", swept.items),
-                    ("request_state", swept.request_states),
-                ] {
+                for (kind, count) in swept.kinds() {
                     let count = u64::try_from(count).unwrap_or(u64::MAX);
                     if count > 0 {
                         self.metrics.swept.add([("kind", kind)], count);

@@ -7,7 +7,7 @@ use svc::http::message::Surface;
 use svc::runtime::clock::Clock as _;
 
 use crate::support::World;
-use crate::support::relay::{CLIENT, Plugin, SUBJECT, approve, pair, propose};
+use crate::support::relay_rows::{CLIENT, Plugin, SUBJECT, approve, pair, propose};
 use crate::support::world::{ACTOR, bytes, json as body, outcome};
 
 const BASE: &str = "/api/v1/operator/relay";

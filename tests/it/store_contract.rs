@@ -2,6 +2,7 @@
 //! open it, so that a second backend sits the same exam.
 
 mod effects;
+mod relay;
 mod request_states;
 
 use std::path::Path;
@@ -59,6 +60,7 @@ fn exercise(open: Open) {
     tells_of_itself(open);
     effects::exercise(open);
     request_states::exercise(open);
+    relay::exercise(open);
     keeps_cards_and_their_conditions(open);
 }
 

@@ -21,16 +21,35 @@ pub struct Swept {
     pub items: usize,
     /// Used request states that have expired.
     pub request_states: usize,
+    /// Finished proposals of the relay, each with what hangs on it.
+    pub relay_proposals: usize,
+    /// Sessions of the relay that have ended, without proposals.
+    pub relay_sessions: usize,
+    /// Finished pairings of the relay.
+    pub relay_pairings: usize,
 }
 
 impl Swept {
+    /// Returns the count of each kind, with the word that names it.
+    #[must_use]
+    pub const fn kinds(&self) -> [(&'static str, usize); 8] {
+        [
+            ("job", self.jobs),
+            ("delivery", self.deliveries),
+            ("outbox", self.messages),
+            ("reconciliation", self.items),
+            ("request_state", self.request_states),
+            ("relay_proposal", self.relay_proposals),
+            ("relay_session", self.relay_sessions),
+            ("relay_pairing", self.relay_pairings),
+        ]
+    }
+
     /// Says whether another sweep would find more.
     #[must_use]
     pub fn may_have_more(&self) -> bool {
         let max = usize::try_from(SWEEP_MAX).unwrap_or(usize::MAX);
-        [self.jobs, self.deliveries, self.messages, self.items, self.request_states]
-            .into_iter()
-            .any(|count| count >= max)
+        self.kinds().into_iter().any(|(_, count)| count >= max)
     }
 }
 
@@ -75,17 +94,23 @@ mod tests {
     #[test]
     fn a_full_batch_of_any_kind_may_have_more_behind_it() {
         let max = usize::try_from(SWEEP_MAX).expect("a small number");
-        let swept = |[jobs, deliveries, messages, items, request_states]: [usize; 5]| Swept {
-            jobs,
-            deliveries,
-            messages,
-            items,
-            request_states,
+        let swept = |[jobs, deliveries, messages, items, request_states, rest @ ..]: [usize; 8]| {
+            let [relay_proposals, relay_sessions, relay_pairings] = rest;
+            Swept {
+                jobs,
+                deliveries,
+                messages,
+                items,
+                request_states,
+                relay_proposals,
+                relay_sessions,
+                relay_pairings,
+            }
         };
-        assert!(!swept([0; 5]).may_have_more());
-        assert!(!swept([max - 1; 5]).may_have_more());
-        for kind in 0..5 {
-            let mut counts = [0; 5];
+        assert!(!swept([0; 8]).may_have_more());
+        assert!(!swept([max - 1; 8]).may_have_more());
+        for kind in 0..8 {
+            let mut counts = [0; 8];
             counts[kind] = max;
             assert!(swept(counts).may_have_more(), "{kind}");
         }

@@ -1,5 +1,5 @@
 //! Upkeep: sweeping what is finished and old, in small batches; what workers report of themselves;
-//! and a few numbers about what waits. Dead letters and audit events are never swept.
+//! and a few numbers about what waits. Dead letters, audit events and devices of the relay are never swept.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::store::{Lane, Store};
 /// most an hour, and no lease is longer.
 const AHEAD_MAX: Duration = Duration::from_secs(3_600);
 impl Store {
-    /// Deletes a batch of what finished more than `age` ago, and of used request states that have expired.
+    /// Deletes a batch of what finished more than `age` ago, of the relay too, and of used request states that have expired.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was deleted.
@@ -63,6 +63,7 @@ impl Store {
                      ORDER BY expires_at LIMIT +:limit)",
                     tx.now,
                 )?,
+                ..sweep_relay(tx, before)?
             })
         })
         .wait()
@@ -90,6 +91,15 @@ impl Store {
                  WHERE status = 'open' AND next_check_at > :horizon",
                 "UPDATE reconciliation_items SET lease_expires_at = :now \
                  WHERE status = 'leased' AND lease_expires_at > :horizon",
+                "UPDATE relay_pairings SET expires_at = :now \
+                 WHERE finished_at IS NULL AND expires_at > :horizon",
+                "UPDATE relay_proposals SET expires_at = :now \
+                 WHERE is_waiting = 1 AND expires_at > :horizon",
+                "UPDATE relay_grants SET expires_at = :now \
+                 WHERE state = 'unused' AND expires_at IS NOT NULL AND expires_at > :horizon",
+                "UPDATE relay_grants SET deadline_at = :now \
+                 WHERE state = 'claimed' AND deadline_at > :horizon",
+                "UPDATE relay_allowances SET expires_at = :now WHERE expires_at > :horizon",
             ]
             .into_iter()
             .map(|sql| tx.execute(sql, params! { ":now": tx.now, ":horizon": horizon }))
@@ -152,4 +162,35 @@ impl Store {
 
 fn delete(tx: &Tx<'_>, sql: &str, before: Timestamp) -> Result<usize, Error> {
     tx.execute(sql, params! { ":before": before, ":limit": SWEEP_MAX })
+}
+
+/// Deletes what is over of the relay.
+fn sweep_relay(tx: &Tx<'_>, before: Timestamp) -> Result<Swept, Error> {
+    Ok(Swept {
+        relay_proposals: delete(
+            tx,
+            // Steps, approvals and grants go with it.
+            "DELETE FROM relay_proposals WHERE id IN (SELECT id FROM relay_proposals \
+             WHERE finished_at IS NOT NULL AND finished_at < :before \
+             ORDER BY finished_at, id LIMIT +:limit)",
+            before,
+        )?,
+        relay_sessions: delete(
+            tx,
+            "DELETE FROM relay_sessions WHERE id IN (SELECT id FROM relay_sessions \
+             WHERE state = 'ended' AND ended_at < :before \
+                AND NOT EXISTS (SELECT 1 FROM relay_proposals p \
+                    WHERE p.session_id = relay_sessions.session_id) \
+             ORDER BY ended_at, id LIMIT +:limit)",
+            before,
+        )?,
+        relay_pairings: delete(
+            tx,
+            "DELETE FROM relay_pairings WHERE id IN (SELECT id FROM relay_pairings \
+             WHERE finished_at IS NOT NULL AND finished_at < :before \
+             ORDER BY finished_at, id LIMIT +:limit)",
+            before,
+        )?,
+        ..Swept::default()
+    })
 }

@@ -11,7 +11,7 @@ use svc::runtime::clock::Clock as _;
 use super::attacks::{CHALLENGE, ISSUER};
 use super::{HOST, REMOTE, Site, header};
 use crate::support::World;
-use crate::support::relay::offer;
+use crate::support::relay_rows::offer;
 use crate::support::world::json;
 
 const PATH: &str = "/relay/v1/pairings/claim";
@@ -31,7 +31,7 @@ fn with_code(site: Site) -> Site {
 
 /// The subject and the client who claimed the code; `None` while it is offered.
 fn claimed_by(site: &Site) -> Option<(String, String)> {
-    let claimed = site.world.store.relay_pairing(crate::support::relay::id(1, 1)).unwrap();
+    let claimed = site.world.store.relay_pairing(crate::support::relay_rows::id(1, 1)).unwrap();
     claimed.map(|it| (it.subject, it.client))
 }
 

@@ -1,97 +1,263 @@
-//! What plugins and callers do with the relay, as verbs of the store: enough to give operators something to look at.
+//! People, plugins and callers of the relay at the verbs of a store, without sockets and signatures.
 
-use std::fmt::Debug;
-use std::str::FromStr;
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use svc::crypto::sha256;
 use svc::domain::digest::Digest;
-use svc::domain::id::{DeviceId, InvocationId};
-use svc::domain::relay::invocation::{Approval, Signed};
-use svc::domain::relay::{DecidedBy, Effect, Tool};
+use svc::domain::id::{DeviceId, GrantId, InvocationId, PageInstanceId, ProposalId};
+use svc::domain::relay::invocation::{Approval, Entry, Signed};
+use svc::domain::relay::{DecidedBy, Effect, Reason, Tool};
 use svc::domain::time::Timestamp;
+use svc::runtime::clock::Clock as _;
 use svc::store::Store;
 use svc::store::relay::{
-    Begins, Effects, Held, NewInvocation, NewPairing, NewProposal, Paired, PairingAnswer, Proposed,
-    SignedVerdict, Verdict,
+    Arrival, Arrived, Begins, Effects, Held, NewInvocation, NewPairing, NewProposal, Opened,
+    Paired, PairingAnswer, Point, Proposed, SignedVerdict, Tell, Verdict,
 };
+use uuid::Uuid;
 
-/// Arguments of every proposal, which no operator must see.
-pub(crate) const ARGUMENTS: &str = r#"{"node":"canary-node","text":"canary-text"}"#;
-pub(crate) const SUBJECT: &str = "https://issuer.example mallory";
-pub(crate) const CLIENT: &str = "agent";
-const GRANT_TIME: Duration = Duration::from_secs(60);
+use crate::support::ManualClock;
 
-/// A device with a session that is connected.
-#[derive(Clone, Copy)]
+/// How long a grant can be claimed.
+pub(crate) const GRANT: Duration = Duration::from_secs(60);
+/// How long a proposal can be decided about.
+pub(crate) const APPROVAL: Duration = Duration::from_secs(300);
+/// How long sessions are kept.
+pub(crate) const KEPT: Duration = Duration::from_secs(30 * 86_400);
+
+/// A store, and ids for those who use it.
+pub(crate) struct Relay {
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<ManualClock>,
+    ids: Cell<u128>,
+}
+
+/// A plugin that a person has paired, and its session.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Plugin {
-    pub(crate) device: DeviceId,
     pub(crate) held: Held,
+    pub(crate) device: DeviceId,
+    pub(crate) page: PageInstanceId,
+    pub(crate) subject: &'static str,
+    pub(crate) key: u8,
+    pub(crate) file: u8,
 }
 
-/// Returns the id of this kind and number.
-pub(crate) fn id<T: FromStr<Err: Debug>>(kind: u8, number: u32) -> T {
-    format!("0199f3a0-0000-7000-80{kind:02x}-{number:012x}").parse().unwrap()
+/// The public key of a number.
+pub(crate) fn key(number: u8) -> Point {
+    [number; 65]
 }
 
-fn digest(what: &str, number: u32) -> Digest {
-    sha256::of(format!("{what} {number}").as_bytes())
+/// The lane of a subject and a file.
+pub(crate) fn lane(subject: &str, file: u8) -> Digest {
+    let mut bytes = [file; 32];
+    for (place, byte) in subject.bytes().take(31).enumerate() {
+        bytes[place + 1] = byte;
+    }
+    bytes.into()
 }
 
-/// Offers a code, as a plugin of this number does.
-pub(crate) fn offer(store: &Store, number: u32, code: Digest, now: Timestamp) {
-    let mut key = [4; 65];
-    key[1..5].copy_from_slice(&number.to_be_bytes());
-    let (begins, expires_at) = (Begins::Offered(code), now.plus(Duration::from_secs(300)));
-    let new = NewPairing { id: id(1, number), key, tool: Tool::Penpot, begins, expires_at };
-    store.relay_begin_pairing(new).unwrap().unwrap();
+/// The digest of a preview, or of anything else that has a number.
+pub(crate) fn digest(number: u8) -> Digest {
+    [number; 32].into()
 }
 
-/// Pairs a plugin of this number, as a person does it.
-pub(crate) fn pair(store: &Store, number: u32, now: Timestamp) -> Plugin {
-    let (pairing, device, session) = (id(1, number), id(2, number), id(3, number));
-    let code = digest("code", number);
-    offer(store, number, code, now);
-    store.relay_claim_pairing(code, SUBJECT, CLIENT).unwrap().unwrap();
-    let lane = digest("lane", number);
-    let page = id(4, number);
-    let answer = PairingAnswer { id: pairing, accept: true, device, session, lane, page };
-    let Paired::Ready(opened) = store.relay_answer_pairing(answer).unwrap() else {
-        panic!("the pairing holds")
-    };
-    Plugin { device, held: Held { session: opened.session, epoch: opened.epoch } }
+impl Relay {
+    pub(crate) fn new(store: &Store, clock: &Arc<ManualClock>) -> Self {
+        let ids = Cell::new(0x0100_0000);
+        Self { store: store.clone(), clock: Arc::clone(clock), ids }
+    }
+
+    /// The same world seen from another process.
+    pub(crate) fn beside(
+        &self,
+        open: fn(&Path, &Arc<ManualClock>, u64) -> Store,
+        at: &Path,
+    ) -> Self {
+        let ids = Cell::new(self.ids.get() << 32);
+        Self { store: open(at, &self.clock, 99), clock: Arc::clone(&self.clock), ids }
+    }
+
+    pub(crate) fn id<T: From<Uuid>>(&self) -> T {
+        self.ids.set(self.ids.get() + 1);
+        Uuid::from_u128(self.ids.get()).into()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn offer(&self, number: u8, code: u8) -> NewPairing {
+        NewPairing {
+            id: self.id(),
+            key: key(number),
+            tool: Tool::Test,
+            begins: Begins::Offered(digest(code)),
+            expires_at: self.now().plus(Duration::from_secs(300)),
+        }
+    }
+
+    /// A known device asks whether it may work on another file.
+    pub(crate) fn ask(&self, plugin: &Plugin, of_session: bool) -> NewPairing {
+        let session = of_session.then_some(plugin.held.session);
+        NewPairing { begins: Begins::Claimed(plugin.device, session), ..self.offer(plugin.key, 0) }
+    }
+
+    pub(crate) fn answer(&self, pairing: &NewPairing, lane: Digest, accept: bool) -> PairingAnswer {
+        PairingAnswer {
+            id: pairing.id,
+            accept,
+            device: self.id(),
+            session: self.id(),
+            lane,
+            page: self.id(),
+        }
+    }
+
+    /// Pairs a key with a subject and opens a session for a file.
+    pub(crate) fn pair(&self, number: u8, subject: &'static str, file: u8) -> Plugin {
+        let offer = self.offer(number, number);
+        self.store.relay_begin_pairing(offer.clone()).unwrap().unwrap();
+        let claimed = self.store.relay_claim_pairing(digest(number), subject, "agent").unwrap();
+        assert_eq!(claimed.unwrap().id, offer.id);
+        let answer = self.answer(&offer, lane(subject, file), true);
+        let (device, page) = (answer.device, answer.page);
+        let opened = ready(self.store.relay_answer_pairing(answer).unwrap());
+        let held = Held { session: opened.session, epoch: opened.epoch };
+        Plugin { held, device, page, subject, key: number, file }
+    }
+
+    /// The page of a plugin comes again, with a journal.
+    pub(crate) fn arrival(&self, plugin: &Plugin, journal: &[(GrantId, Entry)]) -> Arrival {
+        Arrival {
+            device: plugin.device,
+            session: Some(plugin.held.session),
+            lane: Some(lane(plugin.subject, plugin.file)),
+            page: plugin.page,
+            journal: journal.to_vec(),
+        }
+    }
+
+    pub(crate) fn returns(&self, plugin: &mut Plugin, journal: &[(GrantId, Entry)]) -> Effects {
+        let arrival = self.arrival(plugin, journal);
+        match self.store.relay_arrive(arrival).unwrap() {
+            Arrived::Ready(opened) => {
+                plugin.held = Held { session: opened.session, epoch: opened.epoch };
+                opened.effects
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Another page of the same plugin.
+    pub(crate) fn reloaded(&self, plugin: &Plugin) -> Plugin {
+        Plugin { page: self.id(), ..*plugin }
+    }
+
+    /// A proposal with a step for each effect; calls with another `call` are other calls.
+    pub(crate) fn proposal(&self, plugin: &Plugin, effects: &[Effect], call: u8) -> NewProposal {
+        let step = |(place, effect): (u8, &Effect)| NewInvocation {
+            id: self.id(),
+            action: "set_text",
+            effect: *effect,
+            arguments: format!("{{\"secret\":\"{call}-{place}\"}}"),
+            arguments_sha256: digest(place),
+        };
+        NewProposal {
+            id: self.id(),
+            subject: plugin.subject.to_owned(),
+            client: "agent".to_owned(),
+            session: plugin.held.session,
+            steps: (0..).zip(effects).map(step).collect(),
+            digest: digest(call),
+            expires_at: self.now().plus(APPROVAL),
+        }
+    }
+
+    /// Proposes; returns the proposal and its steps.
+    pub(crate) fn propose(
+        &self,
+        plugin: &Plugin,
+        effects: &[Effect],
+        call: u8,
+    ) -> (ProposalId, Vec<InvocationId>) {
+        let proposal = self.proposal(plugin, effects, call);
+        let ids = (proposal.id, proposal.steps.iter().map(|step| step.id).collect());
+        assert_eq!(self.store.relay_propose(proposal).unwrap(), Proposed::Made);
+        ids
+    }
+
+    pub(crate) fn signed(plugin: &Plugin) -> Signed {
+        let Held { session, epoch } = plugin.held;
+        Signed { by: Some(plugin.device), session, epoch }
+    }
+
+    pub(crate) fn verdict(proposal: ProposalId, verdict: Verdict) -> SignedVerdict {
+        SignedVerdict { proposal, verdict, preview: digest(7), signature: [9; 64] }
+    }
+
+    pub(crate) fn approval(plugin: &Plugin, proposal: ProposalId, by: DecidedBy) -> SignedVerdict {
+        let approval = Approval { by, signed: Self::signed(plugin), preview: digest(7) };
+        Self::verdict(proposal, Verdict::Approve(approval))
+    }
+
+    pub(crate) fn show(&self, plugin: &Plugin, proposal: ProposalId) -> Effects {
+        self.store.relay_shown(plugin.held, proposal, digest(7)).unwrap()
+    }
+
+    pub(crate) fn decide(&self, plugin: &Plugin, verdict: SignedVerdict) -> Effects {
+        self.store.relay_decide(plugin.held, verdict, GRANT).unwrap()
+    }
+
+    /// Shows and approves by the person.
+    pub(crate) fn approve(&self, plugin: &Plugin, proposal: ProposalId) -> Effects {
+        self.show(plugin, proposal);
+        self.decide(plugin, Self::approval(plugin, proposal, DecidedBy::Person))
+    }
+
+    pub(crate) fn deny(&self, plugin: &Plugin, proposal: ProposalId) -> Effects {
+        self.decide(plugin, Self::verdict(proposal, Verdict::Deny(Self::signed(plugin))))
+    }
+
+    pub(crate) fn cannot_show(&self, plugin: &Plugin, proposal: ProposalId) -> Effects {
+        let verdict = Verdict::CannotShow(Self::signed(plugin), Reason::NoSuchNode);
+        self.decide(plugin, Self::verdict(proposal, verdict))
+    }
+
+    /// Proposes one step, shows and approves it; returns the invocation and its grant, which is claimed.
+    pub(crate) fn run(&self, plugin: &Plugin, effect: Effect, call: u8) -> (InvocationId, GrantId) {
+        let (proposal, steps) = self.propose(plugin, &[effect], call);
+        (steps[0], executed(&self.approve(plugin, proposal)).expect("it is claimed"))
+    }
+
+    /// The state and reason of an invocation, as its subject sees it.
+    pub(crate) fn state(&self, plugin: &Plugin, id: InvocationId) -> String {
+        let found = self.store.relay_invocation_of(plugin.subject, id).unwrap().unwrap();
+        let late = if found.is_late { " late" } else { "" };
+        match found.reason {
+            Some(reason) => format!("{} {reason}{late}", found.state),
+            None => format!("{}{late}", found.state),
+        }
+    }
 }
 
-/// Proposes one step; returns its invocation, of the same number.
-pub(crate) fn propose(store: &Store, plugin: Plugin, number: u32, now: Timestamp) -> InvocationId {
-    let invocation = id(5, number);
-    let step = NewInvocation {
-        id: invocation,
-        action: "set_text",
-        effect: Effect::Write,
-        arguments: ARGUMENTS.to_owned(),
-        arguments_sha256: digest("arguments", number),
-    };
-    let proposal = NewProposal {
-        id: id(6, number),
-        subject: SUBJECT.to_owned(),
-        client: CLIENT.to_owned(),
-        session: plugin.held.session,
-        steps: vec![step],
-        digest: digest("proposal", number),
-        expires_at: now.plus(Duration::from_secs(300)),
-    };
-    assert_eq!(store.relay_propose(proposal).unwrap(), Proposed::Made);
-    invocation
+/// The session that was opened.
+pub(crate) fn ready(paired: Paired) -> Opened {
+    match paired {
+        Paired::Ready(opened) => opened,
+        Paired::Close(code) => panic!("closed: {code}"),
+    }
 }
 
-/// Shows the proposal of this number and approves it, so that its step runs.
-pub(crate) fn approve(store: &Store, plugin: Plugin, number: u32) -> Effects {
-    let preview = digest("preview", number);
-    let Held { session, epoch } = plugin.held;
-    store.relay_shown(plugin.held, id(6, number), preview).unwrap();
-    let signed = Signed { by: Some(plugin.device), session, epoch };
-    let verdict = Verdict::Approve(Approval { by: DecidedBy::Person, signed, preview });
-    let verdict = SignedVerdict { proposal: id(6, number), verdict, preview, signature: [7; 64] };
-    store.relay_decide(plugin.held, verdict, GRANT_TIME).unwrap()
+/// The grant that is to be carried out, if one is.
+pub(crate) fn executed(effects: &Effects) -> Option<GrantId> {
+    let mut grants = effects.tell.iter().filter_map(|(_, tell)| match tell {
+        Tell::Execute { grant, .. } => Some(*grant),
+        _ => None,
+    });
+    let first = grants.next();
+    assert_eq!(grants.next(), None, "two at once");
+    first
 }

@@ -148,7 +148,7 @@ impl World {
 
     /// One whose relay is on.
     pub(crate) fn with_relay() -> Self {
-        let World { folder, clock, forge, store, .. } = Self::new();
+        let Self { folder, clock, forge, store, .. } = Self::new();
         let settings = Settings {
             connections_max: 16,
             approval: Duration::from_secs(300),
