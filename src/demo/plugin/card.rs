@@ -36,7 +36,7 @@ pub struct Card {
 }
 
 /// What a card says of one step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CardStep {
     /// What is to be done.
     pub title: String,

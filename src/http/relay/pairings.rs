@@ -53,5 +53,5 @@ fn code(request: &Request) -> Result<String, Error> {
     }
     let body = Object::read(&request.body).ok().filter(|body| body.has_only(&["code"]));
     body.and_then(|body| body.text("code", CODE_BYTES_MAX))
-        .ok_or_else(|| invalid("send {\"code\": \"XXXX-XXXX\"}, the code that the plugin shows"))
+        .ok_or_else(|| invalid("send {\"code\": CODE}, with the code that the plugin shows"))
 }
