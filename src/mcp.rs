@@ -26,6 +26,7 @@ mod rounds;
 pub mod rpc;
 pub mod stdio;
 pub mod stream;
+pub mod tasks;
 pub mod tools;
 
 use std::sync::Arc;
@@ -43,6 +44,7 @@ use crate::mcp::modern::{Modern, Subscriptions};
 use crate::mcp::relay::Relay;
 use crate::mcp::rpc::{Error, Id, Incoming};
 use crate::mcp::stream::Channel;
+use crate::mcp::tasks::AllTasks;
 use crate::mcp::tools::{Tools, agent_card, service_status};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
@@ -140,12 +142,14 @@ impl Server {
         });
         let mut tools =
             vec![agent_card::tool(Arc::clone(backend)), service_status::tool(Arc::clone(backend))];
+        let mut tasks = Vec::new();
         if let Some(relay) = &relay {
             tools.extend(tools::relay::tools(relay, settings.relay_wait));
+            tasks.push(tools::relay::tasks(relay));
         }
         let instructions = if relay.is_some() { INSTRUCTIONS_WITH_RELAY } else { INSTRUCTIONS };
         #[cfg(feature = "fixture")]
-        let tools = fixture::with_tools(tools, &changes);
+        fixture::extend(&mut tools, &mut tasks, &changes, &clock);
         let tools = Arc::new(Tools::new(tools));
         let legacy =
             Legacy::new(Arc::clone(&tools), settings.offered, instructions, Arc::clone(&sessions));
@@ -153,6 +157,7 @@ impl Server {
             Arc::clone(&tools),
             instructions,
             Arc::clone(&subscriptions),
+            AllTasks::new(tasks),
             Arc::clone(backend),
             clock,
         );

@@ -12,6 +12,7 @@ use crate::mcp::result::{Dialect, ToolResult};
 use crate::mcp::rounds::Rounds;
 use crate::mcp::rpc::{self, Code, Error, Id};
 use crate::mcp::stream::Stream;
+use crate::mcp::tasks::{self, Task};
 use crate::mcp::{Caller, Status};
 
 /// A request that is under way. Dropped without an answer, it answers that the server failed.
@@ -170,6 +171,17 @@ impl Call {
             }
         }
         self.answer(result.into());
+    }
+
+    /// Says whether the client takes a task for a result.
+    #[must_use]
+    pub fn takes_task(&self) -> bool {
+        self.dialect == Dialect::Modern && capabilities::declare(&self.params, tasks::CAPABILITY)
+    }
+
+    /// Ends it with a task, by which the client finds the result later. The task is there already.
+    pub fn hand_over(self, task: &Task) {
+        self.answer(task.created());
     }
 
     /// Ends it with the result of a tool.

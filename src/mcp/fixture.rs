@@ -3,7 +3,11 @@
 
 mod input;
 mod samples;
+mod task_tools;
+mod tasks;
 mod tools;
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -11,14 +15,24 @@ use crate::mcp::call::Call;
 use crate::mcp::changes::Changes;
 use crate::mcp::result::{Dialect, cacheable};
 use crate::mcp::rpc::{Code, Error};
+use crate::mcp::tasks::Tasks;
 use crate::mcp::tools::Tool;
+use crate::runtime::clock::Clock;
 use samples::{PNG, prompts, resources};
+use tasks::FixtureTasks;
 
-/// Returns these tools and ours.
-pub(super) fn with_tools(mut ours: Vec<Tool>, changes: &Changes) -> Vec<Tool> {
+/// Adds these tools to ours, and what stands behind their tasks.
+pub(super) fn extend(
+    ours: &mut Vec<Tool>,
+    tasks: &mut Vec<Arc<dyn Tasks>>,
+    changes: &Changes,
+    clock: &Arc<dyn Clock>,
+) {
     ours.extend(tools::all(changes));
     ours.extend(input::tools());
-    ours
+    let fixture = Arc::new(FixtureTasks::new(Arc::clone(clock)));
+    ours.extend(task_tools::all(&fixture));
+    tasks.push(fixture);
 }
 
 pub(super) fn legacy_capabilities() -> Value {

@@ -3,6 +3,7 @@
 
 mod headers;
 mod subscriptions;
+mod tasks;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use crate::mcp::revision::MODERN;
 use crate::mcp::rounds::Rounds;
 use crate::mcp::rpc::{self, Code, Error, Id, Message, Request};
 use crate::mcp::stream::Stream;
+use crate::mcp::tasks::{AllTasks, EXTENSION, Method};
 use crate::mcp::tools::{Called, Run, Tools, check_first_page};
 use crate::mcp::{Answer, Begin, Context, Reply, Status, late};
 use crate::runtime::clock::Clock;
@@ -32,6 +34,7 @@ pub struct Modern {
     /// The answer to `tools/list`.
     list: String,
     subscriptions: Arc<Subscriptions>,
+    tasks: AllTasks,
     backend: Arc<dyn Backend>,
     clock: Arc<dyn Clock>,
 }
@@ -44,17 +47,22 @@ impl Modern {
         tools: Arc<Tools>,
         instructions: &str,
         subscriptions: Arc<Subscriptions>,
+        tasks: AllTasks,
         backend: Arc<dyn Backend>,
         clock: Arc<dyn Clock>,
     ) -> Self {
+        let mut capabilities = capabilities();
+        if let Some(members) = capabilities.as_object_mut().filter(|_| !tasks.is_empty()) {
+            members.insert("extensions".to_owned(), json!({ EXTENSION: {} }));
+        }
         let discovery = cacheable(json!({
             "supportedVersions": [MODERN],
-            "capabilities": capabilities(),
+            "capabilities": capabilities,
             "instructions": instructions,
         }));
         let list = cacheable(json!({ "tools": tools.list(Dialect::Modern) }));
         let (discovery, list) = (discovery.to_string(), list.to_string());
-        Self { tools, discovery, list, subscriptions, backend, clock }
+        Self { tools, discovery, list, subscriptions, tasks, backend, clock }
     }
 
     pub(super) fn post(&self, message: Message<'_>, context: Context<'_>) -> Reply {
@@ -98,6 +106,9 @@ impl Modern {
                     let stream = Stream::new(channel, None);
                     subscriptions.open(caller, &id, params.as_deref(), stream);
                 })))
+            }
+            method if let Some(method) = self.task_method(method) => {
+                tasks::answer(&self.tasks, method, request, context)
             }
             #[cfg(feature = "fixture")]
             method if crate::mcp::fixture::has(method, Dialect::Modern) => {
@@ -156,6 +167,11 @@ impl Modern {
 }
 
 impl Modern {
+    /// Returns a method of the extension, where that is served.
+    fn task_method(&self, method: &str) -> Option<Method> {
+        Method::from_word(method).filter(|_| !self.tasks.is_empty())
+    }
+
     /// Begins a call that says more than its result, or takes several rounds.
     fn begin(
         &self,

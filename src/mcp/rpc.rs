@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::json::{self, Object};
 
@@ -141,6 +141,17 @@ impl Error {
     #[must_use]
     pub fn of(self, id: &Id) -> Self {
         Self { id: Some(id.clone()), ..self }
+    }
+
+    /// Returns it as a value, without the request that it answers.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut members = Map::from_iter([
+            ("code".to_owned(), self.code.number().into()),
+            ("message".to_owned(), self.message.as_ref().into()),
+        ]);
+        members.extend(self.data.iter().map(|data| ("data".to_owned(), data.clone())));
+        members.into()
     }
 
     /// Returns it as a message. Without an id that could be read, there is no member for it.

@@ -8,6 +8,7 @@ mod outcome;
 mod propose;
 mod schema;
 mod session;
+mod task;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 
 use super::Tool;
 use crate::mcp::relay::Relay;
+use crate::mcp::tasks::Tasks;
 use crate::relay::action::Action;
 
 /// The relay, and how long a call may wait for a person.
@@ -39,6 +41,12 @@ pub fn tools(relay: &Arc<dyn Relay>, wait: Duration) -> Vec<Tool> {
         propose::tool(&host),
     ];
     actions.chain(others).collect()
+}
+
+/// Returns what stands behind the tasks that calls of these tools become.
+#[must_use]
+pub fn tasks(relay: &Arc<dyn Relay>) -> Arc<dyn Tasks> {
+    Arc::new(task::RelayTasks(Arc::clone(relay)))
 }
 
 /// Returns an argument that is an identifier.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::held::{About, Held};
-use super::{Host, id, outcome, schema};
+use super::held::Held;
+use super::outcome::{self, About};
+use super::{Host, id, schema};
 use crate::mcp::tools::{Run, Tool};
 use crate::relay::action::Action;
 

@@ -3,27 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Host, outcome};
+use super::outcome::{self, About};
+use super::{Host, task};
 use crate::api::relay::{Invocation, RelayRefusal};
-use crate::domain::id::{InvocationId, ProposalId};
+use crate::domain::id::ProposalId;
 use crate::domain::relay::Tool as DesignTool;
 use crate::mcp::call::Call;
 use crate::mcp::relay::{Ended, Relay, Waiter};
-use crate::mcp::result::ToolResult;
+use crate::mcp::tasks::{Status, Task};
 
 /// A client that wants to know how far its call is hears of it after so many looks, which are about seconds.
 const LOOKS_PER_MESSAGE: u32 = 5;
-
-/// What a call is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum About {
-    /// The one step of a proposal that the call has made.
-    Action,
-    /// All steps of a proposal that the call has made.
-    Steps,
-    /// An invocation that was proposed before.
-    Invocation(InvocationId),
-}
 
 /// A call that waits.
 pub(super) struct Held {
@@ -77,11 +67,18 @@ impl Held {
     fn answer(self) {
         match self.invocations() {
             Err(refusal) => self.call.finish(outcome::refused(&refusal)),
-            Ok(steps) => {
-                let result = result(self.about, &steps);
-                self.call.finish(result);
-            }
+            Ok(steps) => match self.task(&steps) {
+                Some(task) => self.call.hand_over(&task),
+                None => self.call.finish(outcome::of(self.about, &steps)),
+            },
         }
+    }
+
+    /// Returns the task that the call becomes, if its client takes one for what has not ended.
+    fn task(&self, steps: &[Invocation]) -> Option<Task> {
+        let is_own = !matches!(self.about, About::Invocation(_));
+        let task = task::of(self.about, steps).filter(|_| is_own && self.call.takes_task());
+        task.filter(|task| task.status == Status::Working)
     }
 
     /// Returns what the call is about.
@@ -103,14 +100,6 @@ impl Held {
             // No client is left that could be told that it was too late.
             drop(self.relay.cancel(self.call.caller(), step.invocation));
         }
-    }
-}
-
-/// Returns the result of a call about these invocations.
-fn result(about: About, steps: &[Invocation]) -> ToolResult {
-    match (about, steps) {
-        (About::Action | About::Invocation(_), [one]) => outcome::of_one(one),
-        _ => outcome::of_steps(steps),
     }
 }
 

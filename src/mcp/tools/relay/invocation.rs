@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::held::{About, Held};
-use super::{Host, id, outcome, schema};
+use super::held::Held;
+use super::outcome::{self, About};
+use super::{Host, id, schema};
 use crate::auth::access_token::Scope;
 use crate::domain::id::InvocationId;
 use crate::mcp::call::Call;

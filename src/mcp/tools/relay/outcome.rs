@@ -6,10 +6,30 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use crate::api::relay::{Invocation, RelayRefusal};
+use crate::domain::id::InvocationId;
 use crate::domain::relay::Reason;
 use crate::domain::relay::invocation::State;
 use crate::mcp::result::ToolResult;
 use crate::relay::action::{Action, Refusal};
+
+/// What a call is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum About {
+    /// The one step of a proposal that the call has made.
+    Action,
+    /// All steps of a proposal that the call has made.
+    Steps,
+    /// An invocation that was proposed before.
+    Invocation(InvocationId),
+}
+
+/// Returns the result of a call about these invocations.
+pub(super) fn of(about: About, steps: &[Invocation]) -> ToolResult {
+    match (about, steps) {
+        (About::Action | About::Invocation(_), [one]) => of_one(one),
+        _ => of_steps(steps),
+    }
+}
 
 /// Returns the result of a call about one invocation.
 pub(super) fn of_one(invocation: &Invocation) -> ToolResult {
@@ -34,11 +54,9 @@ pub(super) fn of_cancelled(invocation: &Invocation) -> ToolResult {
 }
 
 /// Returns the result of a call about all steps of a proposal.
-pub(super) fn of_steps(steps: &[Invocation]) -> ToolResult {
+fn of_steps(steps: &[Invocation]) -> ToolResult {
     let Some(first) = steps.first() else { return refused(&no_such_invocation()) };
-    // The step that says how the proposal stands: one that has not succeeded, or the last.
-    let unfinished = steps.iter().find(|step| state(step) != State::Succeeded);
-    let deciding = unfinished.or(steps.last()).unwrap_or(first);
+    let deciding = deciding(steps).unwrap_or(first);
     let mut structured = Map::from_iter([
         ("proposal".to_owned(), json!(first.proposal.to_string())),
         ("session".to_owned(), json!(first.session.to_string())),
@@ -52,6 +70,25 @@ pub(super) fn of_steps(steps: &[Invocation]) -> ToolResult {
     let result = judged(ToolResult::of(&structured), deciding);
     let all: Vec<&Invocation> = steps.iter().collect();
     with_images(result, &all)
+}
+
+/// Returns the step that says how a proposal stands: the first that has not succeeded, or the last.
+pub(super) fn deciding(steps: &[Invocation]) -> Option<&Invocation> {
+    steps.iter().find(|step| state(step) != State::Succeeded).or(steps.last())
+}
+
+/// Says in a sentence how an invocation stands that is a task.
+pub(super) fn status_message(invocation: &Invocation) -> String {
+    match state(invocation) {
+        State::Proposed | State::Shown => format!(
+            "A person must decide in the plugin of the design tool, until {}.",
+            invocation.expires_at
+        ),
+        State::Approved | State::Running => {
+            "The person has approved it, and it is being carried out.".to_owned()
+        }
+        _ => sentence(invocation),
+    }
 }
 
 /// Returns the result of what the relay refuses.

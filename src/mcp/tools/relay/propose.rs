@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::held::{About, Held};
-use super::{Host, id, outcome, schema};
+use super::held::Held;
+use super::outcome::{self, About};
+use super::{Host, id, schema};
 use crate::auth::access_token::Scope;
 use crate::mcp::tools::{Annotations, Run, Tool};
 use crate::relay::action::{Checked, STEPS_MAX};

@@ -1,0 +1,193 @@
+//! Tasks: calls of tools whose results are looked up later. An extension of the modern era, which a client declares with
+//! each request.
+//!
+//! A task is no state of its own. What stands behind it says at each request how it is, so that it outlives the process as
+//! far as that does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::domain::time::Timestamp;
+use crate::mcp::Caller;
+use crate::mcp::capabilities::Capability;
+use crate::mcp::result::{Dialect, ToolResult};
+use crate::mcp::rpc;
+
+/// The extension, as servers and clients name it.
+pub(super) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+/// What a client declares that takes tasks.
+pub(super) const CAPABILITY: Capability = &["extensions", EXTENSION];
+
+words! {
+    /// A method of the extension.
+    Method {
+        /// How does it stand?
+        Get => "tasks/get",
+        /// Here are answers to what it asks for.
+        Update => "tasks/update",
+        /// End it.
+        Cancel => "tasks/cancel",
+    }
+}
+
+/// What stands behind tasks. Each method may block, for a transaction at most. A task of another subject is one that
+/// does not exist.
+pub trait Tasks: Send + Sync {
+    /// Says how a task is.
+    ///
+    /// # Errors
+    /// When there is no such task, or that cannot be told at present.
+    fn get(&self, caller: &Caller, id: &str) -> Result<Task, Fault>;
+
+    /// Takes a client's answers to what the task asks for, by their keys. Others are ignored.
+    ///
+    /// # Errors
+    /// When there is no such task, or they cannot be taken at present.
+    fn update(
+        &self,
+        caller: &Caller,
+        id: &str,
+        responses: &Map<String, Value>,
+    ) -> Result<(), Fault>;
+
+    /// Ends a task, as far as it can still be ended.
+    ///
+    /// # Errors
+    /// When there is no such task, or that cannot be done at present.
+    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault>;
+}
+
+/// Why a task cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The caller has no such task.
+    Unknown,
+    /// Not at present. Why, with the next step.
+    Unavailable(String),
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// Its name, for the client.
+    pub id: String,
+    /// How it stands.
+    pub status: Status,
+    /// The same for people and models.
+    pub message: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// For how long after it was made it can be looked up at least.
+    pub ttl: Duration,
+    /// How long a client should let pass between two looks.
+    pub poll_interval: Duration,
+}
+
+/// How a task stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// It is being worked on.
+    Working,
+    /// It waits for answers to these requests, by their keys.
+    InputRequired(Map<String, Value>),
+    /// The tool has ended, well or not.
+    Completed(ToolResult),
+    /// The call has no result.
+    Failed(rpc::Error),
+    /// It was ended before.
+    Cancelled,
+}
+
+impl Task {
+    /// Returns the result of a call that became this task.
+    pub(super) fn created(&self) -> Value {
+        let mut members = self.members();
+        members.insert("resultType".to_owned(), "task".into());
+        members.into()
+    }
+
+    /// Returns the task with what its status carries.
+    pub(super) fn detailed(&self) -> Value {
+        let mut members = self.members();
+        let (name, carried) = match &self.status {
+            Status::Working | Status::Cancelled => return members.into(),
+            Status::InputRequired(requests) => ("inputRequests", requests.clone().into()),
+            Status::Completed(result) => {
+                ("result", Dialect::Modern.complete(result.clone().to_value(Dialect::Modern)))
+            }
+            Status::Failed(error) => ("error", error.to_value()),
+        };
+        members.insert(name.to_owned(), carried);
+        members.into()
+    }
+
+    fn members(&self) -> Map<String, Value> {
+        let status = match self.status {
+            Status::Working => "working",
+            Status::InputRequired(_) => "input_required",
+            Status::Completed(_) => "completed",
+            Status::Failed(_) => "failed",
+            Status::Cancelled => "cancelled",
+        };
+        let mut members = Map::from_iter([
+            ("taskId".to_owned(), json!(self.id)),
+            ("status".to_owned(), status.into()),
+            ("createdAt".to_owned(), json!(self.created_at)),
+            ("lastUpdatedAt".to_owned(), json!(self.updated_at)),
+            ("ttlMs".to_owned(), millis(self.ttl)),
+            ("pollIntervalMs".to_owned(), millis(self.poll_interval)),
+        ]);
+        if let Some(message) = &self.message {
+            members.insert("statusMessage".to_owned(), json!(message));
+        }
+        members
+    }
+}
+
+fn millis(duration: Duration) -> Value {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).into()
+}
+
+/// All that stands behind tasks.
+#[derive(Clone, Default)]
+pub(super) struct AllTasks(Vec<Arc<dyn Tasks>>);
+
+impl AllTasks {
+    pub(super) const fn new(all: Vec<Arc<dyn Tasks>>) -> Self {
+        Self(all)
+    }
+
+    /// Says whether any call may become a task.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn first<T>(&self, ask: impl Fn(&dyn Tasks) -> Result<T, Fault>) -> Result<T, Fault> {
+        let answers = self.0.iter().map(|tasks| ask(tasks.as_ref()));
+        let mut known = answers.filter(|answer| !matches!(answer, Err(Fault::Unknown)));
+        known.next().unwrap_or(Err(Fault::Unknown))
+    }
+}
+
+impl Tasks for AllTasks {
+    fn get(&self, caller: &Caller, id: &str) -> Result<Task, Fault> {
+        self.first(|tasks| tasks.get(caller, id))
+    }
+
+    fn update(
+        &self,
+        caller: &Caller,
+        id: &str,
+        responses: &Map<String, Value>,
+    ) -> Result<(), Fault> {
+        self.first(|tasks| tasks.update(caller, id, responses))
+    }
+
+    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault> {
+        self.first(|tasks| tasks.cancel(caller, id))
+    }
+}

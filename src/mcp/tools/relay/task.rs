@@ -1,0 +1,95 @@
+//! Calls of the relay's tools as tasks: the task is the invocation or the proposal that the store has, so it is durable
+//! before a client hears of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::outcome::{self, About};
+use crate::api::relay::{Invocation, RelayRefusal};
+use crate::mcp::Caller;
+use crate::mcp::relay::Relay;
+use crate::mcp::tasks::{Fault, Status, Task, Tasks};
+
+/// What an invocation has given is kept so long after it has ended; a task can be looked up at least as long after the
+/// person's time to decide.
+const KEPT: Duration = Duration::from_mins(10);
+/// A person needs longer to decide.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// The tasks of a relay.
+pub(super) struct RelayTasks(pub(super) Arc<dyn Relay>);
+
+/// Returns the task that a call about these invocations is.
+pub(super) fn of(about: About, steps: &[Invocation]) -> Option<Task> {
+    let first = steps.first()?;
+    let deciding = outcome::deciding(steps).unwrap_or(first);
+    let status = if !deciding.has_ended() {
+        Status::Working
+    } else if steps.iter().all(|step| step.state == "cancelled") {
+        Status::Cancelled
+    } else {
+        Status::Completed(outcome::of(about, steps))
+    };
+    let message = match &status {
+        Status::Completed(_) => None,
+        _ => Some(outcome::status_message(deciding)),
+    };
+    Some(Task {
+        id: match about {
+            About::Steps => first.proposal.to_string(),
+            About::Action | About::Invocation(_) => first.invocation.to_string(),
+        },
+        status,
+        message,
+        created_at: first.created_at,
+        updated_at: steps.iter().map(|step| step.updated_at).max().unwrap_or(first.updated_at),
+        ttl: first.expires_at.since(first.created_at) + KEPT,
+        poll_interval: POLL_INTERVAL,
+    })
+}
+
+impl RelayTasks {
+    /// Returns what a task is about: an invocation, or a proposal with all its steps.
+    fn find(&self, caller: &Caller, id: &str) -> Result<(About, Vec<Invocation>), Fault> {
+        let Self(relay) = self;
+        let (Ok(invocation), Ok(proposal)) = (id.parse(), id.parse()) else {
+            return Err(Fault::Unknown);
+        };
+        match relay.invocation(caller, invocation).map_err(fault) {
+            Ok(found) => Ok((About::Action, vec![found])),
+            Err(Fault::Unknown) => {
+                Ok((About::Steps, relay.steps(caller, proposal).map_err(fault)?))
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+}
+
+fn fault(refusal: RelayRefusal) -> Fault {
+    match refusal.code.as_ref() {
+        "no_such_invocation" => Fault::Unknown,
+        _ => Fault::Unavailable(refusal.message),
+    }
+}
+
+impl Tasks for RelayTasks {
+    fn get(&self, caller: &Caller, id: &str) -> Result<Task, Fault> {
+        let (about, steps) = self.find(caller, id)?;
+        of(about, &steps).ok_or(Fault::Unknown)
+    }
+
+    /// Takes no answers: a person decides in the plugin, and a client cannot answer for that.
+    fn update(&self, caller: &Caller, id: &str, _: &Map<String, Value>) -> Result<(), Fault> {
+        self.find(caller, id).map(drop)
+    }
+
+    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault> {
+        let (_, steps) = self.find(caller, id)?;
+        match outcome::deciding(&steps).filter(|step| !step.has_ended()) {
+            Some(step) => self.0.cancel(caller, step.invocation).map(drop).map_err(fault),
+            None => Ok(()),
+        }
+    }
+}
