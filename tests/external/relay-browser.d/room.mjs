@@ -1,0 +1,160 @@
+// What each test has to itself: a daemon, a profile of a browser with a design tool open in it, and an agent.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { daemon } from "../mcp-daemon.mjs";
+import { Agent } from "./agent.mjs";
+import { designTool } from "./tools.mjs";
+
+const {
+    RELAY_BROWSER_PACKAGES: packages, RELAY_BROWSER_BINARIES: binaries, RELAY_BROWSER_WORK: work,
+    RELAY_BROWSER_CHROMIUM: chromium,
+} = process.env;
+const playwright = createRequire(join(packages, "package.json"))("playwright-core");
+// Longer than anything takes that is waited for; what is past it has failed.
+const PATIENCE_MS = 60_000;
+
+const browsers = [];
+export async function launch(...flags) {
+    // A sandbox needs user namespaces, which containers and root often have not.
+    const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", ...flags] });
+    browsers.push(browser);
+    return browser;
+}
+after(() => Promise.all(browsers.map((browser) => browser.close())));
+let shared = null;
+
+// Opens a room, which is closed when the test ends. `tool` is the design tool; `flags` are the browser's, which is then
+// not shared with other tests; `prepare` gets the profile before any page is opened.
+export async function openRoom(t, { tool = "penpot", flags = () => [], prepare = async () => {} } = {}) {
+    const pages = await designTool();
+    t.after(() => pages.close());
+    const service = await daemon(join(binaries, "svcd"), work, (origin) => ({
+        SVC_RELAY: "true",
+        SVC_RELAY_LOCAL: "true",
+        SVC_RELAY_ORIGINS: `${origin},null`,
+        SVC_RELAY_TOOL_ORIGINS: pages.origin,
+        SVC_RELAY_WAIT_SECONDS: "55",
+    }));
+    await service.start();
+    t.after(() => service.stop());
+    const own = flags(pages.port);
+    const browser = await (own.length > 0 ? launch(...own) : shared ??= launch());
+    const profile = await browser.newContext();
+    t.after(() => profile.close());
+    profile.setDefaultTimeout(PATIENCE_MS);
+    const room = new Room({ tool, pages, service, profile });
+    await profile.exposeBinding("tellTest", ({ page }, event) => room.note(page, event));
+    await profile.addInitScript({ path: join(import.meta.dirname, "recording.js") });
+    await prepare(profile);
+    room.agent = await new Agent(service.url).begin();
+    // Of every test, whatever it is about.
+    t.after(() => room.tabs.forEach(saysReadyOnlyWhenItIs));
+    return room;
+}
+
+class Room {
+    constructor({ tool, pages, service, profile }) {
+        Object.assign(this, { tool, pages, service, profile, tabs: [] });
+    }
+
+    // The manifest's address is what a person gives to Penpot.
+    url(path = this.tool) {
+        const manifest = `${this.service.origin}/relay/plugin/penpot/manifest.json`;
+        return `${this.pages.origin}/${path}?manifest=${encodeURIComponent(manifest)}`;
+    }
+
+    // Opens the design tool with the plugin in another tab of the same profile.
+    async open() {
+        const page = await this.profile.newPage();
+        const tab = new Tab(this, page);
+        this.tabs.push(tab);
+        await page.goto(this.url());
+        return tab;
+    }
+
+    // Opens the first tab, and pairs it.
+    async openPaired() {
+        const tab = await this.open();
+        await tab.pair();
+        return tab;
+    }
+
+    note(page, event) {
+        if (process.env.RELAY_BROWSER_STORY) console.log(JSON.stringify(event));
+        this.tabs.find((tab) => tab.page === page)?.events.push(event);
+    }
+
+    // Asks until the answer satisfies `is`, which is given it.
+    async asked(name, args, is) {
+        const until = Date.now() + PATIENCE_MS;
+        for (;;) {
+            const answer = await this.agent.call(name, args);
+            if (is(answer)) return answer;
+            assert.ok(Date.now() < until, `it stays at ${JSON.stringify(answer)}`);
+            await sleep(100);
+        }
+    }
+}
+
+// A page of the design tool, with the plugin's page in it.
+class Tab {
+    constructor(room, page) {
+        this.room = room;
+        this.page = page;
+        this.plugin = page.frameLocator("iframe");
+        // What the plugin's page sent, got and said, over all its loads.
+        this.events = [];
+    }
+
+    get frame() { return this.page.frames()[1]; }
+    at(id) { return this.plugin.locator(`#${id}`); }
+    // A button is pressed once it says that it works.
+    press(id) { return this.at(id).click(); }
+    says(status) { return this.plugin.locator(`#status[data-status="${status}"]`).waitFor(); }
+    text(id) { return this.at(id).textContent(); }
+
+    // Waits until an accept button says that it works.
+    awake(id) { return this.plugin.locator(`#${id}:not([aria-disabled])`).waitFor(); }
+
+    async pair() {
+        await this.says("code");
+        const claim = await this.room.agent.call("pair_design_session", { code: await this.text("code") });
+        assert.equal(claim.isError, false, JSON.stringify(claim));
+        await this.press("claim-accept");
+        await this.says("ready");
+    }
+
+    // Waits for a card other than `before`; returns the id of its proposal.
+    async card(before = "") {
+        const card = this.plugin.locator(`#card:not([data-proposal="${before}"])`);
+        await card.waitFor();
+        return card.getAttribute("data-proposal");
+    }
+
+    async approve() {
+        const proposal = await this.card();
+        await this.press("card-accept");
+        return proposal;
+    }
+
+    // What was done in the file, a text for each undo step.
+    undo() { return this.page.evaluate(() => window.fake.undo); }
+    textOf(node) { return this.page.evaluate((id) => window.fake.known(id).characters, node); }
+    sent(type) { return this.events.filter(({ sent }) => sent?.type === type).map(({ sent }) => sent); }
+    got(type) { return this.events.filter(({ got }) => got?.type === type).map(({ got }) => got); }
+    closes() { return this.events.flatMap(({ closed }) => (closed === undefined ? [] : [closed])); }
+}
+
+function saysReadyOnlyWhenItIs({ events }) {
+    let accepted = false;
+    for (const event of events) {
+        if (event.got?.type === "ready") accepted = true;
+        if (event.socket === "opening" || event.closed !== undefined) accepted = false;
+        assert.ok(event.status !== "ready" || accepted, `it says Ready and is not: ${JSON.stringify(events.map(Object.entries))}`);
+        assert.equal(/\bready\b/i.test(event.text ?? ""), event.status === "ready", event.text);
+    }
+}
