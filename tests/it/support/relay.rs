@@ -101,7 +101,7 @@ impl Relay {
 
     /// A known device asks whether it may work on another file.
     pub(crate) fn ask(&self, plugin: &Plugin, of_session: bool) -> NewPairing {
-        let session = of_session.then_some(plugin.held.session);
+        let session = of_session.then_some(plugin.held);
         NewPairing { begins: Begins::Claimed(plugin.device, session), ..self.offer(plugin.key, 0) }
     }
 

@@ -7,15 +7,15 @@ use crate::domain::relay::pairing::State;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Db, Row, Tx, params};
-use crate::store::types::relay::{NewPairing, Point};
+use crate::store::types::relay::{Held, NewPairing, Point};
 
 /// A pairing.
 pub(in crate::store) struct Pairing {
     pub(in crate::store) id: PairingId,
     pub(in crate::store) key: Point,
     pub(in crate::store) tool: Tool,
-    /// The session that gets another file.
-    pub(in crate::store) session: Option<RelaySessionId>,
+    /// The session that gets another file, and the socket that asks for it.
+    pub(in crate::store) session: Option<Held>,
     pub(in crate::store) state: State,
     /// Who typed the code, or whose device it is.
     pub(in crate::store) subject: Option<String>,
@@ -28,11 +28,11 @@ pub(in crate::store) struct Pairing {
 #[derive(Clone, Copy)]
 pub(in crate::store) enum Beginning<'a> {
     Code(Digest),
-    Subject(&'a str, Option<RelaySessionId>),
+    Subject(&'a str, Option<Held>),
 }
 
 /// Pairings: columns and tables.
-const PAIRINGS: &str = "pairing_id, public_key, tool, session_id, state, subject, client, expires_at \
+const PAIRINGS: &str = "pairing_id, public_key, tool, session_id, session_epoch, state, subject, client, expires_at \
     FROM relay_pairings";
 
 /// Returns a pairing.
@@ -57,11 +57,13 @@ pub(in crate::store) fn expired(tx: &Tx<'_>, limit: u32) -> Result<Vec<Pairing>,
 }
 
 fn read(row: &Row<'_>) -> Result<Pairing, Error> {
+    let session: Option<RelaySessionId> = row.get("session_id")?;
+    let epoch: Option<u32> = row.get("session_epoch")?;
     Ok(Pairing {
         id: row.get("pairing_id")?,
         key: row.get("public_key")?,
         tool: row.get("tool")?,
-        session: row.get("session_id")?,
+        session: session.zip(epoch).map(|(session, epoch)| Held { session, epoch }),
         state: row.get("state")?,
         subject: row.get("subject")?,
         client: row.get("client")?,
@@ -88,16 +90,17 @@ pub(in crate::store) fn insert(
         Beginning::Subject(subject, session) => (None, Some(subject), session, State::Claimed),
     };
     let inserted = tx.execute(
-        "INSERT INTO relay_pairings (pairing_id, code_sha256, public_key, tool, session_id, state, \
-            subject, client, expires_at, created_at) \
-         VALUES (:id, :code, :key, :tool, :session, :state, :subject, :client, :expires_at, :now) \
+        "INSERT INTO relay_pairings (pairing_id, code_sha256, public_key, tool, session_id, \
+            session_epoch, state, subject, client, expires_at, created_at) \
+         VALUES (:id, :code, :key, :tool, :session, :epoch, :state, :subject, :client, :expires_at, :now) \
          ON CONFLICT (code_sha256) WHERE state = 'offered' DO NOTHING",
         params! {
             ":id": pairing.id,
             ":code": code,
             ":key": pairing.key,
             ":tool": pairing.tool,
-            ":session": session,
+            ":session": session.map(|held| held.session),
+            ":epoch": session.map(|held| held.epoch),
             ":state": state,
             ":subject": subject,
             ":client": subject.map(|_| ""),

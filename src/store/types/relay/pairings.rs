@@ -4,7 +4,7 @@ use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, PageInstanceId, PairingId, RelaySessionId};
 use crate::domain::relay::{CloseCode, Tool};
 use crate::domain::time::Timestamp;
-use crate::store::types::relay::{Opened, Point};
+use crate::store::types::relay::{Held, Opened, Point};
 
 /// A pairing that begins.
 #[derive(Clone, Debug)]
@@ -31,8 +31,8 @@ pub enum Begins {
     /// With a code, of which the digest is kept.
     Offered(Digest),
     /// Claimed by the subject of its known device, for a file that has no session yet, or for the session that the
-    /// socket has already.
-    Claimed(DeviceId, Option<RelaySessionId>),
+    /// socket holds already. A socket that was replaced since gets nothing.
+    Claimed(DeviceId, Option<Held>),
 }
 
 /// A pairing whose code was typed.

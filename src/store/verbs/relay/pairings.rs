@@ -1,7 +1,7 @@
 //! Pairings: a code is offered, typed elsewhere, and confirmed in the plugin; or a known device asks for another file.
 
 use crate::domain::digest::Digest;
-use crate::domain::id::{PairingId, RelaySessionId};
+use crate::domain::id::PairingId;
 use crate::domain::relay::pairing::{self, CLAIMED, Event, Outcome, State};
 use crate::domain::relay::{AuditEvent, CloseCode, DecidedBy, device, session};
 use crate::store::Store;
@@ -13,7 +13,8 @@ use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::{devices, pairings, sessions};
 use crate::store::sql::Tx;
 use crate::store::types::relay::{
-    Begins, ClaimedPairing, Device, Effects, NewPairing, Opened, Paired, PairingAnswer, TooMany,
+    Begins, ClaimedPairing, Device, Effects, Held, NewPairing, Opened, Paired, PairingAnswer,
+    TooMany,
 };
 
 /// Pairings that are open at once. With so many codes and the limits on guesses, guessing one is hopeless.
@@ -170,8 +171,8 @@ fn open_session(
     device: &Device,
     answer: &PairingAnswer,
 ) -> Result<Paired, Error> {
-    if let Some(id) = pairing.session {
-        return change_file(tx, id, device, answer);
+    if let Some(held) = pairing.session {
+        return change_file(tx, held, device, answer);
     }
     if let Some(mut session) = sessions::of_lane(tx, device.id, answer.lane)? {
         let mut effects = Effects::default();
@@ -197,18 +198,22 @@ fn open_session(
     Ok(Paired::Ready(opened(session, Effects::default())))
 }
 
-/// A connected session becomes one of another file. What was proposed in the old one has ended before.
+/// A connected session becomes one of another file, if it still has the socket that asked for it. What was proposed in the
+/// old file has ended before.
 fn change_file(
     tx: &Tx<'_>,
-    id: RelaySessionId,
+    held: Held,
     device: &Device,
     answer: &PairingAnswer,
 ) -> Result<Paired, Error> {
-    let found = sessions::find(tx, id)?;
+    let found = sessions::find(tx, held.session)?;
     let found = found.filter(|session| session.device == device.id && session.has_socket());
     let Some(mut session) = found else {
         return Ok(Paired::Close(CloseCode::NoSuchSession));
     };
+    if session.held() != held {
+        return Ok(Paired::Close(CloseCode::TakenOver));
+    }
     session.lane = answer.lane;
     sessions::update(tx, &session, session.held())?;
     let account = Account::of(DecidedBy::Person);

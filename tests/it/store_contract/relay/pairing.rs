@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::super::Open;
 use super::Room;
-use crate::support::relay::{KEPT, digest, key, lane, ready};
+use crate::support::relay::{KEPT, Plugin, digest, key, lane, ready};
 
 pub(super) fn exercise(open: Open) {
     keeps_the_first_key(open);
@@ -138,10 +138,14 @@ fn opens_another_file_with_a_click(open: Open) {
     let moved = ready(paired);
     assert_eq!((moved.session, moved.epoch), (ann.held.session, 1));
     let of_file = |file| {
-        let arrival = relay.arrival(&crate::support::relay::Plugin { file, ..ann }, &[]);
+        let arrival = relay.arrival(&Plugin { file, ..ann }, &[]);
         store.relay_arrive(arrival).unwrap()
     };
     assert_eq!(of_file(1), Arrived::Ask, "it is not its file any more");
+    // Not by a socket that was replaced since.
+    let reloaded = relay.store.relay_arrive(relay.arrival(&Plugin { file: 2, ..ann }, &[]));
+    assert!(matches!(reloaded.unwrap(), Arrived::Ready(_)));
+    assert_eq!(click(true, 4).1, Paired::Close(CloseCode::TakenOver));
     // Without one there is a new session.
     let (answer, paired) = click(false, 3);
     let second = ready(paired);
