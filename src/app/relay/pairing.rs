@@ -6,7 +6,6 @@ use super::connection::{Connection, Greeting, Step};
 use super::plugin::{Closing, Plugin};
 use super::{OFFERS_OF_PEER_MAX, Relay, SOCKETS_OF_SUBJECT_MAX};
 use crate::domain::digest::Digest;
-use crate::domain::id::RelaySessionId;
 use crate::domain::relay::Tool;
 use crate::domain::relay::pairing::{CLAIMED, OFFERED};
 use crate::relay::code::Code;
@@ -16,8 +15,8 @@ use crate::relay::frame::{Claimed, Close, Confirm, FromDaemon, Hello, Line, Pair
 use crate::relay::proof::{confirm_text, is_signed};
 use crate::runtime::mutex::lock;
 use crate::store::relay::{
-    Arrival, Arrived, Begins, ClaimedPairing, Device, NewPairing, Opened, Paired, PairingAnswer,
-    Point,
+    Arrival, Arrived, Begins, ClaimedPairing, Device, Held, NewPairing, Opened, Paired,
+    PairingAnswer, Point,
 };
 
 /// Who asks for another file of a device that is paired already.
@@ -96,11 +95,11 @@ impl Connection {
         tool: Tool,
         key: Point,
         device: Device,
-        session: Option<RelaySessionId>,
+        held: Option<Held>,
     ) -> Step {
         let expires_at = self.relay.clock.now().plus(CLAIMED);
         let id = self.relay.ids().id(self.relay.clock.now());
-        let begins = Begins::Claimed(device.id, session);
+        let begins = Begins::Claimed(device.id, held);
         self.begin(NewPairing { id, key, tool, begins, expires_at })?;
         let (account, client) = (account(&device.subject), Line::new(PAIRED_ALREADY));
         self.relay

@@ -127,7 +127,7 @@ impl Connection {
         let known = self.plugin.with(|state| state.device.zip(state.subject.clone()));
         let (id, subject) = known.ok_or(Close::BadFrame)?;
         let device = Device { id, subject, state: device::State::Active };
-        self.ask_for_file(tool, key, device, Some(held.session))
+        self.ask_for_file(tool, key, device, Some(held))
     }
 
     pub(super) fn shown(&self, shown: &Shown) -> Step {
