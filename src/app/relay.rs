@@ -41,6 +41,7 @@ pub use connection::{Connection, NoRoom};
 pub use plugin::{Closing, Socket};
 pub use waits::{Ended, Waiter};
 
+use connection::not_done;
 use plugin::Plugin;
 use results::Results;
 use waits::Waits;
@@ -208,6 +209,9 @@ impl Relay {
             let Some(plugin) = self.plugin(held) else { continue };
             self.tell(&plugin, tell);
         }
+        for session in effects.free_for {
+            self.claim_for(session);
+        }
         for changed in &effects.changed {
             if changed.state.is_terminal() {
                 self.metrics.relay_invocations.count([
@@ -221,6 +225,16 @@ impl Relay {
         proposals.dedup();
         for proposal in proposals {
             self.end_waits(proposal);
+        }
+    }
+
+    /// Claims what waits in a session for a lane that is free now, if its socket is here.
+    fn claim_for(&self, session: RelaySessionId) {
+        let Some((held, _)) = self.plugin_of(session) else { return };
+        match self.store.relay_claim_due(held) {
+            Ok(effects) => self.carry_out(effects),
+            // It is looked at again each second.
+            Err(error) => not_done(&error),
         }
     }
 

@@ -9,7 +9,7 @@ use http::{HeaderValue, Method, StatusCode};
 
 use crate::auth::access_token::Scope;
 use crate::http::gate::{Authorized, Caller, Gate, Refused, Rules, TokenRules, Tokens};
-use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Session};
+use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Session, Terms};
 use crate::http::message::{
     Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, Work,
 };
@@ -25,8 +25,8 @@ const PREFIX: &str = "/fixture/";
 const GATED: &str = "/fixture/gated";
 /// Longest message a socket takes in.
 const MESSAGE_BYTES_MAX: usize = 64 << 10;
-/// The same once a session is told to take in less.
-const SHORT_MESSAGE_BYTES_MAX: usize = 16 << 10;
+/// The same once a session is told to be strict.
+const STRICT_BYTES_MAX: usize = 16 << 10;
 /// From one event of a stream that ticks to its next.
 const TICK: Duration = Duration::from_secs(1);
 /// Bytes of an event of a flood: its queue full of them is more than systems keep between two processes.
@@ -121,7 +121,7 @@ impl Lasting {
                 let handshake = Handshake::read(request, None)?;
                 let socket = long_lived.web_socket(MESSAGE_BYTES_MAX, |sender| {
                     lock(&self.sockets).push(sender.clone());
-                    Ok(Echo(sender, usize::MAX))
+                    Ok(Echo(sender, Terms::default()))
                 })?;
                 Ok(handshake.accept(socket).into())
             }
@@ -174,8 +174,8 @@ fn text(body: &str) -> Response {
     Response::new(StatusCode::OK, "text/plain", body)
 }
 
-/// Sends back what it takes in, of up to so many bytes.
-struct Echo(Sender<Message>, usize);
+/// Sends back what it takes in on these terms.
+struct Echo(Sender<Message>, Terms);
 
 impl Session for Echo {
     #[expect(clippy::panic, reason = "the server survives a session that does")]
@@ -186,8 +186,9 @@ impl Session for Echo {
                 let _over = Notify::new().pause(WAIT);
                 Ok(())
             }
-            "short" => {
-                self.1 = SHORT_MESSAGE_BYTES_MAX;
+            "strict" => {
+                let too_slow = Some(Close::TOO_SLOW);
+                self.1 = Terms { bytes_max: STRICT_BYTES_MAX, too_slow, ..Terms::default() };
                 Ok(())
             }
             "end" => {
@@ -201,7 +202,7 @@ impl Session for Echo {
         }
     }
 
-    fn message_bytes_max(&self) -> usize {
+    fn terms(&self) -> Terms {
         self.1
     }
 }

@@ -265,19 +265,26 @@ pub trait Session: Send + 'static {
     /// How to close the socket.
     fn receive(&mut self, message: &str) -> Result<(), Close>;
 
-    /// Returns the most bytes that the next message may have, if that is less than on the whole socket.
-    fn message_bytes_max(&self) -> usize {
-        usize::MAX
+    /// Returns what the next message is held to.
+    fn terms(&self) -> Terms {
+        Terms::default()
     }
+}
 
-    /// Returns how the socket is closed when a message is too long to be read.
-    fn too_long(&self) -> Close {
-        Close::TOO_LONG
-    }
+/// What the next message of a WebSocket is held to.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// The most bytes that it may have, if that is less than on the whole socket.
+    pub bytes_max: usize,
+    /// How the socket is closed when it is too long to be read.
+    pub too_long: Close,
+    /// How the socket is closed when a part of it has come and its rest does not; `None` where it may take its time.
+    pub too_slow: Option<Close>,
+}
 
-    /// Returns how the socket is closed when a part of a message has come and its rest does not.
-    fn too_slow(&self) -> Close {
-        Close::TOO_SLOW
+impl Default for Terms {
+    fn default() -> Self {
+        Self { bytes_max: usize::MAX, too_long: Close::TOO_LONG, too_slow: None }
     }
 }
 

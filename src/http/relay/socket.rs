@@ -6,7 +6,7 @@ use crate::app::Error;
 use crate::app::relay::{self, Closing, Connection, PROTOCOL};
 use crate::http::error;
 use crate::http::gate::{Gate, Refused};
-use crate::http::long_lived::{Close, Message, NoRoom, Sender, Session};
+use crate::http::long_lived::{Close, Message, NoRoom, Sender, Session, Terms};
 use crate::http::message::{Refusal, Request, Response};
 use crate::http::path::Path;
 use crate::http::relay::Relay;
@@ -94,16 +94,12 @@ impl Session for FromPlugin {
         self.0.receive(message).map_err(close)
     }
 
-    fn message_bytes_max(&self) -> usize {
-        self.0.bytes_max()
-    }
-
-    fn too_long(&self) -> Close {
-        close(Closing::TOO_LARGE)
-    }
-
-    fn too_slow(&self) -> Close {
-        close(Closing::TOO_LATE)
+    fn terms(&self) -> Terms {
+        Terms {
+            bytes_max: self.0.bytes_max(),
+            too_long: close(Closing::TOO_LARGE),
+            too_slow: Some(close(Closing::TOO_LATE)),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use super::limits::TcpLimits;
 use super::pool::Pool;
 use super::stop::Stopping;
 use crate::http::body_budget::{BodyBudget, Reservation};
-use crate::http::long_lived::{Close, Message, Queue, Session, WebSocket};
+use crate::http::long_lived::{Close, Message, Queue, Session, Terms, WebSocket};
 use crate::http::message::Surface;
 use crate::runtime::mutex::lock;
 
@@ -77,9 +77,10 @@ impl Sockets {
                     .max_frame_size(Some(message_bytes_max));
                 let mut stream =
                     WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-                let closes = Closes::of(&session, &mut stream);
+                let terms = lock(&session).terms();
+                stream.get_mut().limit(terms.bytes_max);
                 let ended = tokio::select! {
-                    ended = self.converse(&mut stream, &mut queue, &session, closes) => ended,
+                    ended = self.converse(&mut stream, &mut queue, &session, terms) => ended,
                     _grace = self.stopping.wait() => Err(Close::RESTART),
                 };
                 if let Err(close) = ended {
@@ -110,7 +111,7 @@ impl Sockets {
         stream: &mut Stream<T>,
         queue: &mut Queue<Message>,
         session: &Shared,
-        closes: Closes,
+        mut terms: Terms,
     ) -> Result<(), Close> {
         let mut looks = interval(self.limits.message_stall);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -144,20 +145,21 @@ impl Sockets {
                             Ok(())
                         }
                         Some(Ok(frame)) => answer(stream, frame).await?,
-                        Some(Err(error)) => return refuse(&error, closes.too_long),
+                        Some(Err(error)) => return refuse(&error, terms.too_long),
                         None => return Ok(()),
                     }
                 }
                 result = &mut taken, if !is_free => {
                     stream.get_mut().let_go(usize::MAX);
-                    stream.get_mut().limit(result?);
+                    terms = result?;
+                    stream.get_mut().limit(terms.bytes_max);
                     (unanswered, unread_before) = (0, None);
                     Ok(())
                 }
-                _ = looks.tick(), if is_free => {
+                _ = looks.tick(), if is_free && terms.too_slow.is_some() => {
                     let unread = Some(stream.get_ref().unread).filter(|unread| *unread > 0);
-                    if unread.is_some() && unread == unread_before {
-                        return Err(closes.too_slow);
+                    if let Some(close) = terms.too_slow.filter(|_| unread.is_some() && unread == unread_before) {
+                        return Err(close);
                     }
                     unread_before = unread;
                     Ok(())
@@ -177,8 +179,8 @@ impl Sockets {
         }
     }
 
-    /// Has a handler take a message in. Returns the most bytes that the next one may have.
-    async fn receive(&self, session: &Shared, text: Utf8Bytes) -> Result<usize, Close> {
+    /// Has a handler take a message in. Returns what the next one is held to.
+    async fn receive(&self, session: &Shared, text: Utf8Bytes) -> Result<Terms, Close> {
         let taken = timeout(self.limits.handler_timeout, async {
             // Held by the handler: one that hangs keeps its permit, whoever still waits for it.
             let permit = Arc::clone(&self.receiving).acquire_owned().await.ok()?;
@@ -186,7 +188,7 @@ impl Sockets {
             let work = move || {
                 let taken = contained(surface, || {
                     let mut session = lock(&session);
-                    session.receive(&text).map(|()| session.message_bytes_max())
+                    session.receive(&text).map(|()| session.terms())
                 });
                 drop((session, permit));
                 taken
@@ -214,22 +216,6 @@ async fn answer<T: AsyncRead + AsyncWrite + Unpin>(
         }
         Frame::Close(_) => Err(Close::NORMAL),
         Frame::Text(_) | Frame::Binary(_) | Frame::Frame(_) => Err(Close::BINARY),
-    }
-}
-
-/// How a session closes its socket for the transport's reasons.
-#[derive(Clone, Copy)]
-struct Closes {
-    too_long: Close,
-    too_slow: Close,
-}
-
-impl Closes {
-    /// Reads them, and sets the limit of the first message.
-    fn of<T: AsyncRead + AsyncWrite + Unpin>(session: &Shared, stream: &mut Stream<T>) -> Self {
-        let session = lock(session);
-        stream.get_mut().limit(session.message_bytes_max());
-        Self { too_long: session.too_long(), too_slow: session.too_slow() }
     }
 }
 

@@ -115,17 +115,20 @@ fn what_breaks_the_rules_ends_the_socket_and_says_why() {
 }
 
 #[test]
-fn a_message_that_does_not_come_to_its_end_ends_the_socket() {
+fn a_message_that_does_not_come_to_its_end_ends_a_strict_socket() {
     let limits = TcpLimits { message_stall: SHORT, ..tcp_limits() };
     let (server, address, _held) = start_tcp(limits);
     let whole = frame(0x81, b"slow");
     for sent in [&whole[..1], &whole[..8], &frame(0x01, b"a part")] {
         let mut socket = open(address);
+        socket.send(Message::text("strict")).unwrap();
+        assert_echoes(&mut socket, "as strict");
         socket.get_mut().write_all(sent).unwrap();
         assert_eq!(close_code(socket), Some(1008), "{sent:?}");
     }
     // One that comes slowly, and does come.
     let mut socket = open(address);
+    socket.send(Message::text("strict")).unwrap();
     for byte in &frame(0x81, b"some twenty bytes in all") {
         socket.get_mut().write_all(&[*byte]).unwrap();
         assert!(Notify::new().pause(SHORT / 4));
@@ -135,11 +138,11 @@ fn a_message_that_does_not_come_to_its_end_ends_the_socket() {
 }
 
 #[test]
-fn a_session_says_how_long_the_next_message_may_be() {
+fn a_session_says_what_the_next_message_is_held_to() {
     let (server, address, _held) = start_tcp(tcp_limits());
     let mut socket = open(address);
     assert_echoes(&mut socket, &"x".repeat(60_000));
-    socket.send(Message::text("short")).unwrap();
+    socket.send(Message::text("strict")).unwrap();
     assert_echoes(&mut socket, &"x".repeat(16_000));
     drop(socket.send(Message::text("x".repeat(60_000))));
     assert_eq!(close_code(socket), Some(1009));
