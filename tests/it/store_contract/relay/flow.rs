@@ -3,6 +3,7 @@
 use std::sync::Barrier;
 use std::time::Duration;
 
+use svc::domain::id::InvocationId;
 use svc::domain::relay::invocation::{Report, State, Withdrawal};
 use svc::domain::relay::{CloseCode, DecidedBy, Effect, Reason};
 use svc::store::relay::{Effects, GrantFor, Tell};
@@ -10,6 +11,7 @@ use svc::store::relay::{Effects, GrantFor, Tell};
 use super::super::Open;
 use super::{Room, changed, succeed, told};
 use crate::support::relay::{Plugin, Relay, digest, executed};
+use crate::support::world::{open_raw, open_store};
 
 pub(super) fn exercise(open: Open) {
     carries_out_what_was_approved(open);
@@ -227,4 +229,34 @@ fn lets_one_of_two_processes_claim(open: Open) {
         });
         assert_eq!(claimed, 1);
     }
+}
+
+/// Not part of the exam: rows are claimed behind the store's back.
+#[test]
+fn the_file_itself_refuses_a_second_claim() {
+    let room = Room::new(open_store);
+    let relay = &room.relay;
+    let (ann, anns_other) = (relay.pair(1, "ann", 1), relay.pair(2, "ann", 1));
+    let approved = |plugin: &Plugin, call| {
+        let (proposal, steps) = relay.propose(plugin, &[Effect::Write], call);
+        assert_eq!(executed(&relay.approve(plugin, proposal)), None);
+        steps[0]
+    };
+    relay.run(&ann, Effect::Write, 1);
+    let of_session = approved(&ann, 2);
+    let of_lane = approved(&anns_other, 1);
+    let connection = open_raw(&room.database());
+    let claim = |step: InvocationId| {
+        let claim = "UPDATE relay_grants SET state = 'claimed', claimed_at = 5, claimed_for = 'p', \
+            deadline_at = 5 WHERE invocation_id = ?1";
+        connection.execute(claim, [step.to_string()]).map_err(|error| error.to_string())
+    };
+    for step in [of_session, of_lane] {
+        assert!(claim(step).unwrap_err().contains("UNIQUE"), "{:?}", claim(step));
+    }
+    // Without what is in flight either can be claimed.
+    connection
+        .execute("UPDATE relay_grants SET state = 'spent' WHERE state = 'claimed'", [])
+        .unwrap();
+    assert_eq!(claim(of_lane), Ok(1));
 }
