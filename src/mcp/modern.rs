@@ -4,11 +4,12 @@
 mod headers;
 mod subscriptions;
 mod tasks;
+mod watch;
 
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::mcp::backend::Backend;
 use crate::mcp::call::Call;
@@ -19,7 +20,7 @@ use crate::mcp::revision::MODERN;
 use crate::mcp::rounds::Rounds;
 use crate::mcp::rpc::{self, Code, Error, Id, Message, Request};
 use crate::mcp::stream::Stream;
-use crate::mcp::tasks::{AllTasks, EXTENSION, Method};
+use crate::mcp::tasks::{AllTasks, CAPABILITY, EXTENSION, Method};
 use crate::mcp::tools::{Called, Run, Tools, check_first_page};
 use crate::mcp::{Answer, Begin, Context, Reply, Status, late};
 use crate::runtime::clock::Clock;
@@ -99,12 +100,13 @@ impl Modern {
                 self.call(request, context)
             }
             "subscriptions/listen" => {
-                let subscriptions = Arc::clone(&self.subscriptions);
+                self.check_listener(request.params)?;
+                let (subscriptions, tasks) = (Arc::clone(&self.subscriptions), self.tasks.clone());
                 let (caller, request) = (context.caller.clone(), OwnedRequest::of(request));
                 Ok(Reply::Stream(Box::new(move |channel| {
                     let OwnedRequest { id, params, .. } = request;
                     let stream = Stream::new(channel, None);
-                    subscriptions.open(caller, &id, params.as_deref(), stream);
+                    subscriptions.open(caller, &id, params.as_deref(), stream, &tasks);
                 })))
             }
             method if let Some(method) = self.task_method(method) => {
@@ -167,6 +169,18 @@ impl Modern {
 }
 
 impl Modern {
+    /// Checks that a client that wants to hear of tasks declares that it takes them.
+    fn check_listener(&self, params: Option<&RawValue>) -> Result<(), Refusal> {
+        let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
+        let params: Map<String, Value> = params.unwrap_or_default();
+        let asked = params.get("notifications").and_then(Value::as_object);
+        if self.tasks.is_empty() || !asked.is_some_and(watch::is_asked_for) {
+            return Ok(());
+        }
+        let checked = capabilities::check(&params, CAPABILITY);
+        checked.map_err(|error| Refusal(Status::BadRequest, error))
+    }
+
     /// Returns a method of the extension, where that is served.
     fn task_method(&self, method: &str) -> Option<Method> {
         Method::from_word(method).filter(|_| !self.tasks.is_empty())

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::time::Timestamp;
 use crate::mcp::Caller;
 use crate::mcp::capabilities::Capability;
+use crate::mcp::relay::Waiter;
 use crate::mcp::result::{Dialect, ToolResult};
 use crate::mcp::rpc;
 
@@ -57,6 +58,10 @@ pub trait Tasks: Send + Sync {
     /// # Errors
     /// When there is no such task, or that cannot be done at present.
     fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault>;
+
+    /// Hands a task to `waiter` until it has ended. Without such a task, or where its end cannot be waited for, the
+    /// waiter is dropped. Returns at once.
+    fn watch(&self, caller: &Caller, id: &str, waiter: Box<dyn Waiter>);
 }
 
 /// Why a task cannot be had.
@@ -189,5 +194,12 @@ impl Tasks for AllTasks {
 
     fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault> {
         self.first(|tasks| tasks.cancel(caller, id))
+    }
+
+    fn watch(&self, caller: &Caller, id: &str, waiter: Box<dyn Waiter>) {
+        let mut all = self.0.iter();
+        if let Some(tasks) = all.find(|tasks| tasks.get(caller, id).is_ok()) {
+            tasks.watch(caller, id, waiter);
+        }
     }
 }

@@ -16,6 +16,7 @@ mod properties;
 mod relay_input;
 mod relay_outcomes;
 mod relay_site;
+mod relay_task_streams;
 mod relay_tasks;
 mod relay_tools;
 mod relay_waits;

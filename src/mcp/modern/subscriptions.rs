@@ -8,13 +8,12 @@ use serde_json::{Map, Value, json};
 use crate::mcp::Caller;
 use crate::mcp::changes::List;
 use crate::mcp::modern::capabilities;
+use crate::mcp::modern::watch::{self, SUBSCRIPTION, Watch};
 use crate::mcp::result::Dialect;
 use crate::mcp::rpc::{self, Code, Error, Id};
 use crate::mcp::stream::Stream;
+use crate::mcp::tasks::AllTasks;
 use crate::runtime::mutex::lock;
-
-/// The member that names the stream a message belongs to.
-const ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// All streams.
 pub struct Subscriptions {
@@ -38,7 +37,14 @@ impl Subscriptions {
 
     /// Opens a caller's stream, and says first what will be heard on it: what was asked for, as far as this server tells
     /// it.
-    pub(super) fn open(&self, caller: Caller, id: &Id, params: Option<&RawValue>, stream: Stream) {
+    pub(super) fn open(
+        &self,
+        caller: Caller,
+        id: &Id,
+        params: Option<&RawValue>,
+        stream: Stream,
+        tasks: &AllTasks,
+    ) {
         let params: Map<String, Value> =
             params.and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default();
         let Some(asked) = params.get("notifications").and_then(Value::as_object) else {
@@ -53,6 +59,7 @@ impl Subscriptions {
                 && is(capabilities.pointer(&format!("/{list}/listChanged")))
         };
         let lists: Vec<List> = List::ALL.iter().copied().filter(may_hear).collect();
+        let task_ids = watch::known(tasks, &caller, asked);
         let mut all = lock(&self.all);
         all.retain(|it| it.stream.is_attached());
         let own = all.iter().filter(|it| it.subject == caller.subject).count();
@@ -61,17 +68,26 @@ impl Subscriptions {
             let error = Error::new(Code::Internal, "there are too many subscriptions; try later");
             return stream.finish(error.of(id).to_message());
         }
-        let granted = Map::from_iter(lists.iter().map(|list| (member(*list), true.into())));
-        let params = json!({ "notifications": granted, "_meta": { ID: id.to_value() } });
+        let mut granted = Map::from_iter(lists.iter().map(|list| (member(*list), true.into())));
+        if !task_ids.is_empty() {
+            granted.insert(watch::MEMBER.to_owned(), json!(task_ids));
+        }
+        let params = json!({ "notifications": granted, "_meta": { SUBSCRIPTION: id.to_value() } });
         stream.send(rpc::notification("notifications/subscriptions/acknowledged", &params));
-        all.push(Subscription { id: id.clone(), subject: caller.subject, stream, lists });
+        let subject = caller.subject.clone();
+        all.push(Subscription { id: id.clone(), subject, stream: stream.clone(), lists });
+        drop(all);
+        for task in task_ids {
+            let (tasks, caller, stream) = (tasks.clone(), caller.clone(), stream.clone());
+            Watch { tasks, caller, task, subscription: id.clone(), stream }.begin();
+        }
     }
 
     /// Tells those that have subscribed to changes of a list.
     pub(in crate::mcp) fn notify_all(&self, list: List, method: &str) {
         for subscription in &*lock(&self.all) {
             if subscription.lists.contains(&list) {
-                let params = json!({ "_meta": { ID: subscription.id.to_value() } });
+                let params = json!({ "_meta": { SUBSCRIPTION: subscription.id.to_value() } });
                 subscription.stream.send(rpc::notification(method, &params));
             }
         }
@@ -103,7 +119,8 @@ fn member(list: List) -> String {
 
 impl Subscription {
     fn end(self) {
-        let result = Dialect::Modern.complete(json!({ "_meta": { ID: self.id.to_value() } }));
+        let result =
+            Dialect::Modern.complete(json!({ "_meta": { SUBSCRIPTION: self.id.to_value() } }));
         self.stream.finish(rpc::result(&self.id, &result.to_string()));
     }
 }

@@ -227,8 +227,9 @@ fn a_subscription_is_acknowledged_first_and_hears_what_it_asked_for() {
         assert_eq!(answer.status, 200);
     };
     let listen = |id: Value, asked: Value| {
-        let ask = service.standalone(id, "subscriptions/listen", json!({"notifications": asked}));
-        service.open(&ask)
+        let can = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+        let params = json!({"notifications": asked});
+        service.open(&service.standalone_by(&can, id, "subscriptions/listen", params))
     };
     let tools = json!({"toolsListChanged": true, "promptsListChanged": false, "resourcesListChanged": true,
                        "resourceSubscriptions": ["test://watched-resource"], "taskIds": ["x"], "other": 1});

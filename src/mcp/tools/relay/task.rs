@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::outcome::{self, About};
 use crate::api::relay::{Invocation, RelayRefusal};
 use crate::mcp::Caller;
-use crate::mcp::relay::Relay;
+use crate::mcp::relay::{Relay, Waiter};
 use crate::mcp::tasks::{Fault, Status, Task, Tasks};
 
 /// What an invocation has given is kept so long after it has ended; a task can be looked up at least as long after the
@@ -17,6 +17,9 @@ use crate::mcp::tasks::{Fault, Status, Task, Tasks};
 const KEPT: Duration = Duration::from_mins(10);
 /// A person needs longer to decide.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Longest time for which the end of a task is waited for; no proposal takes as long.
+const WATCH_MAX: Duration = Duration::from_hours(24);
 
 /// The tasks of a relay.
 pub(super) struct RelayTasks(pub(super) Arc<dyn Relay>);
@@ -90,6 +93,13 @@ impl Tasks for RelayTasks {
         match outcome::deciding(&steps).filter(|step| !step.has_ended()) {
             Some(step) => self.0.cancel(caller, step.invocation).map(drop).map_err(fault),
             None => Ok(()),
+        }
+    }
+
+    fn watch(&self, caller: &Caller, id: &str, waiter: Box<dyn Waiter>) {
+        let found = self.find(caller, id).ok();
+        if let Some(step) = found.as_ref().and_then(|(_, steps)| steps.first()) {
+            self.0.wait(step.proposal, WATCH_MAX, waiter);
         }
     }
 }
