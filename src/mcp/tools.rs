@@ -65,7 +65,7 @@ pub enum Run {
 /// A tool that takes a while.
 type Blocking = dyn Fn(&Caller, &Map<String, Value>) -> ToolResult + Send + Sync;
 /// A tool that ends when it likes.
-type Open = dyn Fn(Call, &Map<String, Value>) + Send + Sync;
+pub(super) type Open = dyn Fn(Call, &Map<String, Value>) + Send + Sync;
 
 /// A call that was understood.
 pub enum Called<'t> {

@@ -10,6 +10,7 @@ mod era_table;
 mod fake_relay;
 mod in_process;
 mod initialize;
+mod late;
 mod limits;
 mod modern;
 mod properties;
