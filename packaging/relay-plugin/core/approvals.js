@@ -4,7 +4,9 @@
 /** @typedef {{proposal: string, card: Card, preview: string, steps: Step[], expiresAt: string, line: Line, told: boolean,
  *     approved: boolean, done: number, made: (string | null)[], prints: Map<string, Print>}} Waiting */
 
+// Cards that wait for a person. What is approved and waits for its turn is not among them, but bounded too.
 const CARDS_MAX = 8;
+const CARDS_KEPT_MAX = 2000;
 // Enough for the approvals of all cards, several times over.
 const STOPPED_MAX = 1000;
 const FRAME_BYTES_MAX = 8 * 1024 * 1024;
@@ -102,7 +104,11 @@ class Approvals {
         // Noted before the signature is ready: the same press twice is one decision.
         if (decision === "approved") {
             waiting.approved = true;
-            steps.forEach(({ invocation }, position) => this.approved.set(invocation, { waiting, position }));
+            steps.forEach(({ invocation }, position) => {
+                // Shown and approved again, after an approval that was lost with its socket.
+                this.stopped.delete(invocation);
+                this.approved.set(invocation, { waiting, position });
+            });
         } else {
             this.cards.delete(proposal);
         }
@@ -129,7 +135,9 @@ class Approvals {
     /** @param {Line} line @param {Propose} frame */
     async propose(line, frame) {
         if (this.cards.has(frame.proposal)) return this.conversation.refuse(line, 4400, "proposed_twice");
-        if (this.cards.size >= CARDS_MAX + 1) return this.conversation.refuse(line, 4400, "too_many_proposals");
+        if (this.undecided().length > CARDS_MAX || this.cards.size >= CARDS_KEPT_MAX) {
+            return this.conversation.refuse(line, 4400, "too_many_proposals");
+        }
         const invocations = new Set(frame.steps.map((step) => step.invocation));
         if (invocations.size !== frame.steps.length || frame.steps.some(({ invocation }) => this.approved.has(invocation))) {
             return this.conversation.refuse(line, 4400, "proposed_twice");

@@ -43,8 +43,11 @@ impl Plugin {
         let about = (proposal, digests, card.preview);
         if decision == Decision::Approved {
             card.is_approved = true;
-            let steps = card.steps.iter().enumerate();
-            self.approved.extend(steps.map(|(place, step)| (step.invocation, (proposal, place))));
+            for (place, step) in card.steps.iter().enumerate() {
+                // Shown and approved again, after an approval that was lost with its socket.
+                self.stopped.remove(&step.invocation);
+                self.approved.insert(step.invocation, (proposal, place));
+            }
         } else {
             self.take_away(proposal);
         }

@@ -16,8 +16,10 @@ use crate::relay::frame::{
 use crate::relay::proof;
 use crate::runtime::clock::Clock as _;
 
-/// Most cards at once.
+/// Most cards that wait for a person. What is approved and waits for its turn is not among them.
 const CARDS_MAX: usize = 9;
+/// Most cards in all.
+const CARDS_KEPT_MAX: usize = 2_000;
 
 impl Plugin {
     /// Waits for the next event, at most for `patience`, which is more than zero.
@@ -172,7 +174,7 @@ impl Plugin {
         if self.card(propose.proposal).is_some() || propose.steps.iter().any(is_known) {
             return self.refuse(Close::BadFrame, "proposed_twice");
         }
-        if self.cards.len() == CARDS_MAX {
+        if self.undecided().len() >= CARDS_MAX || self.cards.len() >= CARDS_KEPT_MAX {
             return self.refuse(Close::BadFrame, "too_many_proposals");
         }
         let made = Card::make(propose, &self.host.open().document);

@@ -540,6 +540,32 @@ test("a broken connection drops the cards; the daemon shows them again", async (
     assert.equal(bench.socket.closed.code, 4403);
 });
 
+test("an approval that was lost with its socket is asked for again, and counts", async () => {
+    const bench = await new Bench().start();
+    const step = rename(bench);
+    const frame = await bench.propose(step);
+    await bench.approve(frame);
+    await bench.close(1006);
+    await bench.wake();
+    await bench.greet();
+    await bench.makeReady();
+    await bench.give(frame);
+    await turn();
+    await bench.approve(frame);
+    await bench.execute(step);
+    assert.deepEqual([bench.last("result").outcome, nameOf(bench)], ["succeeded", "Go"]);
+});
+
+test("what is approved and waits for its turn leaves room for cards, and cards for nobody without end", async () => {
+    const bench = await new Bench().start();
+    for (let count = 0; count < 20; count++) await approved(bench, rename(bench, `Name ${count}`));
+    assert.equal(bench.frames("decision").length, 20);
+    for (let count = 0; count < 9; count++) await bench.propose(rename(bench, `Card ${count}`));
+    assert.deepEqual([bench.view.behind, bench.socket.closed], [8, null]);
+    await bench.propose(rename(bench, "One more"));
+    assert.deepEqual([bench.socket.closed.code, bench.view.detail], [4400, "too_many_proposals"]);
+});
+
 test("a proof tells only of its own session, and a session that is forgotten leaves nothing", async () => {
     const bench = await new Bench().start();
     const [own, other] = [newId(), newId()];
