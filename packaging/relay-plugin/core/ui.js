@@ -285,12 +285,17 @@
     // Penpot's page comes from the daemon; Figma's comes from a folder and has to be told.
     const ADDRESS = "address";
     const input = of("address-input", HTMLInputElement);
-    of("address", HTMLFormElement).addEventListener("submit", (event) => {
-        event.preventDefault();
+    // No form is submitted: a sandboxed frame may not be allowed to.
+    /** @param {Event} event */
+    const enter = (event) => {
         if (!event.isTrusted) return;
         const address = input.value.trim().replace(/\/+$/, "");
         void ask({ ask: "save", name: ADDRESS, text: address }, LOOK_MS)
             .then(() => conversation.start(address), () => conversation.say("storage"));
+    };
+    button("address-save").addEventListener("click", enter);
+    input.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") enter(event);
     });
     const begin = async () => {
         if (tool === "penpot") return conversation.start(location.origin);
