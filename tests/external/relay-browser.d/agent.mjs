@@ -30,7 +30,9 @@ export class Agent {
         return result;
     }
 
+    // Begins a session; the one before is gone when the daemon has restarted.
     async begin() {
+        this.#session = null;
         const clientInfo = { name: "agent", version: "1" };
         await this.#request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
         await this.#post({ method: "notifications/initialized" });

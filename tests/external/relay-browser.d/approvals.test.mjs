@@ -24,7 +24,7 @@ test("a click by a script approves nothing", async (t) => {
     // What comes after them on the same socket says that they were none.
     await tab.press("card-deny");
     assert.equal((await call).state, "denied");
-    assert.deepEqual(tab.sent("decision").map(({ decision }) => decision), ["denied"]);
+    assert.deepEqual((await tab.sent("decision")).map(({ decision }) => decision), ["denied"]);
     assert.deepEqual(await tab.undo(), []);
 });
 
@@ -56,11 +56,11 @@ test("an allowance: reads come without a card, writes never, and the person ends
     await tab.frame.evaluate(() => document.getElementById("allowance-60").click());
     await tab.press("allowance-15");
     await tab.at("allowance-end").filter({ hasText: "approved without asking until" }).waitFor();
-    assert.deepEqual(tab.sent("allowance").map(({ minutes }) => minutes), [15]);
+    assert.deepEqual((await tab.sent("allowance")).map(({ minutes }) => minutes), [15]);
     await room.asked("list_design_sessions", {}, ({ sessions }) => sessions[0].allowanceUntil !== null);
     for (let n = 0; n < 3; n++) assert.equal((await read()).state, "succeeded");
-    assert.deepEqual(tab.sent("decision").map(({ by }) => by), ["person", "allowance", "allowance", "allowance"]);
-    assert.equal(tab.sent("shown").length, 1, "no card was shown");
+    assert.deepEqual((await tab.sent("decision")).map(({ by }) => by), ["person", "allowance", "allowance", "allowance"]);
+    assert.equal((await tab.sent("shown")).length, 1, "no card was shown");
 
     const write = room.agent.call(...change());
     await tab.card();
@@ -73,7 +73,7 @@ test("an allowance: reads come without a card, writes never, and the person ends
     const again = read();
     await tab.approve();
     assert.equal((await again).state, "succeeded");
-    assert.equal(tab.sent("decision").at(-1).by, "person");
+    assert.equal((await tab.sent("decision")).at(-1).by, "person");
 });
 
 test("an allowance ends by itself, and the page says so", async (t) => {
@@ -85,11 +85,11 @@ test("an allowance ends by itself, and the page says so", async (t) => {
     await room.profile.clock.fastForward(15 * 60_000);
     await tab.at("allowance-end").filter({ hasText: "Every read asks first" }).waitFor();
     // By its clock the page was asleep. It connects anew, and then asks.
-    await room.asked("list_design_sessions", {}, () => tab.got("ready").length === 2);
+    await tab.happened(({ got }) => got?.type === "ready", 2);
     const read = room.agent.call("get_selection");
     await tab.approve();
     assert.equal((await read).state, "succeeded");
-    assert.deepEqual(tab.sent("decision").map(({ by }) => by), ["allowance", "person"]);
+    assert.deepEqual((await tab.sent("decision")).map(({ by }) => by), ["allowance", "person"]);
 });
 
 test("twenty steps on one card: one click, twenty undo steps, in their order", async (t) => {
@@ -108,7 +108,7 @@ test("twenty steps on one card: one click, twenty undo steps, in their order", a
     await tab.press("card-accept");
     const done = await call;
     assert.deepEqual([done.isError, done.steps.map(({ state }) => state)], [false, Array(20).fill("succeeded")]);
-    assert.deepEqual([tab.sent("decision").length, tab.sent("result").length, (await tab.undo()).length], [1, 20, 20]);
+    assert.deepEqual([(await tab.sent("decision")).length, (await tab.sent("result")).length, (await tab.undo()).length], [1, 20, 20]);
     assert.equal(await tab.textOf("title"), "Last");
     assert.equal(await tab.page.evaluate((id) => window.fake.known(id).name, done.steps[0].value.node), "Panel 16");
 });
@@ -133,7 +133,7 @@ test("the accept button wakes 500 ms after its card", async (t) => {
     await tab.page.mouse.up();
     await tab.press("card-deny");
     assert.equal((await early).state, "denied");
-    assert.deepEqual(tab.sent("decision").map(({ decision }) => decision), ["denied"]);
+    assert.deepEqual((await tab.sent("decision")).map(({ decision }) => decision), ["denied"]);
 
     // Each card has its own.
     const call = room.agent.call(...change());
@@ -165,7 +165,7 @@ test("by keyboard: Tab reaches the buttons, Enter approves, and a held Enter doe
     assert.equal(await focused(), "card-deny");
     await keyboard.press("Enter");
     assert.equal((await held).state, "denied");
-    assert.deepEqual(tab.sent("decision").map(({ decision }) => decision), ["denied"]);
+    assert.deepEqual((await tab.sent("decision")).map(({ decision }) => decision), ["denied"]);
 
     const call = room.agent.call(...change());
     await tab.card(first);

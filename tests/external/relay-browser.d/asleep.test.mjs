@@ -27,7 +27,7 @@ describe("a page that stands still", { concurrency: true }, () => {
         await debug.send("Debugger.disable");
         await room.asked("list_design_sessions", {}, ({ sessions }) => sessions[0].state === "connected");
         // Nothing was kept for later.
-        assert.deepEqual([tab.got("propose"), await tab.undo()], [[], []]);
+        assert.deepEqual([await tab.got("propose"), await tab.undo()], [[], []]);
         await tab.says("ready");
         const next = room.agent.call(...change);
         await tab.approve();
@@ -59,6 +59,6 @@ describe("a page that stands still", { concurrency: true }, () => {
         assert.deepEqual([settled.state, settled.reason, settled.settledLate], ["failed", "not_delivered", true]);
         assert.ok(tab.events.some(({ status }) => status === "asleep"));
         await tab.says("ready");
-        assert.deepEqual([await tab.textOf("title"), await tab.undo(), tab.sent("result")], ["Log in", [], []]);
+        assert.deepEqual([await tab.textOf("title"), await tab.undo(), await tab.sent("result")], ["Log in", [], []]);
     });
 });

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Agent } from "./agent.mjs";
 import { openRoom } from "./room.mjs";
 
 const change = ["set_text", { node: "title", text: "Sign in" }];
@@ -17,7 +16,7 @@ test("a reload with a card on the screen: the card comes back, and is approved o
     await tab.press("card-accept");
     assert.equal((await call).state, "succeeded");
     assert.equal(await tab.textOf("title"), "Sign in");
-    assert.deepEqual([(await tab.undo()).length, tab.got("pairing").length, tab.got("ready").length], [1, 1, 2]);
+    assert.deepEqual([(await tab.undo()).length, (await tab.got("pairing")).length, (await tab.got("ready")).length], [1, 1, 2]);
 });
 
 test("a reload after an approval: what had not begun expires, and what had is unknown", async (t) => {
@@ -33,13 +32,13 @@ test("a reload after an approval: what had not begun expires, and what had is un
     await tab.card(first);
     await tab.press("card-accept");
     await tab.at("card").waitFor({ state: "hidden" });
-    await room.asked("list_design_sessions", {}, () => tab.sent("decision").length === 2);
+    await tab.happened(({ sent }) => sent?.type === "decision", 2);
     await tab.page.reload();
     const [unknown, expired] = await Promise.all([begun, waiting]);
     assert.deepEqual([expired.isError, expired.state, expired.reason], [true, "expired", "disconnected"]);
     assert.deepEqual([unknown.isError, unknown.state], [true, "unknown"]);
     await tab.says("ready");
-    assert.deepEqual([await tab.textOf("title"), await tab.undo(), tab.got("execute").length], ["Log in", [], 1]);
+    assert.deepEqual([await tab.textOf("title"), await tab.undo(), (await tab.got("execute")).length], ["Log in", [], 1]);
 });
 
 test("two tabs: the newer one is active, the older one says so, and is used again by a click", async (t) => {
@@ -49,7 +48,7 @@ test("two tabs: the newer one is active, the older one says so, and is used agai
     await newer.says("ready");
     await older.says("elsewhere");
     assert.equal(await older.text("status"), "Active in another tab. This tab does nothing.");
-    assert.deepEqual([older.closes(), await older.text("again")], [[4409], "Use here"]);
+    assert.deepEqual([await older.closes(), await older.text("again")], [[4409], "Use here"]);
     // A click by a script does not take over.
     await older.frame.evaluate(() => document.getElementById("again").click());
     await older.press("again");
@@ -59,27 +58,31 @@ test("two tabs: the newer one is active, the older one says so, and is used agai
     await older.approve();
     assert.equal((await call).state, "succeeded");
     assert.deepEqual([await older.textOf("title"), await newer.textOf("title")], ["Sign in", "Log in"]);
-    assert.deepEqual([newer.closes(), newer.got("propose")], [[4409], []]);
+    assert.deepEqual([await newer.closes(), await newer.got("propose")], [[4409], []]);
     // Neither fights for the file by itself.
-    assert.deepEqual([older, newer].map(({ events }) => events.filter(({ socket }) => socket).length), [2, 1]);
+    const sockets = async (tab) => (await tab.story()).filter(({ socket }) => socket).length;
+    assert.deepEqual([await sockets(older), await sockets(newer)], [2, 1]);
 });
 
 test("the daemon restarts: the page comes back by itself, with the card that waited", async (t) => {
     const room = await openRoom(t);
     const tab = await room.openPaired();
-    const lost = room.agent.call(...change).catch(() => "lost");
+    const call = room.agent.call(...change);
     const before = await tab.card();
     await room.service.stop();
-    assert.equal(await lost, "lost");
+    const { state, status, invocation } = await call;
+    assert.deepEqual([state, status], ["shown", "approval_pending"], "the caller is not left waiting");
     await tab.says("away");
-    assert.deepEqual(tab.closes(), [1012]);
+    assert.deepEqual(await tab.closes(), [1012]);
     await tab.at("card").waitFor({ state: "hidden" });
     await room.service.start();
     assert.equal(await tab.card(), before);
     await tab.says("ready");
     // The same call again is the same card.
-    const again = (await new Agent(room.service.url).begin()).call(...change);
+    await room.agent.begin();
+    const again = room.agent.call(...change);
     await tab.press("card-accept");
-    assert.equal((await again).state, "succeeded");
-    assert.deepEqual([(await tab.undo()).length, tab.got("ready").map(({ epoch }) => epoch)], [1, [1, 2]]);
+    const done = await again;
+    assert.deepEqual([done.state, done.invocation], ["succeeded", invocation]);
+    assert.deepEqual([(await tab.undo()).length, (await tab.got("ready")).map(({ epoch }) => epoch)], [1, [1, 2]]);
 });

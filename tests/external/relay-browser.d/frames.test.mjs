@@ -16,10 +16,10 @@ test("Penpot's frame: another site's, sandboxed, with a key that the tool keeps 
     for (const what of ["key", "daemon", "session"]) assert.ok(kept.some((name) => name.startsWith(`penpot svc.relay ${what} `)), what);
     await tab.page.reload();
     await tab.says("ready");
-    const [first, second] = tab.sent("hello");
-    assert.deepEqual([second.key, second.session], [first.key, tab.got("ready")[0].session]);
+    const [first, second] = (await tab.sent("hello"));
+    assert.deepEqual([second.key, second.session], [first.key, (await tab.got("ready"))[0].session]);
     assert.notEqual(second.instance, first.instance);
-    assert.equal(tab.got("pairing").length, 1);
+    assert.equal((await tab.got("pairing")).length, 1);
 });
 
 test("framed by a stranger: the browser refuses, and nothing runs", async (t) => {
@@ -59,7 +59,7 @@ test("another window's messages are ignored", async (t) => {
     await reached;
     await tab.page.evaluate((message) => window.fake.toPage(message), changed("Genuine"));
     await room.asked("list_design_sessions", {}, ({ sessions }) => sessions[0].page === "Genuine");
-    assert.deepEqual(tab.sent("context").map(({ file }) => file.page), ["Genuine"]);
+    assert.deepEqual((await tab.sent("context")).map(({ file }) => file.page), ["Genuine"]);
 });
 
 // Enters the daemon's address, as in a tool whose plugins come from a folder.
@@ -89,7 +89,7 @@ test("Figma's frame: an opaque origin without storage, and an address that a per
     // The tool keeps the address too.
     await tab.page.reload();
     await tab.says("ready");
-    assert.equal(tab.got("pairing").length, 1);
+    assert.equal((await tab.got("pairing")).length, 1);
 });
 
 test("loopback without permission: the page says what to click", async (t) => {
@@ -98,8 +98,8 @@ test("loopback without permission: the page says what to click", async (t) => {
     await enterAddress(room, tab);
     await tab.says("permission");
     assert.match(await tab.text("status"), /In the site settings of the design tool, allow access to the local network/);
-    assert.deepEqual([tab.closes(), tab.sent("hello")], [[1006], []]);
+    assert.deepEqual([await tab.closes(), await tab.sent("hello")], [[1006], []]);
     await tab.press("again");
-    await room.asked("list_design_sessions", {}, () => tab.closes().length === 2);
+    await tab.happened(({ closed }) => closed === 1006, 2);
     await tab.says("permission");
 });

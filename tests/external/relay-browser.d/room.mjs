@@ -1,7 +1,12 @@
 // What each test has to itself: a daemon, a profile of a browser with a design tool open in it, and an agent.
 import assert from "node:assert/strict";
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -32,12 +37,16 @@ let shared = null;
 export async function openRoom(t, { tool = "penpot", flags = () => [], prepare = async () => {} } = {}) {
     const pages = await designTool();
     t.after(() => pages.close());
+    const tokenFile = join(work, `operator-${randomUUID()}`);
+    writeFileSync(tokenFile, randomBytes(24).toString("base64"), { mode: 0o600 });
     const service = await daemon(join(binaries, "svcd"), work, (origin) => ({
         SVC_RELAY: "true",
         SVC_RELAY_LOCAL: "true",
         SVC_RELAY_ORIGINS: `${origin},null`,
         SVC_RELAY_TOOL_ORIGINS: pages.origin,
         SVC_RELAY_WAIT_SECONDS: "55",
+        SVC_OPERATOR_API_TOKEN_FILE: tokenFile,
+        SVC_OPERATOR_ACTOR_ID: "ops:test",
     }));
     await service.start();
     t.after(() => service.stop());
@@ -88,15 +97,22 @@ class Room {
         this.tabs.find((tab) => tab.page === page)?.events.push(event);
     }
 
+    // Asks the operators' API, at the daemon's control socket.
+    async operate(method, path) {
+        const { SVC_CONTROL_SOCKET: socketPath, SVC_OPERATOR_API_TOKEN_FILE: tokenFile } = this.service.environment;
+        const headers = { authorization: `Bearer ${readFileSync(tokenFile, "utf8")}` };
+        const asked = request({ socketPath, method, path: `/api/v1/operator/relay/${path}`, headers }).end();
+        const [answer] = await once(asked, "response");
+        const body = await text(answer);
+        assert.ok(answer.statusCode < 300, `${answer.statusCode} ${body}`);
+        return body === "" ? null : JSON.parse(body);
+    }
+
     // Asks until the answer satisfies `is`, which is given it.
     async asked(name, args, is) {
-        const until = Date.now() + PATIENCE_MS;
-        for (;;) {
-            const answer = await this.agent.call(name, args);
-            if (is(answer)) return answer;
-            assert.ok(Date.now() < until, `it stays at ${JSON.stringify(answer)}`);
-            await sleep(100);
-        }
+        let answer;
+        await patiently(async () => is(answer = await this.agent.call(name, args)), () => answer);
+        return answer;
     }
 }
 
@@ -144,9 +160,29 @@ class Tab {
     // What was done in the file, a text for each undo step.
     undo() { return this.page.evaluate(() => window.fake.undo); }
     textOf(node) { return this.page.evaluate((id) => window.fake.known(id).characters, node); }
-    sent(type) { return this.events.filter(({ sent }) => sent?.type === type).map(({ sent }) => sent); }
-    got(type) { return this.events.filter(({ got }) => got?.type === type).map(({ got }) => got); }
-    closes() { return this.events.flatMap(({ closed }) => (closed === undefined ? [] : [closed])); }
+
+    // What happened up to now. Each of these waits for what the page has told and is still on its way here.
+    async story() {
+        await this.frame.evaluate(() => {});
+        return this.events;
+    }
+    async sent(type) { return (await this.story()).filter(({ sent }) => sent?.type === type).map(({ sent }) => sent); }
+    async got(type) { return (await this.story()).filter(({ got }) => got?.type === type).map(({ got }) => got); }
+    async closes() { return (await this.story()).flatMap(({ closed }) => (closed === undefined ? [] : [closed])); }
+
+    // Waits until so many events are such.
+    happened(is, count = 1) {
+        return patiently(() => this.events.filter(is).length >= count, () => this.events);
+    }
+}
+
+// Looks again and again until it is so. What it looked at last is said when it never is.
+async function patiently(isSo, seen) {
+    const until = Date.now() + PATIENCE_MS;
+    while (!await isSo()) {
+        assert.ok(Date.now() < until, `it stays at ${JSON.stringify(seen())}`);
+        await sleep(50);
+    }
 }
 
 function saysReadyOnlyWhenItIs({ events }) {
