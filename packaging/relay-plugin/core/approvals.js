@@ -246,8 +246,8 @@ class Approvals {
         if (this.stopped.size > STOPPED_MAX) this.stopped.delete(oldest);
     }
 
-    /** @param {Line} line @param {Execute} frame */
-    execute(line, frame) {
+    /** @param {Line} line @param {Execute} frame @param {Moment} heard when it arrived: it may have waited for its turn */
+    execute(line, frame, heard) {
         const { session } = this.conversation;
         if (this.stopped.has(frame.invocation) && !this.conversation.journal.entries.has(frame.grant)) {
             // Said too late for the daemon to know. It was never begun here, and now it never can be.
@@ -268,22 +268,21 @@ class Approvals {
         this.running = approved;
         this.conversation.show();
         // Not waited for: frames go on being handled while the design tool works.
-        void this.run(line, frame, session, approved);
+        void this.run(line, frame, heard, session, approved);
     }
 
-    /** @param {Line} line @param {Execute} frame @param {string} session @param {{waiting: Waiting, position: number}} approved */
-    async run(line, frame, session, approved) {
+    /** @param {Line} line @param {Execute} frame @param {Moment} heard @param {string} session @param {{waiting: Waiting, position: number}} approved */
+    async run(line, frame, heard, session, approved) {
         const { grant } = frame;
         const { waiting, position } = approved;
-        const started = this.conversation.world.now();
         let acted = failure("failed", "no_storage");
         try {
             // In memory at once, so that a proof given from now on has it; in the storage before the act.
-            await this.conversation.journal.write(grant, session, "begun", started.wall);
+            await this.conversation.journal.write(grant, session, "begun", heard.wall);
             const now = this.conversation.world.now();
-            const late = slept(started, now) || now.steady - started.steady > frame.deadlineMs;
+            const late = slept(heard, now) || now.steady - heard.steady > frame.deadlineMs;
             if (late || line.over || this.conversation.session !== session) acted = failure("failed", late ? "too_late" : "disconnected");
-            else acted = await this.act(waiting, position, started.wall + frame.deadlineMs);
+            else acted = await this.act(waiting, position, heard.wall + frame.deadlineMs);
         } catch {
             // Only the journal throws here: nothing was done.
         }

@@ -290,7 +290,7 @@ class Conversation {
             return this.send(line, { type: "pong", n: frame.n, visible: this.world.isVisible() });
         }
         line.queue = line.queue.then(async () => {
-            if (!line.over) await this.handle(line, frame);
+            if (!line.over) await this.handle(line, frame, now);
         }).catch((error) => {
             if (!(error instanceof Refused)) return this.refuse(line, 4400, "not_handled");
             // The design tool did not keep what must be kept.
@@ -301,8 +301,8 @@ class Conversation {
         });
     }
 
-    /** @param {Line} line @param {Exclude<Frame, Ping>} frame */
-    async handle(line, frame) {
+    /** @param {Line} line @param {Exclude<Frame, Ping>} frame @param {Moment} heard */
+    async handle(line, frame, heard) {
         const { phase } = line;
         if (frame.type === "problem") {
             this.detail = frame.message;
@@ -327,7 +327,7 @@ class Conversation {
         if (frame.type === "ready" && proved && phase !== "ready") return this.ready(line, frame);
         if (phase === "ready" || phase === "moving") {
             if (frame.type === "withdraw") return this.approvals.withdraw(frame);
-            if (frame.type === "execute") return this.approvals.execute(line, frame);
+            if (frame.type === "execute") return this.approvals.execute(line, frame, heard);
             // What was proposed for the file before ends at the daemon, by the `context` that is on its way.
             if (frame.type === "propose") return phase === "ready" ? this.approvals.propose(line, frame) : undefined;
         }

@@ -333,6 +333,20 @@ test("a page that stood still between reading and acting does not act", async ()
     };
     await bench.execute(step);
     assert.deepEqual([bench.last("result").outcome, bench.last("result").error.code, nameOf(bench)], ["failed", "too_late", "Button"]);
+
+    // Nor when the order waited behind another frame, for which the page looked at the file.
+    const queued = await new Bench().start();
+    const waiting = rename(queued);
+    await approved(queued, waiting);
+    let go = () => {};
+    queued.answers = ({ ask }) => (ask === "look" ? new Promise((next) => { go = next; }) : undefined);
+    await queued.propose(rename(queued, "Other"));
+    await queued.execute(waiting);
+    queued.pass(25_001);
+    queued.answers = null;
+    go();
+    await turn();
+    assert.deepEqual([queued.last("result").outcome, queued.last("result").error.code, nameOf(queued)], ["failed", "too_late", "Button"]);
 });
 
 test("what is half done is not said to have failed", async () => {
