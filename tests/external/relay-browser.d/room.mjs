@@ -101,7 +101,7 @@ class Room {
     async operate(method, path) {
         const { SVC_CONTROL_SOCKET: socketPath, SVC_OPERATOR_API_TOKEN_FILE: tokenFile } = this.service.environment;
         const headers = { authorization: `Bearer ${readFileSync(tokenFile, "utf8")}` };
-        const asked = request({ socketPath, method, path: `/api/v1/operator/relay/${path}`, headers }).end();
+        const asked = request({ socketPath, method, path: `/api/v1/operator/relay/${path}`, headers, agent: false }).end();
         const [answer] = await once(asked, "response");
         const body = await text(answer);
         assert.ok(answer.statusCode < 300, `${answer.statusCode} ${body}`);
