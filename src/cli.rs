@@ -20,6 +20,7 @@ mod mcp;
 mod output;
 mod pages;
 mod reconcile;
+mod relay;
 mod releases;
 mod replay;
 mod retry;
@@ -55,6 +56,7 @@ Examples:
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
   svcctl cards validate agent-card.json       is the agent card right, and if not, where?
   svcctl cards push agent-card.json           register it, so that others find it
+  svcctl relay pair 7K2M-9QXV                 let your agent work on your open design file
 ";
 
 /// Looks after a running svcd: its health, releases, dead letters and their replay; checks agent cards
@@ -95,12 +97,13 @@ pub(crate) struct Global {
     #[arg(hide_env_values = true)]
     installation: Option<InstallationId>,
 
-    /// File with the operator token [default: /etc/svc/operator.token]
+    // The environment's file is not read here: `relay pair` has an option of this name for another token, and clap would
+    // hand it the operator's.
+    /// File with the operator token [env: `SVC_OPERATOR_API_TOKEN_FILE`] [default: /etc/svc/operator.token]
     ///
     /// When no file is named and `SVC_OPERATOR_API_TOKEN` is set, its value is the token. A file
     /// that others can read is refused. The token is never taken from the command line.
-    #[arg(long, global = true, value_name = "FILE", env = "SVC_OPERATOR_API_TOKEN_FILE")]
-    #[arg(hide_env_values = true)]
+    #[arg(long, global = true, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
     /// How to print the answer
@@ -141,6 +144,8 @@ enum Command {
     Cards(cards::Command),
     #[command(subcommand)]
     Mcp(mcp::Command),
+    #[command(subcommand)]
+    Relay(relay::Command),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -176,6 +181,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Slo(args) => slo::run(args, global, output),
         Command::Cards(command) => cards::run(command, global, output),
         Command::Mcp(command) => mcp::run(command, global, output),
+        Command::Relay(command) => relay::run(command, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),
     }

@@ -11,7 +11,10 @@ use serde_json::Value;
 use crate::domain::id::{InvocationId, PairingId, ProposalId, RelaySessionId};
 use crate::domain::time::Timestamp;
 
-pub use operators::{RelayAuditCheck, RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession};
+pub use operators::{
+    RelayAuditCheck, RelayAuditEvent, RelayCounts, RelayDevice, RelayInvocation, RelaySession,
+    RelayStatus,
+};
 
 /// An open design file, as the person's own clients see it. Names of file and page are those of the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::api::relay::{
-    RelayAuditCheck, RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession,
+    RelayAuditCheck, RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession, RelayStatus,
 };
 use crate::api::{Row, Wanted};
 use crate::app::{App, Error};
@@ -59,6 +59,14 @@ lists! {
 }
 
 impl App {
+    /// Returns how the relay stands.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn relay_status(&self, _: &Principal) -> Result<RelayStatus, Error> {
+        Ok(RelayStatus { enabled: self.relay.is_some(), counts: self.store.relay_counts()? })
+    }
+
     /// Returns a page of a list of the relay, newest row first. What is stored can be read while the relay is off too.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::cli::{Global, URL_DEFAULT};
+use crate::cli::{Global, URL_DEFAULT, token};
 
 /// A command line in the making.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ impl Again {
         if global.url != URL_DEFAULT {
             again = again.with("--url", &global.url);
         }
-        if let Some(file) = &global.token_file {
+        if let Some(file) = global.token_file.clone().or_else(token::file_of_environment) {
             again = again.with("--token-file", &file.to_string_lossy());
         }
         if let Some(installation) = global.installation {

@@ -69,6 +69,11 @@ impl Client {
         Ok(Self { authorization: Some(authorization), ..client })
     }
 
+    /// Returns it with what it shows instead of an operator's token.
+    pub(crate) fn showing(self, authorization: HeaderValue) -> Self {
+        Self { authorization: Some(authorization), ..self }
+    }
+
     /// Reads one resource.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.send(Method::GET, path, HeaderMap::new())?.expect_ok()

@@ -8,11 +8,11 @@ words! {
     /// How a run ended, by rising code; its word is that of the service where it has one.
     Exit(meaning) {
         Done => "done", "done";
-        Failed => "failed", "the service refused the request, the operation failed, a card or its signature is not valid, or mcp doctor found something";
+        Failed => "failed", "the service refused the request, the operation failed, a card or its signature is not valid, or mcp doctor or relay audit verify found something";
         NotReady => "not_ready", "status: the service is not ready";
         Unauthenticated => "unauthenticated", "the token is missing or not accepted";
         NotReplayable => "not_replayable", "the item must not be replayed";
-        NotFound => "not_found", "no such item in this installation, or no such card";
+        NotFound => "not_found", "no such item in this installation, no such card, or nothing of the relay by that id or code";
         Conflict => "operation_conflict", "the idempotency key was used for another request";
         SignalFiring => "signal_firing", "slo: a critical signal fires";
         PreconditionFailed => "precondition_failed", "cards: the card is not the one that was expected";

@@ -1,5 +1,8 @@
 //! Lists: the options they share, how to go on, and the command of those that go by ids.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use uuid::Uuid;
 
 use crate::api::{Filter as _, Page, Row};
@@ -55,15 +58,28 @@ impl Paging {
     }
 }
 
-/// Which part is wanted of a list that goes by ids.
+/// Names an item of a list.
+pub(crate) trait Cursor:
+    Copy + PartialEq + Display + FromStr<Err: Display> + Send + Sync + 'static
+{
+}
+
+impl Cursor for Uuid {}
+impl Cursor for i64 {}
+
+/// Which part is wanted of a list that goes by ids, or by numbers.
 #[derive(clap::Args, Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct Part<C: Cursor = Uuid> {
     #[command(flatten)]
     paging: Paging,
 
     /// Show only what came before this item of the list
-    #[arg(long, value_name = "ID")]
-    before: Option<Uuid>,
+    #[arg(long, value_name = "ID", value_parser = cursor::<C>)]
+    before: Option<C>,
+}
+
+fn cursor<C: Cursor>(text: &str) -> Result<C, String> {
+    text.parse().map_err(|why: C::Err| why.to_string())
 }
 
 /// A list of an installation, as its command shows it.
@@ -79,7 +95,7 @@ pub(crate) trait Table: Row {
     fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String>;
 }
 
-/// Runs the command of a list: asks for the part that is wanted, prints it, and says how to go on.
+/// Runs the command of a list of an installation, as [`show_at`].
 pub(crate) fn show<R: Table>(
     part: Part,
     filter: &R::Filter,
@@ -87,8 +103,19 @@ pub(crate) fn show<R: Table>(
     output: Output,
 ) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
-    let installation = installations::meant(&client, global)?;
-    let page: Page<R> = part.gather(&client, installation, filter)?;
+    let path = path::<R>(installations::meant(&client, global)?);
+    show_at::<R, Uuid>(&client, &path, (part, filter), global, output)
+}
+
+/// Runs the command of a list: asks for the part that is wanted, prints it, and says how to go on.
+pub(crate) fn show_at<R: Table, C: Cursor>(
+    client: &Client,
+    path: &str,
+    (part, filter): (Part<C>, &R::Filter),
+    global: &Global,
+    output: Output,
+) -> Result<Exit, Error> {
+    let page: Page<R> = part.gather(client, path, filter)?;
     match output.format() {
         Format::Json => output.json(&page)?,
         Format::Ndjson => output.lines(&page.items)?,
@@ -111,15 +138,14 @@ pub(crate) fn show<R: Table>(
     Ok(Exit::Done)
 }
 
-impl Part {
+impl<C: Cursor> Part<C> {
     /// Asks for one page, or for all of them from there on.
     fn gather<R: Row>(
         self,
         client: &Client,
-        installation: InstallationId,
+        path: &str,
         filter: &R::Filter,
     ) -> Result<Page<R>, Failure> {
-        let path = path::<R>(installation);
         let mut gathered = Page { items: Vec::new(), next_before: None };
         let mut before = self.before;
         for _ in 0..PAGES_MAX {
@@ -136,7 +162,7 @@ impl Part {
             let Some(next) = gathered.next_before.as_deref().filter(|_| self.paging.all) else {
                 break;
             };
-            let next: Uuid = next.parse().map_err(|why| Failure::malformed("nextBefore", why))?;
+            let next = cursor::<C>(next).map_err(|why| Failure::malformed("nextBefore", why))?;
             if is_empty || before == Some(next) {
                 return Err(Failure::malformed("nextBefore", "it does not lead on"));
             }

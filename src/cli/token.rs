@@ -1,7 +1,8 @@
-//! The operator's token: from a file or the environment, never from the command line.
+//! Tokens: the operator's, from a file or the environment, and a person's own access token, from a file or standard
+//! input; never from the command line.
 
-use std::io;
-use std::path::Path;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
 use http::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -14,39 +15,70 @@ use crate::crypto::secret::{self, SecretError};
 /// Where packages put it: mode 0640, group of operators.
 const FILE_DEFAULT: &str = "/etc/svc/operator.token";
 const VARIABLE: &str = "SVC_OPERATOR_API_TOKEN";
+const FILE_VARIABLE: &str = "SVC_OPERATOR_API_TOKEN_FILE";
+/// Longest token that is read from standard input, in bytes; the service takes shorter ones alone.
+const STDIN_BYTES_MAX: u64 = 64 << 10;
 const WAYS: &str =
     "name the file with --token-file or SVC_OPERATOR_API_TOKEN_FILE, or set SVC_OPERATOR_API_TOKEN";
 
-/// Returns the `Authorization` header. A file that was named comes first, then the variable, then
-/// the default file.
+/// Returns the `Authorization` header of the operator. A file that was named comes first, on the command line and then
+/// in the environment; then the variable, then the default file.
 pub(crate) fn authorization(file: Option<&Path>) -> Result<HeaderValue, Error> {
-    let token = match (file, variable()) {
-        (Some(file), _) => read(file)?,
-        (None, Some(token)) => token,
-        (None, None) => read(Path::new(FILE_DEFAULT))?,
+    let named = file.map(Path::to_owned).or_else(file_of_environment);
+    let token = match (named, variable(VARIABLE)) {
+        (Some(file), _) => read(&file, WAYS)?,
+        (None, Some(token)) => SecretString::from(token),
+        (None, None) => read(Path::new(FILE_DEFAULT), WAYS)?,
     };
+    header(&token, WAYS)
+}
+
+/// Returns the `Authorization` header of a person who names a file with an access token, or `-` for standard input.
+pub(crate) fn of_person(file: &Path) -> Result<HeaderValue, Error> {
+    let ways = "name a file with --token-file, or - for standard input";
+    let token = if file == Path::new("-") { from_stdin(ways)? } else { read(file, ways)? };
+    header(&token, ways)
+}
+
+/// Returns the file with the operator's token that the environment names.
+pub(crate) fn file_of_environment() -> Option<PathBuf> {
+    variable(FILE_VARIABLE).map(PathBuf::from)
+}
+
+fn header(token: &SecretString, ways: &'static str) -> Result<HeaderValue, Error> {
     let text = Zeroizing::new(format!("Bearer {}", token.expose_secret()));
     let visible = token.expose_secret().bytes().all(|byte| byte.is_ascii_graphic());
     let header = HeaderValue::from_str(&text).ok().filter(|_| visible);
     let mut header = header.ok_or_else(|| {
-        Error::new(Exit::Unauthenticated, "the operator token must be visible ASCII on one line")
-            .hint(WAYS)
+        Error::new(Exit::Unauthenticated, "the token must be visible ASCII on one line").hint(ways)
     })?;
     header.set_sensitive(true);
     Ok(header)
 }
 
 #[expect(clippy::disallowed_methods, reason = "as an argument it would be seen by everybody")]
-fn variable() -> Option<SecretString> {
-    std::env::var(VARIABLE).ok().filter(|token| !token.is_empty()).map(SecretString::from)
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn read(file: &Path) -> Result<SecretString, Error> {
+fn from_stdin(ways: &'static str) -> Result<SecretString, Error> {
+    let mut token = Zeroizing::new(String::new());
+    io::stdin().lock().take(STDIN_BYTES_MAX).read_to_string(&mut token).map_err(|error| {
+        Error::new(Exit::LocalFile, "cannot read standard input").caused_by(error)
+    })?;
+    let token = token.trim_end_matches(['\r', '\n']);
+    if token.is_empty() {
+        return Err(Error::new(Exit::Unauthenticated, "standard input holds no token").hint(ways));
+    }
+    Ok(SecretString::from(token))
+}
+
+fn read(file: &Path, ways: &'static str) -> Result<SecretString, Error> {
     secret::read_file(file).map_err(|error| match error {
         SecretError::Read(cause)
             if cause.kind() == io::ErrorKind::NotFound && file == Path::new(FILE_DEFAULT) =>
         {
-            Error::new(Exit::Unauthenticated, "there is no operator token").hint(WAYS)
+            Error::new(Exit::Unauthenticated, "there is no operator token").hint(ways)
         }
         SecretError::Exposed { .. } => {
             let chmod = format!("chmod o-rwx {}; then rotate the token", file.display());
@@ -55,7 +87,7 @@ fn read(file: &Path) -> Result<SecretString, Error> {
         SecretError::Read(_)
         | SecretError::NotAFile
         | SecretError::TooLarge
-        | SecretError::NotText => refused(file, error).hint(WAYS),
+        | SecretError::NotText => refused(file, error).hint(ways),
     })
 }
 

@@ -36,6 +36,7 @@ mod neighbours;
 mod operator_list;
 mod operator_refusals;
 mod operator_replay;
+mod relay_pair;
 mod relay_plugin;
 mod results;
 mod slo;

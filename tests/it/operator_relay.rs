@@ -152,6 +152,35 @@ fn without_the_token_there_is_one_answer_and_on_the_public_surface_no_route() {
 }
 
 #[test]
+fn the_status_counts_what_is_open_and_says_that_the_relay_is_off() {
+    let world = World::new();
+    let status = || {
+        let answer = world.operate(Method::GET, BASE, &[]);
+        assert_eq!(answer.status, 200);
+        body(&answer)
+    };
+    let counts = |connected: u32, waiting: u32, running: u32| {
+        json!({
+            "enabled": false,
+            "sessionsConnected": connected,
+            "sessionsSuspended": 0,
+            "sessionsAway": 0,
+            "proposalsWaiting": waiting,
+            "invocationsRunning": running,
+        })
+    };
+    assert_eq!(status(), counts(0, 0, 0));
+    let (first, second) = (plugin(&world, 1), plugin(&world, 2));
+    propose(&world.store, first, 1, world.clock.now());
+    propose(&world.store, first, 2, world.clock.now());
+    assert_eq!(status(), counts(2, 2, 0));
+    approve(&world.store, first, 1);
+    assert_eq!(status(), counts(2, 1, 1));
+    ask(&world, Method::DELETE, &format!("sessions/{}", second.held.session));
+    assert_eq!(status(), counts(1, 1, 1));
+}
+
+#[test]
 fn a_session_ends_once_and_what_waited_in_it_is_cancelled() {
     let world = World::new();
     let plugin = plugin(&world, 1);

@@ -137,6 +137,32 @@ pub struct RelayAuditEvent {
     pub hash: Digest,
 }
 
+/// How much goes on in the relay; each number up to 10,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayCounts {
+    /// Sessions whose plugin answers.
+    pub sessions_connected: u32,
+    /// Sessions whose plugin has a socket and does not answer.
+    pub sessions_suspended: u32,
+    /// Sessions without a socket.
+    pub sessions_away: u32,
+    /// Proposals that wait for a person.
+    pub proposals_waiting: u32,
+    /// Invocations that plugins were told to carry out.
+    pub invocations_running: u32,
+}
+
+/// How the relay stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RelayStatus {
+    /// It is on.
+    pub enabled: bool,
+    /// What is stored, on or off.
+    #[serde(flatten)]
+    pub counts: RelayCounts,
+}
+
 /// What became of computing the chain of the audit log anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

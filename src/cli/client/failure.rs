@@ -159,7 +159,7 @@ fn exit_of(problem: &Problem) -> Exit {
         "not_replayable" => Exit::NotReplayable,
         "operation_conflict" => Exit::Conflict,
         "precondition_failed" => Exit::PreconditionFailed,
-        "unavailable" | "rate_limited" => Exit::Temporary,
+        "unavailable" | "rate_limited" | "too_many_requests" => Exit::Temporary,
         _ => Exit::Failed,
     }
 }

@@ -11,6 +11,16 @@ use crate::http::message::{Request, Response};
 use crate::http::path::Path;
 use crate::http::{json, paging, query};
 
+pub(in crate::http) fn status(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    _: &Path<'_>,
+) -> Result<Response, Error> {
+    query::none(request)?;
+    Ok(json::answer(StatusCode::OK, &app.relay_status(principal)?))
+}
+
 pub(in crate::http) fn list<R: RelayList<Filter = NoFilter>>(
     app: &App,
     principal: &Principal,

@@ -234,6 +234,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: BodyLimit::None,
         handler: Handler::Operator(lists::list::<ReconciliationItem>),
     },
+    of_operators(Method::GET, "/api/v1/operator/relay", relay::status),
     of_operators(Method::GET, "/api/v1/operator/relay/sessions", relay::list::<RelaySession>),
     of_operators(Method::GET, "/api/v1/operator/relay/sessions/{id}", relay::show::<RelaySession>),
     of_operators(Method::DELETE, "/api/v1/operator/relay/sessions/{id}", relay::end_session),

@@ -13,3 +13,4 @@ mod lists;
 mod pairings;
 mod proposals;
 mod sessions;
+mod status;

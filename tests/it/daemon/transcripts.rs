@@ -2,20 +2,25 @@
 //! `UPDATE=1 cargo test --test it transcripts` writes what was said.
 //!
 //! A page may name the dead letters that were made for it: `$REFUSED`, `$UNCERTAIN` and `$JOB`; and the
-//! release runs of the first two: `$RELEASE`, and `$DOUBT` with an open reconciliation item. Other ids,
-//! times, ages and waits are written as `[id]`, `[time]`, `[age]` and `[wait]`, the schema's step as
+//! release runs of the first two: `$RELEASE`, and `$DOUBT` with an open reconciliation item; and of the relay, which
+//! is off, a `$SESSION` of a `$DEVICE` with an invocation that waits, `$WAITING`, and one that runs, `$RUNNING`. Other ids,
+//! times, ages, waits and the head of an audit log are written as `[id]`, `[time]`, `[age]`, `[wait]` and `[hash]`, the schema's step as
 //! `[step]`; columns are two spaces apart.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::random::{Ids, SystemEntropy};
+use svc::store::{Options, Store};
 
 use super::ask::Ask;
 use super::process::Daemon;
 use super::site::Site;
 use super::{INSTALLATION, commit, database, letters};
 use crate::support::reconciliation::{self, Item};
+use crate::support::relay_rows::{approve, pair, propose};
 
 #[test]
 fn every_page_is_what_is_said() {
@@ -92,7 +97,9 @@ impl Stage {
             )
             .unwrap();
         let item = Item::of_attempt("dispatch_uncertain", &attempt);
-        reconciliation::add_to(&database, INSTALLATION, &item, SystemClock::new().now());
+        let now = SystemClock::new().now();
+        reconciliation::add_to(&database, INSTALLATION, &item, now);
+        names.extend(relay(&site));
         Self { site, _daemon: daemon, names }
     }
 
@@ -120,11 +127,39 @@ impl Stage {
     }
 }
 
+/// Lets a person pair a plugin, and an agent propose two steps, by another process on the same file.
+fn relay(site: &Site) -> [(&'static str, String); 4] {
+    let clock = Arc::new(SystemClock::new());
+    let store = Store::open(Options {
+        path: site.database(),
+        clock: Arc::<SystemClock>::clone(&clock),
+        ids: Ids::new(Box::new(SystemEntropy::new())),
+        on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+    })
+    .unwrap();
+    let plugin = pair(&store, 1, clock.now());
+    let running = propose(&store, plugin, 1, clock.now());
+    approve(&store, plugin, 1);
+    let waiting = propose(&store, plugin, 2, clock.now());
+    [
+        ("$SESSION", plugin.held.session.to_string()),
+        ("$DEVICE", plugin.device.to_string()),
+        ("$RUNNING", running.to_string()),
+        ("$WAITING", waiting.to_string()),
+    ]
+}
+
 /// Writes what differs from run to run as what it is.
 fn plain(line: &str) -> String {
     let indent: String = line.chars().take_while(|c| *c == ' ').collect();
     let columns: Vec<String> =
         line.split("  ").map(str::trim).filter(|column| !column.is_empty()).map(cell).collect();
+    // It covers times.
+    if let [name, _] = columns.as_slice()
+        && name == "head"
+    {
+        return "head  [hash]".to_owned();
+    }
     format!("{indent}{}", columns.join("  "))
 }
 

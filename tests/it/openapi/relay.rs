@@ -100,6 +100,17 @@ fn audit_check(full: IsFull) -> relay::RelayAuditCheck {
     relay::RelayAuditCheck { rows: 1, head, intact: !full, first_broken }
 }
 
+fn status(enabled: bool) -> relay::RelayStatus {
+    let counts = relay::RelayCounts {
+        sessions_connected: 1,
+        sessions_suspended: 0,
+        sessions_away: 2,
+        proposals_waiting: 3,
+        invocations_running: 0,
+    };
+    relay::RelayStatus { enabled, counts }
+}
+
 fn page<T>(full: IsFull, item: T) -> api::Page<T> {
     api::Page { items: vec![item], next_before: full.then(|| ID.to_owned()) }
 }
@@ -120,6 +131,7 @@ pub(super) fn hold(checks: Fields) -> Fields {
         .hold("RelayInvocationPage", &page_of_invocations(true), &page_of_invocations(false))
         .hold("RelayAuditEvent", &audit_event(true), &audit_event(false))
         .hold("RelayAuditEventPage", &page_of_events(true), &page_of_events(false))
+        .hold("RelayStatus", &status(true), &status(false))
         .hold("RelayAuditCheck", &audit_check(true), &audit_check(false))
 }
 

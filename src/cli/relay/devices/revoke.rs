@@ -1,0 +1,28 @@
+//! `svcctl relay devices revoke`.
+
+use uuid::Uuid;
+
+use crate::api::relay::RelayDevice;
+use crate::cli::Global;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+
+/// Revoke a device for ever: its sessions end, and its key is never paired again
+///
+/// For a device that was lost or is not trusted any more. The plugin makes a new key when it is paired
+/// again. Revoking a device again changes nothing.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl relay devices revoke 0199f3a0-0000-7000-8000-00000000000a
+")]
+pub(crate) struct Args {
+    /// Its id, as the list shows it
+    #[arg(value_name = "ID")]
+    device: Uuid,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    crate::cli::relay::delete::<RelayDevice>(args.device, "revoked", global, output)
+}

@@ -1,0 +1,40 @@
+//! `svcctl relay invocations deny`.
+
+use http::{HeaderMap, HeaderValue, Method, header};
+use uuid::Uuid;
+
+use super::facts;
+use crate::api::relay::RelayInvocation;
+use crate::cli::Global;
+use crate::cli::client::Client;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+use crate::cli::relay;
+
+/// Deny an invocation, with all steps of its proposal that have not begun
+///
+/// Its card disappears from the plugin. Ends with 1 when it was begun: nothing takes that back.
+/// Denying it again changes nothing.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl relay invocations deny 0199f3a0-0000-7000-8000-00000000000a
+")]
+pub(crate) struct Args {
+    /// Its id, as the list shows it
+    #[arg(value_name = "ID")]
+    invocation: Uuid,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(global)?;
+    let path = format!("{}/{}/deny", relay::path::<RelayInvocation>(), args.invocation);
+    let headers = HeaderMap::from_iter([(header::CONTENT_LENGTH, HeaderValue::from_static("0"))]);
+    let denied: RelayInvocation = client
+        .send(Method::POST, &path, headers)
+        .and_then(|answer| answer.expect_ok())
+        .map_err(|failure| relay::refused(failure, "invocations"))?;
+    relay::print(&denied, facts, output)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,132 @@
+//! `svcctl relay pair`: enters the code that a plugin shows, for a person whose agent does not do it.
+
+use std::path::PathBuf;
+
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use serde_json::json;
+
+use crate::api::McpStatus;
+use crate::api::relay::PairingClaim;
+use crate::cli::client::{Answer, Client};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Format, Output, or_dash};
+use crate::cli::{Global, token};
+
+/// Largest answer that is read, in bytes.
+const ANSWER_BYTES_MAX: u64 = 64 << 10;
+const PUBLIC: &str =
+    "name the public address of svcd with --url, such as https://svc.example (SVC_PUBLIC_URL)";
+
+/// Enter the code that a plugin shows, so that your agents may propose changes in that file
+///
+/// Pairs in your own name, by your access token for /mcp with the scopes mcp:read and mcp:pair; then the
+/// plugin shows which account asks, and you confirm there, within a minute. The token is sent to the
+/// public address and kept nowhere. A daemon with `SVC_RELAY_LOCAL` asks for no token. With a --url of
+/// unix:, the daemon there says what its public address is.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl relay pair 7K2M-9QXV                                       on this machine, with SVC_RELAY_LOCAL
+  svcctl relay pair 7K2M-9QXV --url https://svc.example --token-file my.token
+  get-token | svcctl relay pair 7K2M-9QXV --url https://svc.example --token-file -
+")]
+pub(crate) struct Args {
+    /// The code, as the plugin shows it; case, blanks and hyphens do not matter
+    #[arg(value_name = "CODE")]
+    code: String,
+
+    /// File with your own access token, or - for standard input; never the operator's
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let url = public_url(global)?;
+    let client = Client::anonymous(&Global { url, ..global.clone() })?;
+    let client = match &args.token_file {
+        Some(file) => client.showing(token::of_person(file)?),
+        None => client,
+    };
+    let headers =
+        HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+    let body = json!({ "code": args.code }).to_string();
+    let path = "/relay/v1/pairings/claim";
+    let answer =
+        client.send_body(Method::POST, path, headers, body.as_bytes(), ANSWER_BYTES_MAX)?;
+    if let Some(refused) = refused(&answer, args.token_file.is_some()) {
+        return Err(refused);
+    }
+    let claim: PairingClaim = answer.expect_ok()?;
+    match output.format() {
+        Format::Table => {
+            output.facts(vec![
+                ("pairing", claim.pairing.to_string()),
+                ("tool", claim.tool.to_string()),
+                ("file", or_dash(claim.file)),
+                ("confirm until", claim.expires_at.to_string()),
+            ])?;
+            output.remark("next", "confirm in the plugin that it is your account");
+        }
+        Format::Json | Format::Ndjson => output.json(&claim)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the address that was named, or the one that the daemon behind the control socket has.
+fn public_url(global: &Global) -> Result<String, Error> {
+    if !global.url.starts_with("unix:") {
+        return Ok(global.url.clone());
+    }
+    let status: McpStatus = Client::anonymous(global)?.get("/api/v1/mcp")?;
+    let endpoint = status.endpoint.as_deref().and_then(|url| url.strip_suffix("/mcp"));
+    endpoint.map(str::to_owned).ok_or_else(|| {
+        Error::new(Exit::Failed, "the daemon serves no /mcp, so it has no relay")
+            .hint("an operator turns both on: SVC_MCP and SVC_RELAY in svcd(8)")
+            .hint(PUBLIC)
+    })
+}
+
+/// Says why a code was not taken, where that means something else here than elsewhere.
+fn refused(answer: &Answer, has_token: bool) -> Option<Error> {
+    let (exit, message, hints) = match answer.status() {
+        StatusCode::UNAUTHORIZED if has_token => (
+            Exit::Unauthenticated,
+            "the service does not accept the token",
+            [
+                "it must be your own access token for /mcp, and not be expired; get another one",
+                PUBLIC,
+            ],
+        ),
+        StatusCode::UNAUTHORIZED => (
+            Exit::Unauthenticated,
+            "the service asks for an access token",
+            [
+                "name a file with it: --token-file FILE, or - for standard input",
+                "it needs the scopes mcp:read and mcp:pair",
+            ],
+        ),
+        StatusCode::FORBIDDEN => (
+            Exit::Unauthenticated,
+            "the service does not let this request in",
+            [
+                "the token needs the scopes mcp:read and mcp:pair",
+                "a service without tokens takes no request from a proxy",
+            ],
+        ),
+        StatusCode::NOT_FOUND => (
+            Exit::NotFound,
+            "no plugin shows that code now, or the relay is off",
+            ["read the code again from the plugin: it holds for five minutes, once", PUBLIC],
+        ),
+        StatusCode::MISDIRECTED_REQUEST => (
+            Exit::Failed,
+            "the service does not go by the host name of --url",
+            [PUBLIC, "a local one goes by localhost and its port"],
+        ),
+        _ => return None,
+    };
+    let message = format!("{message} (HTTP {})", answer.status().as_u16());
+    Some(hints.into_iter().fold(Error::new(exit, message), Error::hint))
+}

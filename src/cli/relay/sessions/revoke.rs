@@ -1,0 +1,28 @@
+//! `svcctl relay sessions revoke`.
+
+use uuid::Uuid;
+
+use crate::api::relay::RelaySession;
+use crate::cli::Global;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::Output;
+
+/// End a session: its plugin is disconnected, and what it has not begun is cancelled
+///
+/// What runs is then unknown: look at the file. The device stays paired; see relay devices revoke.
+/// Ending a session again changes nothing.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl relay sessions revoke 0199f3a0-0000-7000-8000-00000000000a
+")]
+pub(crate) struct Args {
+    /// Its id, as the list shows it
+    #[arg(value_name = "ID")]
+    session: Uuid,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    crate::cli::relay::delete::<RelaySession>(args.session, "ended", global, output)
+}

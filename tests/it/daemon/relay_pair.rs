@@ -1,0 +1,41 @@
+//! `svcctl relay pair` beside the real daemon: the code goes from the control socket's daemon to its public address.
+
+use std::sync::Arc;
+
+use svc::relay::code::Code;
+use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::random::{Ids, SystemEntropy};
+use svc::store::{Options, Store};
+
+use super::site::Site;
+use crate::support::relay_rows::{id, offer};
+
+#[test]
+fn a_code_is_claimed_once_and_an_unknown_one_is_not_found() {
+    let mut site = Site::new();
+    for name in ["SVC_MCP", "SVC_RELAY", "SVC_RELAY_LOCAL"] {
+        site.set(name, "true");
+    }
+    let _daemon = site.start();
+    let clock = Arc::new(SystemClock::new());
+    let store = Store::open(Options {
+        path: site.database(),
+        clock: Arc::<SystemClock>::clone(&clock),
+        ids: Ids::new(Box::new(SystemEntropy::new())),
+        on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+    })
+    .unwrap();
+    let code: Code = "7K2M-9QXV".parse().unwrap();
+    offer(&store, 1, code.digest(), clock.now());
+    let url = format!("unix:{}", site.socket().display());
+    let ended = site.svcctl(&url, &["relay", "pair", "7k2m 9qxv"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("penpot") && ended.stderr.contains("confirm in the plugin"));
+    let claimed = store.relay_pairing(id(1, 1)).unwrap().unwrap();
+    assert_eq!((claimed.subject.as_str(), claimed.client.as_str()), ("local", "local"));
+    let again = site.svcctl(&url, &["relay", "pair", "7K2M-9QXV"]);
+    assert_eq!(again.code, Some(6), "{again:?}");
+    assert!(again.stderr.contains("read the code again"), "{again:?}");
+    let status = site.svcctl(&url, &["relay", "status"]);
+    assert!(status.code == Some(0) && status.stdout.starts_with("relay        on\n"), "{status:?}");
+}
