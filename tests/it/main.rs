@@ -33,6 +33,7 @@ mod query_plans;
 mod reconcile;
 mod redelivery;
 mod relay;
+mod relay_socket;
 mod results;
 mod simulation;
 mod slo;

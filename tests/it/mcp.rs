@@ -2,7 +2,7 @@
 //! that is moved asks `svc::mcp::Server` itself.
 #![expect(clippy::string_slice, reason = "a helper of a test fails like the test it helps")]
 
-mod service;
+pub(crate) mod service;
 mod wire;
 
 mod bad_input;
@@ -36,17 +36,17 @@ use svc::mcp::revision::MODERN;
 const META: &str = "io.modelcontextprotocol/";
 
 /// Returns a request.
-fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }
 
 /// Returns a call of a tool.
-fn call(id: impl Into<Value>, tool: &str, arguments: &Value) -> Value {
+pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: &Value) -> Value {
     request(id, "tools/call", &json!({ "name": tool, "arguments": arguments }))
 }
 
 /// Returns an `initialize` that offers a version.
-fn initialize(version: &str) -> Value {
+pub(crate) fn initialize(version: &str) -> Value {
     let params = json!({
         "protocolVersion": version,
         "capabilities": {},

@@ -16,32 +16,32 @@ use crate::daemon::site::Site;
 use crate::mcp_access::attacks::{ISSUER, Keys, with};
 
 /// A daemon, and what it runs on.
-pub(super) struct Service {
-    pub(super) site: Site,
-    pub(super) daemon: Daemon,
+pub(crate) struct Service {
+    pub(crate) site: Site,
+    pub(crate) daemon: Daemon,
     /// The host that clients name; the address without one.
     host: Option<&'static str>,
 }
 
 /// An issuer of tokens, whose keys a daemon has fetched.
-pub(super) struct Issuer {
+pub(crate) struct Issuer {
     keys: Keys,
     _server: CannedServer,
 }
 
 impl Issuer {
     /// Returns the header of a good token for an owner.
-    pub(super) fn bearer(&self, subject: &str) -> String {
+    pub(crate) fn bearer(&self, subject: &str) -> String {
         self.bearer_by(subject, "a-client")
     }
 
     /// Returns the header of a good token that an owner has given to a client.
-    pub(super) fn bearer_by(&self, subject: &str, client: &str) -> String {
+    pub(crate) fn bearer_by(&self, subject: &str, client: &str) -> String {
         self.bearer_with(&[("sub", subject), ("client_id", client)])
     }
 
     /// Returns the header of a good token with these claims besides or instead.
-    pub(super) fn bearer_with(&self, claims: &[(&str, &str)]) -> String {
+    pub(crate) fn bearer_with(&self, claims: &[(&str, &str)]) -> String {
         let now = SystemClock::new().now().micros() / 1_000_000;
         let claims = claims
             .iter()
@@ -52,7 +52,7 @@ impl Issuer {
 
 impl Service {
     /// Starts one that serves its own machine, without tokens.
-    pub(super) fn start(settings: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(settings: &[(&str, &str)]) -> Self {
         let mut site = Site::new();
         site.set("SVC_MCP", "true");
         site.set("SVC_MCP_PEER_RATE", "1000000");
@@ -62,12 +62,12 @@ impl Service {
     }
 
     /// Starts one that serves the modern era too.
-    pub(super) fn modern(settings: &[(&str, &str)]) -> Self {
+    pub(crate) fn modern(settings: &[(&str, &str)]) -> Self {
         Self::start(&[&[("MCP_V2_EXPERIMENTAL", "true")], settings].concat())
     }
 
     /// Starts one that asks for tokens.
-    pub(super) fn with_tokens(settings: &[(&str, &str)]) -> (Self, Issuer) {
+    pub(crate) fn with_tokens(settings: &[(&str, &str)]) -> (Self, Issuer) {
         let keys = Keys::new();
         let document = keys.document().to_string();
         // A second answer for a daemon that starts again.
@@ -86,7 +86,7 @@ impl Service {
     }
 
     /// Ends it and starts it again on the same store, with these settings besides.
-    pub(super) fn restart(self, settings: &[(&str, &str)]) -> Self {
+    pub(crate) fn restart(self, settings: &[(&str, &str)]) -> Self {
         let Self { mut site, mut daemon, host } = self;
         assert_eq!(daemon.end(rustix::process::Signal::TERM).code(), Some(0));
         settings.iter().for_each(|(name, value)| site.set(name, value));
@@ -94,7 +94,7 @@ impl Service {
         Self { site, daemon, host }
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         match &self.daemon.public {
             Door::Tcp(address) => *address,
             Door::Unix(_) => panic!("no TCP"),
@@ -102,21 +102,21 @@ impl Service {
     }
 
     /// Returns a request that the gate lets in, as far as no token is asked for.
-    pub(super) fn to_mcp(&self, method: &str) -> Ask {
+    pub(crate) fn to_mcp(&self, method: &str) -> Ask {
         let host = self.host.map_or_else(|| self.address().to_string(), ToOwned::to_owned);
         let ask = Ask::new(method, "/mcp").header("Host", host);
         ask.header("Accept", "application/json, text/event-stream")
     }
 
     /// Returns a message as a client sends it.
-    pub(super) fn post(&self, message: &Value) -> Ask {
+    pub(crate) fn post(&self, message: &Value) -> Ask {
         self.to_mcp("POST")
             .header("Content-Type", "application/json")
             .body(message.to_string().as_bytes())
     }
 
     /// Sends a request, and returns its answer, which is whole and of a documented status.
-    pub(super) fn ask(&self, ask: &Ask) -> Answer {
+    pub(crate) fn ask(&self, ask: &Ask) -> Answer {
         static OPENAPI: LazyLock<Value> = LazyLock::new(|| {
             serde_json::from_str(include_str!("../../../docs/openapi.json")).unwrap()
         });
@@ -130,7 +130,7 @@ impl Service {
     }
 
     /// Sends a request that is answered with a stream of events.
-    pub(super) fn open(&self, ask: &Ask) -> EventStream {
+    pub(crate) fn open(&self, ask: &Ask) -> EventStream {
         let stream = EventStream::open(self.address(), ask);
         assert_eq!(stream.status, 200, "{stream:?}");
         assert_eq!(stream.header("content-type"), "text/event-stream", "{stream:?}");
@@ -138,12 +138,12 @@ impl Service {
     }
 
     /// Begins a session; returns its id.
-    pub(super) fn begin(&self, revision: &str) -> String {
+    pub(crate) fn begin(&self, revision: &str) -> String {
         self.begin_as(self.post(&initialize(revision)))
     }
 
     /// Begins a session with a request; returns its id.
-    pub(super) fn begin_as(&self, ask: Ask) -> String {
+    pub(crate) fn begin_as(&self, ask: Ask) -> String {
         let answer = self.ask(&ask);
         assert_eq!(answer.status, 200, "{answer:?}");
         let session = answer.header("mcp-session-id").to_owned();
@@ -152,24 +152,24 @@ impl Service {
     }
 
     /// Returns a message within a session.
-    pub(super) fn within(&self, session: &str, message: &Value) -> Ask {
+    pub(crate) fn within(&self, session: &str, message: &Value) -> Ask {
         self.post(message).header("Mcp-Session-Id", session)
     }
 
     /// Says whether a session is there.
-    pub(super) fn has(&self, session: &str) -> bool {
+    pub(crate) fn has(&self, session: &str) -> bool {
         let answer = self.ask(&self.within(session, &request(0, "ping", &json!({}))));
         assert!([200, 404].contains(&answer.status), "{answer:?}");
         answer.status == 200
     }
 
     /// Returns a request of the modern era by a client that can do nothing further.
-    pub(super) fn standalone(&self, id: impl Into<Value>, method: &str, params: Value) -> Ask {
+    pub(crate) fn standalone(&self, id: impl Into<Value>, method: &str, params: Value) -> Ask {
         self.standalone_by(&json!({}), id, method, params)
     }
 
     /// Returns a request of the modern era by a client with these capabilities.
-    pub(super) fn standalone_by(
+    pub(crate) fn standalone_by(
         &self,
         capabilities: &Value,
         id: impl Into<Value>,
@@ -188,14 +188,14 @@ impl Service {
     }
 
     /// Returns the value of a gauge.
-    pub(super) fn gauge(&self, name: &str) -> usize {
+    pub(crate) fn gauge(&self, name: &str) -> usize {
         let metrics = self.daemon.metrics();
         let mut values = metrics.lines().filter_map(|line| line.strip_prefix(name));
         values.find_map(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("{metrics}"))
     }
 
     /// Returns how many messages and requests were counted, whatever came of them.
-    pub(super) fn counted(&self) -> u64 {
+    pub(crate) fn counted(&self) -> u64 {
         let metrics = self.daemon.metrics();
         let is_ours = |line: &&str| {
             line.starts_with("svc_mcp_requests_total{")
@@ -208,7 +208,7 @@ impl Service {
 
 /// Checks a refusal: status, code, and the id of its request, or no member for it. It begins no session, and says
 /// nothing that a library says.
-pub(super) fn assert_refused(
+pub(crate) fn assert_refused(
     answer: &Answer,
     status: u16,
     code: i32,

@@ -13,7 +13,7 @@ use crate::daemon::ask::Ask;
 const COMMENTS_MAX: usize = 2;
 
 /// An open stream. Dropped, its client has gone.
-pub(super) struct EventStream {
+pub(crate) struct EventStream {
     reader: BufReader<TcpStream>,
     pub(super) status: u16,
     head: String,
