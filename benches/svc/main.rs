@@ -12,12 +12,14 @@
 
 mod cards;
 mod history;
+mod http;
 mod idle;
 mod intake;
 mod listing;
 mod mcp;
 mod raw;
 mod raw_release;
+mod relay;
 mod settle;
 mod support;
 mod svcd;
@@ -26,11 +28,13 @@ mod work;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    // The bare server of that part, in a process of its own.
-    if let [echo, file] = words.as_slice()
-        && echo == "echo"
-    {
-        return mcp::echo(file);
+    // A bare server of a part, in a process of its own.
+    if let [server, file] = words.as_slice() {
+        match server.as_str() {
+            "echo" => return mcp::echo(file),
+            "web-socket" => return relay::bare::echo(),
+            _ => {}
+        }
     }
     // How many finished rows are many.
     let rows = words.iter().find_map(|word| word.parse().ok()).unwrap_or(5_000_000);
@@ -56,6 +60,9 @@ fn main() {
     }
     if wanted("mcp") {
         mcp::run();
+    }
+    if wanted("relay") {
+        relay::run();
     }
     if wanted("idle") {
         idle::run();

@@ -1,25 +1,18 @@
 //! MCP over HTTP: requests a second of both eras, with and without a token, beside a bare server that gives the same
 //! bytes.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::io::Write as _;
+use std::net::SocketAddr;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::rand::SystemRandom;
-use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
-use svc::runtime::clock::{Clock as _, SystemClock};
-use svc::runtime::thread;
 
-use crate::support::{Folder, Run, drive, heading, line, median, ratio};
+use crate::http::{ISSUER, Rival, answer, connect, free_address, issuer};
+use crate::support::{Run, drive, heading, line, median, ratio};
 use crate::svcd::{Site, Svcd};
 
 const CLIENTS: usize = 16;
 const REQUESTS: usize = 40_000;
 const ROUNDS: usize = 5;
-const ISSUER: &str = "http://127.0.0.1/issuer";
 
 pub(crate) fn run() {
     heading(
@@ -50,7 +43,7 @@ pub(crate) fn run() {
         ("SVC_MCP_ISSUER", ISSUER),
         ("SVC_MCP_JWKS_URL", &keys),
     ]));
-    let authorization = format!("Authorization: Bearer {}\r\n", token(&url));
+    let authorization = format!("Authorization: Bearer {}\r\n", token(&url, "someone", "mcp:read"));
     let [open_case, ..] = cases(&open, None);
     let [case, ..] = cases(&guarded, Some(&authorization));
     compare(&case, &guarded, Some((&open_case, &open)));
@@ -129,7 +122,7 @@ fn initialize(svcd: &Svcd, authorization: &str) -> String {
 
 /// Compares a request with the bare server, or with the same request at another daemon.
 fn compare(case: &Case, svcd: &Svcd, beside: Option<(&Case, &Svcd)>) {
-    let echo = Rival::echo(&answer_to(svcd, case));
+    let echo = Rival::bare("echo", &answer_to(svcd, case));
     let (mut ours, mut limits) = (Vec::new(), Vec::new());
     let before = svcd.ran();
     for _ in 0..ROUNDS {
@@ -185,12 +178,6 @@ fn answer_to(svcd: &Svcd, case: &Case) -> Vec<u8> {
     body
 }
 
-fn connect(address: SocketAddr) -> BufReader<TcpStream> {
-    let stream = TcpStream::connect(address).unwrap();
-    stream.set_nodelay(true).unwrap();
-    BufReader::new(stream)
-}
-
 fn send(address: SocketAddr, request: &[u8]) -> Run {
     drive(
         CLIENTS,
@@ -202,68 +189,6 @@ fn send(address: SocketAddr, request: &[u8]) -> Run {
             assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         },
     )
-}
-
-/// Reads one answer to its end; returns its head and body.
-fn answer(stream: &mut BufReader<TcpStream>) -> (String, Vec<u8>) {
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let begin = head.len();
-        stream.read_line(&mut head).unwrap();
-        let line = head.get(begin..).unwrap().trim_end();
-        if let Some(value) = line.strip_prefix("content-length: ") {
-            length = value.parse().unwrap();
-        }
-        if line.is_empty() {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body).unwrap();
-    (head, body)
-}
-
-/// Another server, in a process of its own as the daemon is. It is given a file, and says where it listens.
-struct Rival {
-    child: Child,
-    address: SocketAddr,
-    _folder: Folder,
-}
-
-impl Rival {
-    /// Starts the bare server, which answers everything with a body.
-    fn echo(body: &[u8]) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        Self::spawn(command.arg("echo"), body)
-    }
-
-    /// Builds and starts the server of the Rust SDK, with the tools of an answer to `tools/list`. `None` when it cannot be
-    /// built, and then cargo has said why.
-    fn sdk(list: &[u8]) -> Option<Self> {
-        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/rmcp/Cargo.toml");
-        let target = concat!(env!("CARGO_TARGET_TMPDIR"), "/rmcp");
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--release", "--locked", "--manifest-path", manifest]);
-        let is_built = build.args(["--target-dir", target]).status().unwrap().success();
-        let program = format!("{target}/release/rmcp-server");
-        is_built.then(|| Self::spawn(&mut Command::new(program), list))
-    }
-
-    fn spawn(command: &mut Command, file: &[u8]) -> Self {
-        let folder = Folder::new();
-        std::fs::write(folder.path("answer"), file).unwrap();
-        let mut child = command.arg(folder.path("answer")).stdout(Stdio::piped()).spawn().unwrap();
-        let mut address = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        Self { child, address: address.trim().parse().unwrap(), _folder: folder }
-    }
-}
-
-impl Drop for Rival {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
 }
 
 /// Serves the bytes of a file to every request, on one thread: hyper, and nothing else.
@@ -293,51 +218,4 @@ pub(crate) fn echo(file: &str) {
             drop(tokio::spawn(connection));
         }
     });
-}
-
-/// Publishes a key; returns where, and what signs tokens for a resource with it.
-fn issuer() -> (SocketAddr, impl Fn(&str) -> String) {
-    let chance = SystemRandom::new();
-    let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
-    let der = EcdsaKeyPair::generate_pkcs8(algorithm, &chance).unwrap();
-    let pair = EcdsaKeyPair::from_pkcs8(algorithm, der.as_ref(), &chance).unwrap();
-    let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
-    let (x, y) = pair.public_key().as_ref().get(1..).unwrap().split_at(32);
-    let keys = json!({ "keys": [{
-        "kty": "EC", "crv": "P-256", "kid": "bench", "use": "sig", "alg": "ES256",
-        "x": encode(x), "y": encode(y),
-    }] });
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn("bench-issuer", move || {
-        for stream in listener.incoming() {
-            let mut stream = BufReader::new(stream.unwrap());
-            let mut line = String::new();
-            while stream.read_line(&mut line).is_ok_and(|_| !line.trim().is_empty()) {
-                line.clear();
-            }
-            let body = keys.to_string();
-            let length = body.len();
-            let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
-            drop(stream.get_mut().write_all((head + &body).as_bytes()));
-        }
-    })
-    .unwrap();
-    let token = move |url: &str| {
-        let seconds = SystemClock::new().now().micros() / 1_000_000;
-        let header = json!({ "alg": "ES256", "typ": "at+jwt", "kid": "bench" });
-        let claims = json!({
-            "iss": ISSUER, "aud": format!("{url}/mcp"), "sub": "someone", "client_id": "bench",
-            "iat": seconds, "exp": seconds + 3_600, "jti": "1", "scope": "mcp:read",
-        });
-        let signed = [header, claims].map(|part| encode(part.to_string().as_bytes())).join(".");
-        let signature = pair.sign(&SystemRandom::new(), signed.as_bytes()).unwrap();
-        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
-    };
-    (address, token)
-}
-
-/// Returns an unused address. The public URL is a setting, so the port must be known before the daemon starts.
-fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }

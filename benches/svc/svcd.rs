@@ -91,6 +91,7 @@ impl Site {
 fn until_ready(log: &mut BufReader<ChildStderr>) -> SocketAddr {
     let (mut public, mut seen) = (None, String::new());
     for line in log.lines().map_while(Result::ok) {
+        seen.push_str(&line);
         let Ok(event) = serde_json::from_str::<serde_json::Value>(&line) else { continue };
         let text = |name: &str| event.get(name).and_then(|value| value.as_str()).unwrap_or("");
         match (text("event"), text("surface")) {
@@ -98,7 +99,6 @@ fn until_ready(log: &mut BufReader<ChildStderr>) -> SocketAddr {
             ("daemon.ready", _) => return public.unwrap(),
             _ => {}
         }
-        seen.push_str(&line);
     }
     panic!("svcd did not start: {seen}")
 }
@@ -106,22 +106,31 @@ fn until_ready(log: &mut BufReader<ChildStderr>) -> SocketAddr {
 impl Svcd {
     /// Its resident memory in MiB.
     pub(crate) fn resident(&self) -> f64 {
-        let path = format!("/proc/{}/status", self.child.id());
-        let status = std::fs::read_to_string(path).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1_024.0
+        resident(self.child.id())
     }
 
     /// What all its threads together have run so far.
     pub(crate) fn ran(&self) -> Duration {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
-        let nanos = tasks.map(|task| {
-            let path = task.unwrap().path().join("schedstat");
-            let text = std::fs::read_to_string(path).unwrap_or_default();
-            text.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or(0)
-        });
-        Duration::from_nanos(nanos.sum())
+        ran(self.child.id())
     }
+}
+
+/// Returns the resident memory of a process in MiB.
+pub(crate) fn resident(pid: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1_024.0
+}
+
+/// Returns what all threads of a process together have run so far.
+pub(crate) fn ran(pid: u32) -> Duration {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let nanos = tasks.map(|task| {
+        let path = task.unwrap().path().join("schedstat");
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or(0)
+    });
+    Duration::from_nanos(nanos.sum())
 }
 
 impl Drop for Svcd {
