@@ -49,6 +49,18 @@ impl<K: Eq + Hash> SlidingWindow<K> {
         if self.happened.len() < self.keys_max { Ok(()) } else { Err(window) }
     }
 
+    /// Takes back what was noted at an instant: it did not happen after all.
+    pub fn take_back(&mut self, key: &K, at: Duration) {
+        if let Some(happened) = self.happened.get_mut(key) {
+            if let Some(place) = happened.iter().rposition(|noted| *noted == at) {
+                happened.remove(place);
+            }
+            if happened.is_empty() {
+                self.happened.remove(key);
+            }
+        }
+    }
+
     /// Notes that it has happened.
     pub fn note(&mut self, key: K, now: Duration) {
         let happened = self.happened.entry(key).or_default();
@@ -85,6 +97,22 @@ mod tests {
             }
         }
         assert_eq!(window.check(&'b', at(10)), Ok(()));
+    }
+
+    #[test]
+    fn what_is_taken_back_has_not_happened() {
+        let mut window = SlidingWindow::new(2, at(10), 4);
+        window.note('a', at(0));
+        window.note('a', at(1));
+        window.take_back(&'a', at(1));
+        window.take_back(&'a', at(5));
+        window.take_back(&'b', at(0));
+        assert_eq!(window.check(&'a', at(2)), Ok(()));
+        window.note('a', at(2));
+        assert_eq!(window.check(&'a', at(2)), Err(at(8)));
+        window.take_back(&'a', at(0));
+        window.take_back(&'a', at(2));
+        assert!(window.happened.is_empty());
     }
 
     #[test]
