@@ -71,6 +71,7 @@ pub struct Store {
     path: Arc<PathBuf>,
     /// Leases that were taken back.
     lease_expiries: Arc<AtomicU64>,
+    relay_claims: rows::relay::claims::Claims,
     _in_use: Arc<InUse>,
 }
 
@@ -94,6 +95,7 @@ impl Store {
             readers,
             path,
             lease_expiries: Arc::default(),
+            relay_claims: rows::relay::claims::Claims::default(),
             _in_use: in_use,
         })
     }

@@ -184,6 +184,7 @@ impl Relay {
     /// Takes nothing new up any more, and lets no caller wait. The sockets are closed by who serves them.
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
+        self.store.relay_stop_claims();
         let waiting = lock(&self.waits).take_all();
         for waiter in waiting {
             waiter.end(Ended::Stopping);
@@ -263,12 +264,14 @@ impl Relay {
         plugin.close(Closing::rule(code));
     }
 
-    /// Sends a frame, if it may be sent now.
-    fn send(&self, plugin: &Plugin, frame: FromDaemon) {
+    /// Sends a frame, if it may be sent now; returns whether it may arrive.
+    fn send(&self, plugin: &Plugin, frame: FromDaemon) -> bool {
         let kind = frame.kind().as_str();
-        if plugin.send(&frame) {
+        let is_sent = plugin.send(&frame);
+        if is_sent {
             self.metrics.relay_frames.count([("direction", "out"), ("type", kind)]);
         }
+        is_sent
     }
 
     fn plugin(&self, held: Held) -> Option<Arc<Plugin>> {

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use super::Relay;
 use super::refusal::{no_such_invocation, refusal, refused};
@@ -49,13 +50,17 @@ impl Relay {
         peer: Option<IpAddr>,
         code: &str,
     ) -> Result<PairingClaim, RelayRefusal> {
-        self.check_codes(who.subject, peer)?;
-        let claimed = match code.parse::<Code>() {
-            Ok(code) => self.store.relay_claim_pairing(code.digest(), who.subject, who.client)?,
-            Err(_) => None,
+        // Counted before it is looked at: guesses that come at once are as many as those that come one by one.
+        let at = self.note_guess(who.subject, peer)?;
+        let looked_up = match code.parse::<Code>() {
+            Ok(code) => self.store.relay_claim_pairing(code.digest(), who.subject, who.client),
+            Err(_) => Ok(None),
         };
-        let Some(claimed) = claimed else {
-            self.note_wrong_code(who.subject, peer);
+        if !matches!(looked_up, Ok(None)) {
+            self.take_guess_back(who.subject, peer, at);
+        }
+        let Some(claimed) = looked_up? else {
+            self.metrics.relay_pairings.count([("outcome", "wrong_code")]);
             let message = "no plugin shows that code now: it is wrong, was used, or has expired; \
                            read it again from the plugin";
             return Err(refusal("not_found", message));
@@ -66,16 +71,21 @@ impl Relay {
         Ok(PairingClaim { pairing: id, tool: Cow::Borrowed(tool.as_str()), file, expires_at })
     }
 
-    fn check_codes(&self, subject: &str, peer: Option<IpAddr>) -> Result<(), RelayRefusal> {
+    /// Counts a code as a wrong one, if another wrong one may come. Returns when.
+    fn note_guess(&self, subject: &str, peer: Option<IpAddr>) -> Result<Duration, RelayRefusal> {
         let (mut limits, now) = (lock(&self.limits), self.clock.monotonic());
         let of_peer = peer.map_or(Ok(()), |peer| limits.wrong_of_peer.check(&peer, now));
-        let checked = limits
-            .wrong_of_subject
-            .check(&subject.to_owned(), now)
-            .and(of_peer)
-            .and(limits.wrong_in_all.check(&(), now));
+        let of_subject = limits.wrong_of_subject.check(&subject.to_owned(), now);
+        let checked = of_subject.and(of_peer).and(limits.wrong_in_all.check(&(), now));
+        if checked.is_ok() {
+            limits.wrong_of_subject.note(subject.to_owned(), now);
+            if let Some(peer) = peer {
+                limits.wrong_of_peer.note(peer, now);
+            }
+            limits.wrong_in_all.note((), now);
+        }
         drop(limits);
-        checked.map_err(|wait| {
+        checked.map(|()| now).map_err(|wait| {
             self.refused("too_many_codes");
             let message = "too many wrong codes; wait before the next one";
             RelayRefusal {
@@ -85,15 +95,14 @@ impl Relay {
         })
     }
 
-    fn note_wrong_code(&self, subject: &str, peer: Option<IpAddr>) {
-        let (mut limits, now) = (lock(&self.limits), self.clock.monotonic());
-        limits.wrong_of_subject.note(subject.to_owned(), now);
+    /// The code that was counted at an instant was right, or was not looked at.
+    fn take_guess_back(&self, subject: &str, peer: Option<IpAddr>, at: Duration) {
+        let mut limits = lock(&self.limits);
+        limits.wrong_of_subject.take_back(&subject.to_owned(), at);
         if let Some(peer) = peer {
-            limits.wrong_of_peer.note(peer, now);
+            limits.wrong_of_peer.take_back(&peer, at);
         }
-        limits.wrong_in_all.note((), now);
-        drop(limits);
-        self.metrics.relay_pairings.count([("outcome", "wrong_code")]);
+        limits.wrong_in_all.take_back(&(), at);
     }
 
     /// Proposes steps, which are shown and decided together. Without a session, it is the only connected one. The same
@@ -285,10 +294,12 @@ impl Relay {
     }
 
     fn view(&self, found: OwnInvocation) -> Invocation {
-        let kept = lock(&self.results).get(found.id);
-        let (value, kept_file) = kept.unzip();
-        let open = || self.plugin_of(found.session).and_then(|(_, plugin)| plugin.file());
-        let file = kept_file.or_else(|| open().map(|(file, _)| file));
+        let kept = lock(&self.results).get(found.id).filter(|_| found.state == State::Succeeded);
+        let value = kept.as_ref().and_then(|kept| kept.value());
+        // Of what has ended, only a value that is kept says in which file: another one may be open by now.
+        let is_open = !found.state.is_terminal();
+        let open = || self.plugin_of(found.session).filter(|_| is_open)?.1.file();
+        let file = kept.map_or_else(|| open().map(|(file, _)| file), |kept| Some(kept.file()));
         Invocation {
             invocation: found.id,
             proposal: found.proposal,

@@ -15,8 +15,8 @@ use crate::relay::frame::{Claimed, Close, Confirm, FromDaemon, Hello, Line, Pair
 use crate::relay::proof::{confirm_text, is_signed};
 use crate::runtime::mutex::lock;
 use crate::store::relay::{
-    Arrival, Arrived, Begins, ClaimedPairing, Device, Held, NewPairing, Opened, Paired,
-    PairingAnswer, Point,
+    Arrival, Arrived, Begins, ClaimedPairing, Device, Held, NewPairing, Paired, PairingAnswer,
+    Point,
 };
 
 /// Who asks for another file of a device that is paired already.
@@ -80,7 +80,10 @@ impl Connection {
         });
         let arrival = Arrival { device: device.id, session, lane, page, journal };
         match self.relay.store.relay_arrive(arrival)? {
-            Arrived::Ready(opened) => self.ready(opened),
+            Arrived::Ready(opened) => {
+                self.relay.make_ready(&self.plugin, opened);
+                Ok(())
+            }
             Arrived::Ask => self.ask_for_file(hello.tool, key, device, None),
             Arrived::Close(code) => {
                 self.relay.refused(code.as_str());
@@ -141,25 +144,14 @@ impl Connection {
         match self.relay.store.relay_answer_pairing(answer)? {
             Paired::Ready(opened) => {
                 self.relay.metrics.relay_pairings.count([("outcome", "confirmed")]);
-                self.ready(opened)
+                self.relay.make_ready(&self.plugin, opened);
+                Ok(())
             }
             Paired::Close(code) => {
                 self.relay.metrics.relay_pairings.count([("outcome", code.as_str())]);
                 Err(Closing::rule(code))
             }
         }
-    }
-
-    /// The session works from now on.
-    fn ready(&self, opened: Opened) -> Step {
-        let key = self.greeting()?.hello.key.point().ok_or(Close::Refused)?;
-        let device = self.relay.store.relay_device(&key)?.ok_or(Close::Refused)?;
-        self.plugin.with(|state| {
-            state.device = Some(device.id);
-            state.subject = Some(opened.subject.clone());
-        });
-        self.relay.make_ready(&self.plugin, opened);
-        Ok(())
     }
 
     fn take_place_of(&self, subject: &str) -> Step {

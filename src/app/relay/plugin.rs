@@ -24,7 +24,7 @@ const GREETING: Duration = Duration::from_secs(5);
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 /// So many pings that were not answered suspend a session.
 const MISSED_MAX: u32 = 2;
-/// Cards that a socket remembers, the newest ones: far more than can wait for a person.
+/// Cards that a socket remembers, those that wait and the newest of the others: far more than can wait for a person.
 const CARDS_MAX: usize = 64;
 
 /// The way to a plugin.
@@ -209,7 +209,8 @@ impl Plugin {
             return false;
         }
         if cards.len() == CARDS_MAX {
-            cards.pop_front();
+            // One that waits for a person may be older than many reads that needed none.
+            cards.remove(cards.iter().position(|card| !card.is_open).unwrap_or_default());
         }
         cards.push_back(Card { proposal, digests, is_open: true });
         true
@@ -272,6 +273,16 @@ impl Plugin {
         } else {
             Look::Ping(pings.number)
         }
+    }
+
+    /// Says whether the page is thought not to answer.
+    pub(super) fn is_suspended(&self) -> bool {
+        lock(&self.state).pings.is_suspended
+    }
+
+    /// Notes that the store does not know yet that the page does not answer: the next ping looks at it anew.
+    pub(super) fn not_suspended(&self) {
+        lock(&self.state).pings.is_suspended = false;
     }
 
     /// Notes an answer to a ping; returns whether the page was thought not to answer.

@@ -8,6 +8,7 @@ use super::Relay;
 use super::connection::{Connection, Step, not_done};
 use super::pairing::account;
 use super::plugin::{Closing, Plugin};
+use super::results::Kept;
 use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, InvocationId};
 use crate::domain::relay::allowance::Length;
@@ -29,10 +30,13 @@ use crate::store::relay::{
 impl Relay {
     /// A socket holds a session from now on.
     pub(super) fn make_ready(&self, plugin: &Arc<Plugin>, opened: Opened) {
-        let Opened { session, epoch, subject, effects } = opened;
+        let Opened { session, device, epoch, subject, effects } = opened;
         let held = Held { session, epoch };
+        // The store says that the session is connected, so from here on the end of the socket must end that.
         plugin.with(|state| {
             state.held = Some(held);
+            state.device = Some(device);
+            state.subject = Some(subject.clone());
             state.pairing = None;
         });
         // Before the cards that wait are looked for: what is proposed from now on finds the socket.
@@ -50,7 +54,9 @@ impl Relay {
         match self.store.relay_waiting(held) {
             Ok(waiting) => {
                 for proposal in open {
-                    if waiting.iter().all(|it| it.id != proposal) {
+                    // One that was decided about meanwhile does not wait either, and stays.
+                    let is_open = || plugin.open_cards().contains(&proposal);
+                    if waiting.iter().all(|it| it.id != proposal) && is_open() {
                         self.tell(plugin, Tell::Withdraw(proposal, Withdrawal::Cancelled));
                     }
                 }
@@ -71,8 +77,10 @@ impl Relay {
         });
         let (proposal, expires_at) = (waiting.id, waiting.expires_at);
         let (client, steps) = (Line::new(&waiting.client), steps.collect());
-        if plugin.note_card(proposal, digests) {
-            self.send(plugin, FromDaemon::Propose(Propose { proposal, client, expires_at, steps }));
+        let card = FromDaemon::Propose(Propose { proposal, client, expires_at, steps });
+        if plugin.note_card(proposal, digests) && !self.send(plugin, card) {
+            // Its time comes with the next `ready`, or a look a second later.
+            plugin.forget_card(proposal);
         }
     }
 }
@@ -207,19 +215,25 @@ impl Connection {
         };
         let value = result.value.unwrap_or_default();
         let report = report(&grant.action, result.outcome, &value, result.error.map(|it| it.code));
-        let effects = self.relay.store.relay_report(held, result.grant, report)?;
-        self.keep(grant.invocation, &value, &effects);
-        self.carry_out(effects)
+        // Before the commit, so that a value is there as soon as its invocation has succeeded.
+        let is_kept = report == Report::Succeeded && self.keep(grant.invocation, &value);
+        let reported = self.relay.store.relay_report(held, result.grant, report);
+        let has_succeeded = |effects: &Effects| {
+            let mut changed = effects.changed.iter();
+            changed.any(|it| it.invocation == grant.invocation && it.state == State::Succeeded)
+        };
+        if is_kept && !reported.as_ref().is_ok_and(has_succeeded) {
+            lock(&self.relay.results).forget(grant.invocation);
+        }
+        self.carry_out(reported?)
     }
 
-    /// Keeps what an invocation gave that has succeeded by this.
-    fn keep(&self, invocation: InvocationId, value: &Value, effects: &Effects) {
-        let changed = effects.changed.iter().find(|changed| changed.invocation == invocation);
-        if changed.is_some_and(|changed| changed.state == State::Succeeded) {
-            let file = self.plugin.file().map(|(file, _)| file).unwrap_or_default();
-            let now = self.relay.clock.monotonic();
-            lock(&self.relay.results).keep(invocation, value, file, now);
-        }
+    /// Keeps what an invocation gave, unless something is kept of it. Returns whether it is kept by this.
+    fn keep(&self, invocation: InvocationId, value: &Value) -> bool {
+        let subject = self.plugin.with(|state| state.subject.clone()).unwrap_or_default();
+        let file = self.plugin.file().map(|(file, _)| file).unwrap_or_default();
+        let (kept, now) = (Kept::new(subject, value, file), self.relay.clock.monotonic());
+        lock(&self.relay.results).keep(invocation, kept, now)
     }
 
     pub(super) fn pong(&self) -> Step {

@@ -1,6 +1,7 @@
 //! What invocations gave: in memory alone, for a while.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -11,60 +12,106 @@ use crate::domain::id::InvocationId;
 const KEPT: Duration = Duration::from_mins(10);
 /// Most bytes of all values.
 const BYTES_MAX: usize = 64 << 20;
+/// Counted for each value besides its text: what the tables hold of it.
+const OVERHEAD: usize = 512;
 
-/// The values that are kept, as text. It has no `Debug`, because they are what people draw and write.
+/// The values that are kept, as text. When there is no room, the oldest go of the subject whose values are the most, so
+/// that none takes the room of all others. It has no `Debug`, because values are what people draw and write.
 #[derive(Default)]
 pub(super) struct Results {
-    kept: HashMap<InvocationId, Kept>,
+    kept: HashMap<InvocationId, Arc<Kept>>,
+    owners: HashMap<String, Owner>,
+    bytes: usize,
+}
+
+/// The values of a subject.
+#[derive(Default)]
+struct Owner {
     /// The oldest first, with the instants at which they are forgotten.
     order: VecDeque<(InvocationId, Duration)>,
     bytes: usize,
 }
 
-struct Kept {
+/// What an invocation gave.
+pub(super) struct Kept {
+    subject: String,
     value: String,
     file: String,
 }
 
-impl Results {
-    /// Keeps what an invocation gave in a file. `now` is monotonic. The oldest values go when there is no room.
-    pub(super) fn keep(
-        &mut self,
-        invocation: InvocationId,
-        value: &Value,
-        file: String,
-        now: Duration,
-    ) {
-        let value = value.to_string();
-        self.bytes += value.len() + file.len();
-        if let Some(old) = self.kept.insert(invocation, Kept { value, file }) {
-            self.bytes -= old.value.len() + old.file.len();
-        } else {
-            self.order.push_back((invocation, now + KEPT));
-        }
-        while self.bytes > BYTES_MAX {
-            self.forget_oldest();
-        }
+impl Kept {
+    /// Returns what is kept for a subject of a value that a file gave.
+    pub(super) fn new(subject: String, value: &Value, file: String) -> Self {
+        Self { subject, value: value.to_string(), file }
     }
 
-    /// Returns what an invocation gave, and the name of the file.
-    pub(super) fn get(&self, invocation: InvocationId) -> Option<(Value, String)> {
-        let kept = self.kept.get(&invocation)?;
-        Some((serde_json::from_str(&kept.value).ok()?, kept.file.clone()))
+    /// Returns the value.
+    pub(super) fn value(&self) -> Option<Value> {
+        serde_json::from_str(&self.value).ok()
+    }
+
+    /// Returns the name of the file that gave it.
+    pub(super) fn file(&self) -> String {
+        self.file.clone()
+    }
+
+    const fn bytes(&self) -> usize {
+        OVERHEAD + self.subject.len() + self.value.len() + self.file.len()
+    }
+}
+
+impl Results {
+    /// Keeps what an invocation gave, unless something is kept of it; returns whether it is kept by this. `now` is
+    /// monotonic.
+    pub(super) fn keep(&mut self, invocation: InvocationId, kept: Kept, now: Duration) -> bool {
+        if self.kept.contains_key(&invocation) {
+            return false;
+        }
+        let bytes = kept.bytes();
+        let owner = self.owners.entry(kept.subject.clone()).or_default();
+        owner.order.push_back((invocation, now + KEPT));
+        owner.bytes += bytes;
+        self.bytes += bytes;
+        self.kept.insert(invocation, Arc::new(kept));
+        while self.bytes > BYTES_MAX && self.forget_oldest_of_greatest() {}
+        true
+    }
+
+    /// Returns what an invocation gave.
+    pub(super) fn get(&self, invocation: InvocationId) -> Option<Arc<Kept>> {
+        self.kept.get(&invocation).map(Arc::clone)
+    }
+
+    /// Forgets what an invocation gave.
+    pub(super) fn forget(&mut self, invocation: InvocationId) {
+        let Some(kept) = self.kept.remove(&invocation) else { return };
+        self.bytes -= kept.bytes();
+        let Some(owner) = self.owners.get_mut(&kept.subject) else { return };
+        owner.bytes -= kept.bytes();
+        // What is forgotten is the oldest, or was kept just now.
+        if owner.order.front().is_some_and(|(oldest, _)| *oldest == invocation) {
+            owner.order.pop_front();
+        } else if let Some(place) = owner.order.iter().rposition(|(it, _)| *it == invocation) {
+            owner.order.remove(place);
+        }
+        if owner.order.is_empty() {
+            self.owners.remove(&kept.subject);
+        }
     }
 
     /// Forgets what was kept long enough.
     pub(super) fn sweep(&mut self, now: Duration) {
-        while self.order.front().is_some_and(|(_, until)| *until <= now) {
-            self.forget_oldest();
+        let is_over = |(_, until): &&(InvocationId, Duration)| *until <= now;
+        let over = self.owners.values().flat_map(|owner| owner.order.iter().take_while(is_over));
+        for invocation in over.map(|(invocation, _)| *invocation).collect::<Vec<_>>() {
+            self.forget(invocation);
         }
     }
 
-    fn forget_oldest(&mut self) {
-        let Some((oldest, _)) = self.order.pop_front() else { return };
-        if let Some(kept) = self.kept.remove(&oldest) {
-            self.bytes -= kept.value.len() + kept.file.len();
-        }
+    fn forget_oldest_of_greatest(&mut self) -> bool {
+        let greatest = self.owners.values().max_by_key(|owner| owner.bytes);
+        let oldest = greatest.and_then(|owner| owner.order.front()).map(|(oldest, _)| *oldest);
+        oldest.map(|oldest| self.forget(oldest)).is_some()
     }
 }
 
@@ -79,15 +126,22 @@ mod tests {
         Uuid::from_u128(number).into()
     }
 
+    fn kept(subject: &str, value: &Value) -> Kept {
+        Kept::new(subject.to_owned(), value, "Login".to_owned())
+    }
+
     #[test]
     fn a_value_is_kept_for_ten_minutes_and_no_longer() {
         let mut results = Results::default();
-        results.keep(id(1), &json!({"node": "1:2"}), "Login".to_owned(), Duration::ZERO);
+        let value = json!({"node": "1:2"});
+        assert!(results.keep(id(1), kept("ada", &value), Duration::ZERO));
+        assert!(!results.keep(id(1), kept("ada", &json!(2)), Duration::ZERO));
         results.sweep(KEPT - Duration::from_secs(1));
-        assert_eq!(results.get(id(1)), Some((json!({"node": "1:2"}), "Login".to_owned())));
+        let found = results.get(id(1)).unwrap();
+        assert_eq!((found.value(), found.file()), (Some(value), "Login".to_owned()));
         results.sweep(KEPT);
-        assert_eq!(results.get(id(1)), None);
-        assert_eq!(results.bytes, 0);
+        assert!(results.get(id(1)).is_none());
+        assert!(results.bytes == 0 && results.owners.is_empty());
     }
 
     #[test]
@@ -95,10 +149,38 @@ mod tests {
         let mut results = Results::default();
         let large = Value::from("x".repeat(20 << 20));
         for number in 0..5 {
-            results.keep(id(number), &large, String::new(), Duration::ZERO);
+            results.keep(id(number), kept("ada", &large), Duration::ZERO);
             assert!(results.bytes <= BYTES_MAX);
         }
         let kept: Vec<u128> = (0..5).filter(|it| results.get(id(*it)).is_some()).collect();
         assert_eq!(kept, [2, 3, 4]);
+    }
+
+    #[test]
+    fn the_room_of_others_is_theirs() {
+        let mut results = Results::default();
+        results.keep(id(1), kept("ada", &Value::from("x".repeat(10 << 20))), Duration::ZERO);
+        for number in 2..20 {
+            let large = Value::from("x".repeat(20 << 20));
+            results.keep(id(number), kept("eve", &large), Duration::ZERO);
+            assert!(results.bytes <= BYTES_MAX);
+        }
+        assert!(results.get(id(1)).is_some());
+        results.forget(id(19));
+        results.forget(id(19));
+        results.forget(id(1));
+        let left: usize = results.kept.values().map(|it| it.bytes()).sum();
+        let of_owners: usize = results.owners.values().map(|it| it.bytes).sum();
+        assert_eq!((results.bytes, of_owners), (left, left));
+        assert!(!results.owners.contains_key("ada"));
+    }
+
+    #[test]
+    fn many_small_values_are_counted_with_what_holds_them() {
+        let mut results = Results::default();
+        for number in 0..200_000 {
+            results.keep(id(number), kept("ada", &Value::Null), Duration::ZERO);
+        }
+        assert!(results.kept.len() <= BYTES_MAX / OVERHEAD, "{}", results.kept.len());
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::relay::{CloseCode, session};
 use crate::relay::frame::Close;
 use crate::runtime::mutex::lock;
 use crate::store::Error;
+use crate::store::relay::Held;
 
 /// Batches of what is over that one look takes up.
 const BATCHES_MAX: usize = 10;
@@ -33,7 +34,9 @@ impl Relay {
         for plugin in sockets {
             match plugin.look(now, wall) {
                 Look::Nothing => {}
-                Look::Ping(number) => self.send(&plugin, ping(number)),
+                Look::Ping(number) => {
+                    self.send(&plugin, ping(number));
+                }
                 Look::Missed(number) => {
                     self.send(&plugin, ping(number));
                     self.suspend(&plugin);
@@ -54,7 +57,20 @@ impl Relay {
         let Some(held) = plugin.with(|state| state.held) else { return };
         match self.store.relay_session_event(held, session::Event::PongsMissed) {
             Ok(effects) => self.carry_out(effects),
-            Err(error) => not_done(&error),
+            Err(error) => {
+                plugin.not_suspended();
+                return not_done(&error);
+            }
+        }
+        if !plugin.is_suspended() {
+            // Its answer came meanwhile, and may have been noted before.
+            match self.store.relay_session_event(held, session::Event::PongAgain) {
+                Ok(effects) => self.carry_out(effects),
+                Err(error) => {
+                    not_done(&error);
+                    plugin.close(Closing::TRY_LATER);
+                }
+            }
         }
     }
 
@@ -86,7 +102,7 @@ impl Relay {
         let found: HashMap<_, _> = found.map(|it| (it.held.session, it)).collect();
         for (held, plugin) in own {
             match found.get(&held.session) {
-                None => plugin.close(Closing::rule(CloseCode::Revoked)),
+                None => plugin.close(self.why_not_held(held)?),
                 Some(session) if session.held.epoch > held.epoch => {
                     plugin.close(Closing::rule(CloseCode::TakenOver));
                 }
@@ -99,5 +115,16 @@ impl Relay {
             }
         }
         Ok(())
+    }
+
+    /// Returns how a socket is closed whose session is held by none, as far as the store knows.
+    fn why_not_held(&self, held: Held) -> Result<Closing, Error> {
+        let found = self.store.relay_show_session(held.session)?;
+        let ended = session::State::Ended.as_str();
+        Ok(match found.filter(|session| session.state != ended) {
+            None => Closing::rule(CloseCode::Revoked),
+            Some(session) if session.epoch > held.epoch => Closing::rule(CloseCode::TakenOver),
+            Some(_) => Closing::TRY_LATER,
+        })
     }
 }

@@ -66,6 +66,8 @@ pub enum Arrived {
 pub struct Opened {
     /// The session.
     pub session: RelaySessionId,
+    /// Its device.
+    pub device: DeviceId,
     /// Its epoch, at least 1.
     pub epoch: u32,
     /// Whose it is.

@@ -1,5 +1,8 @@
 //! Claims: a process takes the grant whose turn has come, for the page whose socket it holds.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::domain::relay::Reason;
 use crate::domain::relay::grant::Claim;
 use crate::domain::relay::invocation::{self, Event};
@@ -11,33 +14,51 @@ use crate::store::rows::relay::{grants, steps};
 use crate::store::sql::Tx;
 use crate::store::types::relay::{Effects, Held};
 
-/// Claims the grant of a session whose turn came first, if it can be claimed. One is enough: a session has at most one
-/// in flight. Returns why not, where the rules say so.
-pub(in crate::store) fn claim_due(
-    tx: &mut Tx<'_>,
-    session: &Session,
-    held: Held,
-    effects: &mut Effects,
-) -> Result<Option<Reason>, Error> {
-    let Some(mut step) = steps::due(tx, session.id, tx.now)? else { return Ok(None) };
-    let Some(grant) = step.grant else { return Ok(None) };
-    let (is_session_free, is_lane_free) = grants::are_free(tx, session.id, grant.lane)?;
-    let claim = Claim {
-        grant: grant.state,
-        expires_at: grant.expires_at,
-        session: session.state,
-        epoch: session.epoch,
-        held_epoch: held.epoch,
-        is_session_free,
-        is_lane_free,
-    };
-    let outcome = invocation::decide(&step.facts(session), &Event::Claim(claim), tx.now);
-    if outcome.to.is_none() {
-        return Ok(outcome.reason);
+/// Whether this process still claims. Asked within the transaction, so that nothing is claimed by one that begins after
+/// the stop, whichever verb it belongs to.
+#[derive(Clone, Default)]
+pub(in crate::store) struct Claims {
+    are_stopped: Arc<AtomicBool>,
+}
+
+impl Claims {
+    /// Claims nothing from now on.
+    pub(in crate::store) fn stop(&self) {
+        self.are_stopped.store(true, Ordering::Relaxed);
     }
-    if grants::claim(tx, held, grant.id, &step)? {
-        let scene = Scene::new(session, Account::default());
-        invocations::apply(tx, &scene, &mut step, &outcome, effects)?;
+
+    /// Claims the grant of a session whose turn came first, if it can be claimed. One is enough: a session has at most one
+    /// in flight. Returns why not, where the rules say so.
+    pub(in crate::store) fn claim_due(
+        &self,
+        tx: &mut Tx<'_>,
+        session: &Session,
+        held: Held,
+        effects: &mut Effects,
+    ) -> Result<Option<Reason>, Error> {
+        if self.are_stopped.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let Some(mut step) = steps::due(tx, session.id, tx.now)? else { return Ok(None) };
+        let Some(grant) = step.grant else { return Ok(None) };
+        let (is_session_free, is_lane_free) = grants::are_free(tx, session.id, grant.lane)?;
+        let claim = Claim {
+            grant: grant.state,
+            expires_at: grant.expires_at,
+            session: session.state,
+            epoch: session.epoch,
+            held_epoch: held.epoch,
+            is_session_free,
+            is_lane_free,
+        };
+        let outcome = invocation::decide(&step.facts(session), &Event::Claim(claim), tx.now);
+        if outcome.to.is_none() {
+            return Ok(outcome.reason);
+        }
+        if grants::claim(tx, held, grant.id, &step)? {
+            let scene = Scene::new(session, Account::default());
+            invocations::apply(tx, &scene, &mut step, &outcome, effects)?;
+        }
+        Ok(None)
     }
-    Ok(None)
 }

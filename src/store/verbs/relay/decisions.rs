@@ -11,7 +11,7 @@ use crate::store::error::Error;
 use crate::store::rows::relay::audit::Account;
 use crate::store::rows::relay::invocations::{self, Decided, Scene};
 use crate::store::rows::relay::sessions::Session;
-use crate::store::rows::relay::{claims, sessions, steps};
+use crate::store::rows::relay::{sessions, steps};
 use crate::store::sql::{Tx, params};
 use crate::store::types::relay::{Effects, Held, SignedVerdict, Tell, Verdict};
 
@@ -50,12 +50,13 @@ impl Store {
         verdict: SignedVerdict,
         grant_time: Duration,
     ) -> Result<Effects, Error> {
+        let claims = self.relay_claims.clone();
         self.write(move |tx| {
             let mut effects = Effects::default();
             let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
             take_in(tx, &session, &verdict, grant_time, &mut effects)?;
             if !effects.changed.is_empty() {
-                claims::claim_due(tx, &session, held, &mut effects)?;
+                claims.claim_due(tx, &session, held, &mut effects)?;
             }
             Ok(effects)
         })

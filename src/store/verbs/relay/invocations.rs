@@ -8,7 +8,7 @@ use crate::store::error::Error;
 use crate::store::rows::relay::audit::Account;
 use crate::store::rows::relay::invocations::{self, Scene};
 use crate::store::rows::relay::steps::Step;
-use crate::store::rows::relay::{claims, sessions, steps};
+use crate::store::rows::relay::{sessions, steps};
 use crate::store::sql::{Row, Tx, params};
 use crate::store::types::relay::{Effects, GrantFor, Held, OwnInvocation, Tell};
 
@@ -45,6 +45,7 @@ impl Store {
         grant: GrantId,
         report: Report,
     ) -> Result<Effects, Error> {
+        let claims = self.relay_claims.clone();
         self.write(move |tx| {
             let mut effects = Effects::default();
             let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
@@ -54,7 +55,7 @@ impl Store {
                     let scene = Scene::new(&session, Account::default());
                     invocations::happens(tx, &scene, step, Event::Result(report), &mut effects)?;
                     if !effects.changed.is_empty() {
-                        claims::claim_due(tx, &session, held, &mut effects)?;
+                        claims.claim_due(tx, &session, held, &mut effects)?;
                     }
                 }
             }
@@ -62,15 +63,22 @@ impl Store {
         })
     }
 
+    /// Claims nothing from now on, whichever verb is asked: the process stops, and what it would have carried out could not
+    /// be told any more. What runs is settled as ever.
+    pub fn relay_stop_claims(&self) {
+        self.relay_claims.stop();
+    }
+
     /// Claims what waits in a session, if its turn has come and nothing else is in flight.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn relay_claim_due(&self, held: Held) -> Result<Effects, Error> {
+        let claims = self.relay_claims.clone();
         self.write(move |tx| {
             let mut effects = Effects::default();
             if let Some(session) = sessions::held(tx, held)? {
-                effects.unchanged = claims::claim_due(tx, &session, held, &mut effects)?;
+                effects.unchanged = claims.claim_due(tx, &session, held, &mut effects)?;
             }
             Ok(effects)
         })

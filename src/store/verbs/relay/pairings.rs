@@ -222,5 +222,6 @@ fn change_file(
 }
 
 fn opened(session: Session, effects: Effects) -> Opened {
-    Opened { session: session.id, epoch: session.epoch, subject: session.subject, effects }
+    let Session { id: session, device, epoch, subject, .. } = session;
+    Opened { session, device, epoch, subject, effects }
 }

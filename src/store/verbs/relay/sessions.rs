@@ -7,9 +7,10 @@ use crate::domain::time::Timestamp;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::Account;
+use crate::store::rows::relay::claims::Claims;
 use crate::store::rows::relay::session_events::{self, Returning};
 use crate::store::rows::relay::sessions::Session;
-use crate::store::rows::relay::{claims, devices, sessions};
+use crate::store::rows::relay::{devices, sessions};
 use crate::store::sql::{Row, Tx, params};
 use crate::store::types::relay::{
     Arrival, Arrived, Effects, Held, HeldSession, Opened, OwnSession, Tell,
@@ -34,7 +35,8 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn relay_session_event(&self, held: Held, event: Event) -> Result<Effects, Error> {
-        self.write(move |tx| happens(tx, held, event))
+        let claims = self.relay_claims.clone();
+        self.write(move |tx| happens(tx, &claims, held, event))
     }
 
     /// Ends a session at the request of the operator `by`. Returns `None` if there is no such session, and no effects if
@@ -128,8 +130,8 @@ fn arrive(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Arrived, Error> {
     if let Some(code) = session_events::returns(tx, &mut session, returning, &mut effects)? {
         return Ok(Arrived::Close(code));
     }
-    let Session { id: session, epoch, subject, .. } = session;
-    Ok(Arrived::Ready(Opened { session, epoch, subject, effects }))
+    let Session { id: session, device, epoch, subject, .. } = session;
+    Ok(Arrived::Ready(Opened { session, device, epoch, subject, effects }))
 }
 
 /// Which session a page may take up.
@@ -155,7 +157,7 @@ fn find(tx: &Tx<'_>, arrival: &Arrival) -> Result<Found, Error> {
     })
 }
 
-fn happens(tx: &mut Tx<'_>, held: Held, event: Event) -> Result<Effects, Error> {
+fn happens(tx: &mut Tx<'_>, claims: &Claims, held: Held, event: Event) -> Result<Effects, Error> {
     let mut effects = Effects::default();
     let Some(mut session) = sessions::held(tx, held)? else { return Ok(effects) };
     let account = match event {
@@ -168,7 +170,7 @@ fn happens(tx: &mut Tx<'_>, held: Held, event: Event) -> Result<Effects, Error> 
     let closed = session_events::happens(tx, &mut session, event, &account, &mut effects)?;
     effects.tell.extend(closed.map(|code| (held, Tell::Close(code))));
     if event == Event::PongAgain {
-        claims::claim_due(tx, &session, held, &mut effects)?;
+        claims.claim_due(tx, &session, held, &mut effects)?;
     }
     Ok(effects)
 }
