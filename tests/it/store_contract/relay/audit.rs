@@ -162,12 +162,21 @@ fn a_broken_chain_is_found() {
 fn the_hash_of_an_event_is_that_of_its_canonical_form() {
     let room = Room::new(open_store);
     room.relay.pair(1, "ann", 1);
-    let event = &events(&room)[0];
+    let log = events(&room);
+    let [first, second] = log.as_slice() else { panic!("{log:?}") };
+    let device = first.device.unwrap();
     let text = format!(
         "{{\"client\":\"agent\",\"createdAt\":\"2026-11-21T09:00:00.000000Z\",\"decidedBy\":\"person\",\
-         \"device\":\"{}\",\"event\":\"relay.device_paired\",\"seq\":1,\"subject\":\"ann\"}}",
-        event.device.unwrap()
+         \"device\":\"{device}\",\"event\":\"relay.device_paired\",\"seq\":1,\"subject\":\"ann\"}}"
     );
     let hashed = [[0; 32].as_slice(), text.as_bytes()].concat();
-    assert_eq!(event.hash, svc::crypto::sha256::of(&hashed), "{text}");
+    assert_eq!(first.hash, svc::crypto::sha256::of(&hashed), "{text}");
+    let text = format!(
+        "{{\"createdAt\":\"2026-11-21T09:00:00.000000Z\",\"decidedBy\":\"person\",\
+         \"device\":\"{device}\",\"epoch\":1,\"event\":\"relay.session_opened\",\"seq\":2,\
+         \"session\":\"{}\",\"subject\":\"ann\"}}",
+        second.session.unwrap()
+    );
+    let hashed = [first.hash.as_bytes(), text.as_bytes()].concat();
+    assert_eq!(second.hash, svc::crypto::sha256::of(&hashed), "{text}");
 }

@@ -3,7 +3,7 @@
 use svc::domain::relay::allowance::Length;
 use svc::domain::relay::invocation::{Report, State, Withdrawal};
 use svc::domain::relay::session::{self, Event};
-use svc::domain::relay::{CloseCode, DecidedBy, Effect};
+use svc::domain::relay::{CloseCode, DecidedBy, Effect, Reason};
 use svc::store::relay::{Arrival, Arrived, Effects, Held, NewAllowance, Tell};
 
 use super::super::Open;
@@ -14,6 +14,7 @@ pub(super) fn exercise(open: Open) {
     finds_the_session_of_a_page(open);
     lets_a_stale_holder_change_nothing(open);
     tells_how_a_socket_stands(open);
+    tells_a_page_nothing_that_does_not_answer(open);
     ends_what_hangs_on_a_socket(open);
     ends_sessions(open);
     ends_what_was_proposed_in_another_file(open);
@@ -98,6 +99,21 @@ fn tells_how_a_socket_stands(open: Open) {
     assert_eq!(state(), session::State::Away, "it has no socket");
     relay.returns(&mut ann, &[]);
     assert_eq!((state(), ann.held.epoch), (session::State::Connected, 2));
+}
+
+fn tells_a_page_nothing_that_does_not_answer(open: Open) {
+    let Room { relay, .. } = &Room::new(open);
+    let store = &relay.store;
+    let (ann, anns_other) = (relay.pair(1, "ann", 1), relay.pair(2, "ann", 1));
+    let (_, running) = relay.run(&ann, Effect::Write, 1);
+    let (proposal, _) = relay.propose(&anns_other, &[Effect::Write], 1);
+    assert_eq!(executed(&relay.approve(&anns_other, proposal)), None, "the lane is taken");
+    store.relay_session_event(anns_other.held, Event::PongsMissed).unwrap();
+    store.relay_report(ann.held, running, Report::Succeeded).unwrap();
+    let refused = store.relay_claim_due(anns_other.held).unwrap();
+    assert_eq!((refused.unchanged, refused.changed), (Some(Reason::NotConnected), vec![]));
+    let effects = store.relay_session_event(anns_other.held, Event::PongAgain).unwrap();
+    assert!(executed(&effects).is_some(), "it answers again");
 }
 
 fn ends_what_hangs_on_a_socket(open: Open) {
