@@ -6,6 +6,7 @@
     reason = "a helper of a test fails like the test it helps"
 )]
 
+mod operator;
 mod world;
 
 mod away;
