@@ -208,12 +208,11 @@ impl Exchange {
     /// Waits until an answer is handed in. No thread waits with it.
     async fn wait(&self, late: Late<Response>) -> Result<Response, Refusal> {
         let Late { answer, permit } = late;
-        let response = tokio::select! {
-            answer = timeout(self.limits.late_timeout, answer) => match answer {
-                Ok(answer) => answer.map_err(|_dropped| Refusal::Internal),
-                Err(_elapsed) => Err(Refusal::Overloaded),
-            },
-            _grace = self.stopping.wait() => Err(Refusal::Overloaded),
+        // Who waits for a person is told at the stop how the call stands, and must hear it.
+        let in_time = self.stopping.or_stopped(timeout(self.limits.late_timeout, answer)).await;
+        let response = match in_time {
+            Some(Ok(answer)) => answer.map_err(|_dropped| Refusal::Internal),
+            Some(Err(_)) | None => Err(Refusal::Overloaded),
         };
         drop(permit);
         response

@@ -29,11 +29,40 @@ impl Stopping {
         stopping.wait_for(Option::is_some).await.ok().and_then(|grace| *grace).unwrap_or_default()
     }
 
+    /// Waits for `work`, or returns `None` once the stop has begun. What is complete by then is returned all the same.
+    pub(super) async fn or_stopped<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            // In this order: of two that are complete, any would be taken.
+            biased;
+            done = work => Some(done),
+            _grace = self.wait() => None,
+        }
+    }
+
     /// Returns what completes once the stop has begun.
     pub(super) fn stopped(&self) -> Stopped {
         let stopping = self.clone();
         Box::pin(async move {
             stopping.wait().await;
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future;
+
+    use super::*;
+
+    #[test]
+    fn what_is_complete_is_returned_although_the_stop_has_begun() {
+        let (stop, stopping) = Stopping::channel();
+        stop.send(Some(Duration::ZERO)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for _ in 0..100 {
+            let done = stopping.or_stopped(future::ready("answer"));
+            assert_eq!(runtime.block_on(done), Some("answer"));
+        }
+        assert_eq!(runtime.block_on(stopping.or_stopped(future::pending::<()>())), None);
     }
 }
