@@ -15,6 +15,7 @@ mod limits;
 mod modern;
 mod properties;
 mod relay_input;
+mod relay_isolation;
 mod relay_outcomes;
 mod relay_site;
 mod relay_task_streams;
@@ -56,7 +57,7 @@ pub(crate) fn initialize(version: &str) -> Value {
 }
 
 /// Returns parameters with the modern envelope.
-fn enveloped(mut params: Value, capabilities: &Value) -> Value {
+pub(crate) fn enveloped(mut params: Value, capabilities: &Value) -> Value {
     params["_meta"][format!("{META}protocolVersion")] = MODERN.into();
     params["_meta"][format!("{META}clientCapabilities")] = capabilities.clone();
     params

@@ -38,14 +38,14 @@ fn world() -> (World, Vec<(String, String)>) {
 }
 
 /// A well-formed id that was never given out, made in the same millisecond as one that was.
-fn absent(random: &mut SeededRandom, like: &str) -> String {
+pub(crate) fn absent(random: &mut SeededRandom, like: &str) -> String {
     let mut bytes = *like.parse::<uuid::Uuid>().unwrap().as_bytes();
     random.fill(&mut bytes[9..]);
     uuid::Uuid::from_bytes(bytes).to_string()
 }
 
 /// Everything in the file that a question could change.
-fn footprint(world: &World) -> Vec<(String, i64, String)> {
+pub(crate) fn footprint(world: &World) -> Vec<(String, i64, String)> {
     let raw = open_raw(&world.database());
     let mut tables = raw
         .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -105,7 +105,7 @@ fn listed() -> (World, Vec<(&'static str, Vec<String>)>) {
     (world, lists)
 }
 
-fn median(times: &mut [Duration]) -> Duration {
+pub(crate) fn median(times: &mut [Duration]) -> Duration {
     times.sort();
     times[times.len() / 2]
 }

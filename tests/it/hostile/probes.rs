@@ -94,7 +94,7 @@ impl Held {
 }
 
 /// Checks that the daemon is the same process, and that none of its threads panicked.
-pub(super) fn assert_sound(daemon: &mut Daemon, after: &str) {
+pub(crate) fn assert_sound(daemon: &mut Daemon, after: &str) {
     assert!(daemon.is_running(), "after {after}: {}", daemon.log());
     assert!(!daemon.log().contains("panicked"), "after {after}: {}", daemon.log());
 }
