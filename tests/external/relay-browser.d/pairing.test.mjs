@@ -31,7 +31,7 @@ test("Ready is said after `ready`, and each step before it for what it is", asyn
     assert.equal(await tab.text("where"), "local on Web shop");
 });
 
-test("a click by a script confirms nobody, and who is refused has no file", async (t) => {
+test("a click by a script does not confirm, and a refusal pairs nothing", async (t) => {
     const room = await openRoom(t);
     const tab = await room.open();
     await tab.says("code");
