@@ -246,6 +246,7 @@ impl Relay {
                 FromDaemon::Withdraw(Withdraw { proposal, reason })
             }
             Tell::Execute { grant, invocation, arguments_sha256, effect } => {
+                plugin.note_running(grant);
                 let deadline_ms = u32::try_from(effect.deadline().as_millis()).unwrap_or(u32::MAX);
                 FromDaemon::Execute(crate::relay::frame::Execute {
                     grant,

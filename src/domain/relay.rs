@@ -158,6 +158,8 @@ impl Reason {
     pub fn from_plugin(word: &str) -> Self {
         match Self::from_word(word) {
             Some(reason @ (Self::NoSuchNode | Self::PageNotActive)) => reason,
+            // The person stopped what the plugin had just been told to do.
+            _ if word == "stopped" => Self::WithdrawnByPerson,
             _ => Self::PluginFailed,
         }
     }

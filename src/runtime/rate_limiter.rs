@@ -76,6 +76,13 @@ impl<K: Eq + Hash> RateLimiter<K> {
         Ok(())
     }
 
+    /// Takes back what was granted last: it was not used.
+    pub fn give_back(&mut self, key: &K) {
+        let interval = self.rate.interval;
+        let full_at = self.full_at.get_mut(key).unwrap_or(&mut self.shared_full_at);
+        *full_at = full_at.saturating_sub(interval);
+    }
+
     fn bucket(&mut self, key: K, now: Duration) -> &mut Duration {
         let is_room = self.full_at.len() < self.buckets_max || self.full_at.contains_key(&key);
         if !is_room && self.sweep_at <= now {
@@ -121,6 +128,19 @@ mod tests {
         ] {
             assert_eq!(limiter.take(who, millis(at)), wanted.map_err(millis), "{who} at {at}");
         }
+    }
+
+    #[test]
+    fn what_was_not_used_is_given_back() {
+        let mut limiter = RateLimiter::new(RATE, 8);
+        for _ in 0..100 {
+            limiter.take('a', millis(0)).unwrap();
+            limiter.give_back(&'a');
+        }
+        for _ in 0..3 {
+            limiter.take('a', millis(0)).unwrap();
+        }
+        assert_eq!(limiter.take('a', millis(0)), Err(millis(500)));
     }
 
     #[test]

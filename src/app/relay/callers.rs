@@ -146,8 +146,12 @@ impl Relay {
                 }
                 Ok(id)
             }
-            Proposed::Same(id) => Ok(id),
+            Proposed::Same(id) => {
+                self.give_back(who, &session, steps);
+                Ok(id)
+            }
             Proposed::Refused { why, waiting, rests_until } => {
+                self.give_back(who, &session, steps);
                 self.refused(why.as_str());
                 let rests = rests_until.map(|until| until.since(self.clock.now()).as_secs() + 1);
                 Err(RelayRefusal { retry_after_seconds: rests, ..refused(why, waiting) })
@@ -212,8 +216,7 @@ impl Relay {
         session: &OwnSession,
         steps: &[Checked],
     ) -> Result<(), RelayRefusal> {
-        let is_allowed = highest_effect(steps) == Some(Effect::Read)
-            && session.allowance_until.is_some_and(|until| self.clock.now() < until);
+        let is_allowed = self.is_allowed(session, steps);
         let (mut limits, now) = (lock(&self.limits), self.clock.monotonic());
         let taken = if is_allowed {
             limits.allowed_reads.take(session.id, now)
@@ -228,6 +231,23 @@ impl Relay {
             let retry_after_seconds = Some(wait.as_secs() + 1);
             RelayRefusal { retry_after_seconds, ..refusal("too_many_proposals", message) }
         })
+    }
+
+    /// Says whether an allowance covers all steps.
+    fn is_allowed(&self, session: &OwnSession, steps: &[Checked]) -> bool {
+        highest_effect(steps) == Some(Effect::Read)
+            && session.allowance_until.is_some_and(|until| self.clock.now() < until)
+    }
+
+    /// Takes back that something was proposed: it was the same call again, or nothing was kept.
+    fn give_back(&self, who: Who<'_>, session: &OwnSession, steps: &[Checked]) {
+        let is_allowed = self.is_allowed(session, steps);
+        let mut limits = lock(&self.limits);
+        if is_allowed {
+            limits.allowed_reads.give_back(&session.id);
+        } else {
+            limits.proposals.give_back(&(session.id, who.client.to_owned()));
+        }
     }
 
     /// Returns the steps of a proposal, in order.

@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::domain::digest::Digest;
-use crate::domain::id::{DeviceId, PairingId, ProposalId};
+use crate::domain::id::{DeviceId, GrantId, PairingId, ProposalId};
 use crate::domain::relay::CloseCode;
 use crate::domain::time::Timestamp;
 use crate::metrics::Counted;
 use crate::relay::conversation::{Conversation, Phase};
-use crate::relay::frame::{self, FromDaemon, Hello, Nonce, Ping};
+use crate::relay::frame::{self, File, FromDaemon, Hello, Nonce, Ping};
 use crate::runtime::keyed_semaphore::KeyedPermit;
 use crate::runtime::mutex::lock;
 use crate::runtime::rate_limiter::{Rate, RateLimiter};
@@ -97,6 +97,10 @@ pub(super) struct State {
     pub(super) pairing: Option<(PairingId, Timestamp)>,
     /// The session that it holds.
     pub(super) held: Option<Held>,
+    /// The file of that session: while a person is asked about another one, still the one before.
+    pub(super) file: Option<File>,
+    /// What it was told to carry out last, and the name of the file then.
+    running: Option<(GrantId, String)>,
     /// The cards that were sent, the oldest first.
     cards: VecDeque<Card>,
     pings: Pings,
@@ -165,6 +169,8 @@ impl Plugin {
             subject: None,
             pairing: None,
             held: None,
+            file: None,
+            running: None,
             cards: VecDeque::new(),
             pings: Pings::default(),
             permits,
@@ -292,10 +298,23 @@ impl Plugin {
         std::mem::take(&mut pings.is_suspended)
     }
 
-    /// Returns the name of the open file, and of its page.
+    /// Returns the name of the file that the socket is about, and of its page.
     pub(super) fn file(&self) -> Option<(String, String)> {
         let state = lock(&self.state);
-        state.hello.as_ref().map(|(hello, _)| (hello.file.name.clone(), hello.file.page.clone()))
+        let greeted = state.hello.as_ref().map(|(hello, _)| &hello.file);
+        state.file.as_ref().or(greeted).map(|file| (file.name.clone(), file.page.clone()))
+    }
+
+    /// Notes what the plugin is told to carry out, in the file that is open.
+    pub(super) fn note_running(&self, grant: GrantId) {
+        let file = self.file().map(|(file, _)| file).unwrap_or_default();
+        lock(&self.state).running = Some((grant, file));
+    }
+
+    /// Returns the name of the file in which a grant was to be carried out.
+    pub(super) fn file_of(&self, grant: GrantId) -> String {
+        let noted = lock(&self.state).running.clone().filter(|(running, _)| *running == grant);
+        noted.map(|(_, file)| file).or_else(|| Some(self.file()?.0)).unwrap_or_default()
     }
 }
 

@@ -10,7 +10,7 @@ use super::pairing::account;
 use super::plugin::{Closing, Plugin};
 use super::results::Kept;
 use crate::domain::digest::Digest;
-use crate::domain::id::{DeviceId, InvocationId};
+use crate::domain::id::{DeviceId, GrantId, InvocationId};
 use crate::domain::relay::allowance::Length;
 use crate::domain::relay::device;
 use crate::domain::relay::invocation::{Approval, Report, Signed, State, Withdrawal};
@@ -38,6 +38,7 @@ impl Relay {
             state.device = Some(device);
             state.subject = Some(subject.clone());
             state.pairing = None;
+            state.file = state.hello.as_ref().map(|(hello, _)| hello.file.clone());
         });
         // Before the cards that wait are looked for: what is proposed from now on finds the socket.
         lock(&self.ready).insert(held, Arc::clone(plugin));
@@ -123,6 +124,11 @@ impl Connection {
         let (before, tool, key) = hello.ok_or(Close::BadFrame)?;
         let is_other = before.key != file.key || (file.key.is_none() && before.name != file.name);
         if !is_other {
+            self.plugin.with(|state| {
+                if !state.is_asking() {
+                    state.file = Some(file);
+                }
+            });
             return Ok(());
         }
         // A person is being asked about another one: no answer could be told from one about that.
@@ -216,7 +222,8 @@ impl Connection {
         let value = result.value.unwrap_or_default();
         let report = report(&grant.action, result.outcome, &value, result.error.map(|it| it.code));
         // Before the commit, so that a value is there as soon as its invocation has succeeded.
-        let is_kept = report == Report::Succeeded && self.keep(grant.invocation, &value);
+        let is_kept =
+            report == Report::Succeeded && self.keep(result.grant, grant.invocation, &value);
         let reported = self.relay.store.relay_report(held, result.grant, report);
         let has_succeeded = |effects: &Effects| {
             let mut changed = effects.changed.iter();
@@ -229,9 +236,9 @@ impl Connection {
     }
 
     /// Keeps what an invocation gave, unless something is kept of it. Returns whether it is kept by this.
-    fn keep(&self, invocation: InvocationId, value: &Value) -> bool {
+    fn keep(&self, grant: GrantId, invocation: InvocationId, value: &Value) -> bool {
         let subject = self.plugin.with(|state| state.subject.clone()).unwrap_or_default();
-        let file = self.plugin.file().map(|(file, _)| file).unwrap_or_default();
+        let file = self.plugin.file_of(grant);
         let (kept, now) = (Kept::new(subject, value, file), self.relay.clock.monotonic());
         lock(&self.relay.results).keep(invocation, kept, now)
     }

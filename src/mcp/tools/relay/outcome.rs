@@ -182,6 +182,9 @@ fn after_failure(reason: Option<Reason>) -> &'static str {
             "What it returned is too large: ask for less, with a smaller depth, limit or scale."
         }
         Some(Reason::NotDelivered) => "The plugin never got it: propose it again.",
+        Some(Reason::WithdrawnByPerson) => {
+            "The person stopped it. Ask them what they want instead."
+        }
         _ => "The plugin could not do it: check the arguments, and propose again.",
     }
 }
