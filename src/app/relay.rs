@@ -1,8 +1,8 @@
 //! The relay: plugins on their sockets, callers with their proposals, and the store between them.
 //!
-//! What a plugin or a caller asks for is a verb of the store, where the rules decide. What is to be done after its
-//! commit comes back as [`Effects`], and [`Relay::carry_out`] tells the sockets and whoever waits. All of that may be
-//! lost with the process: a page that comes back is told again. No lock is held while the store is asked.
+//! Each request of a plugin or a caller is a verb of the store, where the rules decide. What is to be done after its
+//! commit is returned as [`Effects`], and [`Relay::carry_out`] tells the sockets and the waiting callers. Effects may
+//! be lost with the process: a page that comes back is told again. No lock is held during a call to the store.
 
 mod callers;
 mod connection;
@@ -46,40 +46,40 @@ use plugin::Plugin;
 use results::Results;
 use waits::Waits;
 
-/// Sockets of one subject.
+/// Most sockets of one subject.
 const SOCKETS_OF_SUBJECT_MAX: usize = 8;
-/// Sockets of one peer that have not proved a key.
+/// Most sockets of one peer that have not proved a key.
 const UNPROVED_OF_PEER_MAX: usize = 4;
-/// Codes that one peer is offered within [`TEN_MINUTES`].
+/// Most codes offered to one peer within [`TEN_MINUTES`].
 const OFFERS_OF_PEER_MAX: usize = 5;
-/// Wrong codes of one subject, and of one peer, within [`TEN_MINUTES`].
+/// Most wrong codes of one subject, and of one peer, within [`TEN_MINUTES`].
 const WRONG_CODES_MAX: usize = 5;
-/// Wrong codes in all, a minute.
+/// Most wrong codes in all, per minute.
 const WRONG_CODES_A_MINUTE: usize = 60;
 const TEN_MINUTES: Duration = Duration::from_mins(10);
-/// Subjects and peers that are counted apart.
+/// Most subjects and peers that are counted separately.
 const KEYS_MAX: usize = 10_000;
-/// Reads a second of one session that an allowance covers.
+/// Most reads per second of one session under an allowance.
 const ALLOWED_READS_PER_SECOND: u32 = 20;
 
-/// How the relay is set up.
+/// The relay's configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Sockets at once.
+    /// Most sockets at once.
     pub connections_max: usize,
-    /// How long a proposal can be decided about.
+    /// How long a proposal waits for a decision.
     pub approval: Duration,
     /// How long a grant can be claimed, from its turn on.
     pub grant: Duration,
-    /// How long a call waits for a person before it answers that it does.
+    /// How long a call waits for a person before it answers that approval is pending.
     pub call_wait: Duration,
-    /// How long a session is kept that is not used.
+    /// How long an unused session is kept.
     pub session_kept: Duration,
     /// The largest frame `result`, in bytes.
     pub result_bytes_max: usize,
-    /// Proposals a minute of one client in one session.
+    /// Most proposals per minute of one client in one session.
     pub proposals_per_minute: u32,
-    /// Frames a second of one plugin.
+    /// Most frames per second of one plugin.
     pub frames_per_second: u32,
 }
 
@@ -94,9 +94,9 @@ pub struct Relay {
     /// Every socket, by a number of its own.
     sockets: Mutex<HashMap<u64, Arc<Plugin>>>,
     next_socket: AtomicU64,
-    /// Those that hold a session.
+    /// The sockets that hold a session.
     ready: Mutex<HashMap<Held, Arc<Plugin>>>,
-    /// Those that show a code.
+    /// The sockets whose plugins show a code.
     offered: Mutex<HashMap<PairingId, Arc<Plugin>>>,
     room: Room,
     limits: Mutex<Limits>,
@@ -105,14 +105,14 @@ pub struct Relay {
     is_stopping: AtomicBool,
 }
 
-/// How many sockets there may be.
+/// Limits on the number of sockets.
 struct Room {
     all: Semaphore,
     of_subject: KeyedSemaphore<String>,
     unproved_of_peer: KeyedSemaphore<Option<IpAddr>>,
 }
 
-/// How often something may be asked for.
+/// Rate limits.
 struct Limits {
     proposals: RateLimiter<(RelaySessionId, String)>,
     allowed_reads: RateLimiter<RelaySessionId>,
@@ -125,19 +125,19 @@ struct Limits {
 /// Why the relay cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The store cannot be asked for the key.
+    /// The store cannot return or keep the key.
     #[error("the key of the relay cannot be read or kept")]
     Store(#[from] store::Error),
-    /// The key is none.
+    /// The stored key is not valid.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
 impl Relay {
-    /// Opens the relay. Its key is made with the first one at a database.
+    /// Opens the relay. The first relay at a database makes the key.
     ///
     /// # Errors
-    /// When there is no key to be had.
+    /// When the key cannot be read, kept or used.
     pub fn open(
         store: Store,
         settings: Settings,
@@ -181,7 +181,7 @@ impl Relay {
         })
     }
 
-    /// Takes nothing new up any more, and lets no caller wait. The sockets are closed by who serves them.
+    /// Accepts nothing new any more, and ends all waits of callers. The HTTP server closes the sockets.
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
         self.store.relay_stop_claims();
@@ -191,7 +191,7 @@ impl Relay {
         }
     }
 
-    /// Returns how long a call waits for a person before it answers that it does.
+    /// Returns how long a call waits for a person before it answers that approval is pending.
     #[must_use]
     pub const fn call_wait(&self) -> Duration {
         self.settings.call_wait
@@ -206,7 +206,7 @@ impl Relay {
     /// Tells plugins and callers what a verb of the store has done.
     pub fn carry_out(&self, effects: Effects) {
         for (held, tell) in effects.tell {
-            // Another process may hold it; its page is told when it comes back, or by that process.
+            // Another process may hold the session; its page is told by that process, or when it comes back.
             let Some(plugin) = self.plugin(held) else { continue };
             self.tell(&plugin, tell);
         }
@@ -229,12 +229,12 @@ impl Relay {
         }
     }
 
-    /// Claims what waits in a session for a lane that is free now, if its socket is here.
+    /// Claims the next grant of a session whose lane is free now, if the session's socket is here.
     fn claim_for(&self, session: RelaySessionId) {
         let Some((held, _)) = self.plugin_of(session) else { return };
         match self.store.relay_claim_due(held) {
             Ok(effects) => self.carry_out(effects),
-            // It is looked at again each second.
+            // The worker looks again each second.
             Err(error) => not_done(&error),
         }
     }
@@ -279,7 +279,7 @@ impl Relay {
         lock(&self.ready).get(&held).map(Arc::clone)
     }
 
-    /// Returns the socket that holds a session here, in whichever epoch, with it.
+    /// Returns the socket that holds a session here, in any epoch, with that epoch.
     fn plugin_of(&self, session: RelaySessionId) -> Option<(Held, Arc<Plugin>)> {
         let ready = lock(&self.ready);
         let of_session = ready.iter().filter(|(held, _)| held.session == session);
@@ -287,7 +287,7 @@ impl Relay {
         newest.map(|(held, plugin)| (*held, Arc::clone(plugin)))
     }
 
-    /// Hands out the source of identifiers and chance.
+    /// Returns the source of identifiers and random values.
     fn ids(&self) -> MutexGuard<'_, Ids> {
         lock(&self.ids)
     }

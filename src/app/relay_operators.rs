@@ -1,5 +1,5 @@
-//! What an operator does about the relay: look, end, deny; there is no approving, because an operator is not the person.
-//! Every function asks for the principal, so none can be reached without the check.
+//! What an operator does about the relay: look, end, deny. Operators cannot approve, because an operator is not the
+//! person. Every function asks for the principal, so none can be reached without the check.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::domain::relay::invocation::State;
 use crate::store::relay::Effects;
 use crate::store::{self, Store};
 
-/// What is kept of the relay, as operators see it.
+/// The stored items of the relay, as operators see them.
 pub trait RelayList: Row {
     /// Reads a page, newest row first; `None` if the cursor names no row.
     ///
@@ -26,14 +26,14 @@ pub trait RelayList: Row {
         wanted: &Wanted<Self>,
     ) -> Result<Option<Page<Self, Self::Cursor>>, store::Error>;
 
-    /// Reads one row by what names it.
+    /// Reads one row by its id or number.
     ///
     /// # Errors
     /// [`store::Error::Unavailable`] when the store cannot be read now.
     fn find(store: &Store, id: Self::Cursor) -> Result<Option<Self>, store::Error>;
 }
 
-/// Declares which verbs of the store a list is read by.
+/// Declares the verbs of the store that read a list.
 macro_rules! lists {
     ($($row:ty: $page:ident, $find:ident;)*) => {$(
         impl RelayList for $row {
@@ -59,7 +59,7 @@ lists! {
 }
 
 impl App {
-    /// Returns how the relay stands.
+    /// Returns the relay's status.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -160,7 +160,7 @@ impl App {
         })
     }
 
-    /// Tells plugins and waiters what has changed. While the relay is off there are none.
+    /// Tells plugins and waiting callers what has changed. While the relay is off there are none.
     fn carry_out(&self, effects: Effects) {
         if let Some(relay) = &self.relay {
             relay.carry_out(effects);

@@ -1,8 +1,8 @@
 //! Tasks: calls of tools whose results are looked up later. An extension of the modern era, which a client declares with
 //! each request.
 //!
-//! A task is no state of its own. What stands behind it says at each request how it is, so that it outlives the process as
-//! far as that does.
+//! A task has no state of its own. Its provider returns the current state for each request, so a task outlives the
+//! process if what it stands for does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,30 +16,30 @@ use crate::mcp::relay::Waiter;
 use crate::mcp::result::{Dialect, ToolResult};
 use crate::mcp::rpc;
 
-/// The extension, as servers and clients name it.
+/// The extension's name between servers and clients.
 pub(super) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-/// What a client declares that takes tasks.
+/// What a client that accepts tasks declares.
 pub(super) const CAPABILITY: Capability = &["extensions", EXTENSION];
 
 words! {
     /// A method of the extension.
     Method {
-        /// How does it stand?
+        /// Returns a task's status.
         Get => "tasks/get",
-        /// Here are answers to what it asks for.
+        /// Brings answers to what a task asks for.
         Update => "tasks/update",
-        /// End it.
+        /// Ends a task.
         Cancel => "tasks/cancel",
     }
 }
 
-/// What stands behind tasks. Each method may block, for a transaction at most. A task of another subject is one that
-/// does not exist.
+/// A provider of tasks. Each method may block, for a transaction at most. A task of another subject is treated as one
+/// that does not exist.
 pub trait Tasks: Send + Sync {
-    /// Says how a task is.
+    /// Returns a task.
     ///
     /// # Errors
-    /// When there is no such task, or that cannot be told at present.
+    /// When there is no such task, or it cannot be read at present.
     fn get(&self, caller: &Caller, id: &str) -> Result<Task, Fault>;
 
     /// Takes a client's answers to what the task asks for, by their keys. Others are ignored.
@@ -53,46 +53,46 @@ pub trait Tasks: Send + Sync {
         responses: &Map<String, Value>,
     ) -> Result<(), Fault>;
 
-    /// Ends a task, as far as it can still be ended.
+    /// Ends what of a task can still be ended.
     ///
     /// # Errors
     /// When there is no such task, or that cannot be done at present.
     fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault>;
 
-    /// Hands a task to `waiter` until it has ended. Without such a task, or where its end cannot be waited for, the
-    /// waiter is dropped. Returns at once.
+    /// Has `waiter` wait until a task has ended. If there is no such task, or its end cannot be waited for, the waiter
+    /// is dropped. Returns at once.
     fn watch(&self, caller: &Caller, id: &str, waiter: Box<dyn Waiter>);
 }
 
-/// Why a task cannot be had.
+/// Why a request about a task fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The caller has no such task.
     Unknown,
-    /// Not at present. Why, with the next step.
+    /// The task cannot be reached at present: why, with the next step.
     Unavailable(String),
 }
 
 /// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Its name, for the client.
+    /// Its id, for the client.
     pub id: String,
-    /// How it stands.
+    /// Its status.
     pub status: Status,
-    /// The same for people and models.
+    /// The status in words, for people and models.
     pub message: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
-    /// For how long after it was made it can be looked up at least.
+    /// The least time for which it can be looked up after it was made.
     pub ttl: Duration,
-    /// How long a client should let pass between two looks.
+    /// How long a client should wait between two requests.
     pub poll_interval: Duration,
 }
 
-/// How a task stands.
+/// The status of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
     /// It is being worked on.
@@ -115,7 +115,7 @@ impl Task {
         members.into()
     }
 
-    /// Returns the task with what its status carries.
+    /// Returns the task with the members of its status.
     pub(super) fn detailed(&self) -> Value {
         let mut members = self.members();
         let (name, carried) = match &self.status {
@@ -157,7 +157,7 @@ fn millis(duration: Duration) -> Value {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).into()
 }
 
-/// All that stands behind tasks.
+/// All providers of tasks.
 #[derive(Clone, Default)]
 pub(super) struct AllTasks(Vec<Arc<dyn Tasks>>);
 

@@ -1,5 +1,5 @@
-//! What callers ask for: their sessions, codes, proposals, and how those stand. What is another subject's is answered
-//! like what does not exist.
+//! What callers ask for: their sessions, codes, proposals, and the states of those. Items of another subject are
+//! answered as if they did not exist.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -21,12 +21,12 @@ use crate::store::relay::{
     ClaimedPairing, NewInvocation, NewProposal, OwnInvocation, OwnSession, Proposed,
 };
 
-/// Who calls.
+/// A caller.
 #[derive(Clone, Copy)]
 pub struct Who<'a> {
-    /// The subject: the issuer, a space, and the subject there; `local` where no tokens are asked for.
+    /// The subject: the issuer, a space, and the subject there; `local` where no tokens are required.
     pub subject: &'a str,
-    /// Through which client.
+    /// The client that the caller uses.
     pub client: &'a str,
 }
 
@@ -40,17 +40,17 @@ impl Relay {
         Ok(sessions.iter().map(|session| self.describe(session)).collect())
     }
 
-    /// Claims the pairing of a code for a subject. `peer` is where the request comes from, if that is known.
+    /// Claims the pairing of a code for a subject. `peer` is the address of the request, if it is known.
     ///
     /// # Errors
-    /// `not_found` for whatever is wrong with the code; `too_many_codes` after wrong ones; `unavailable`.
+    /// `not_found` for any code that cannot be claimed; `too_many_codes` after wrong ones; `unavailable`.
     pub fn claim_pairing(
         &self,
         who: Who<'_>,
         peer: Option<IpAddr>,
         code: &str,
     ) -> Result<PairingClaim, RelayRefusal> {
-        // Counted before it is looked at: guesses that come at once are as many as those that come one by one.
+        // Counted before it is checked, so that concurrent guesses are limited like sequential ones.
         let at = self.note_guess(who.subject, peer)?;
         let looked_up = match code.parse::<Code>() {
             Ok(code) => self.store.relay_claim_pairing(code.digest(), who.subject, who.client),
@@ -71,7 +71,7 @@ impl Relay {
         Ok(PairingClaim { pairing: id, tool: Cow::Borrowed(tool.as_str()), file, expires_at })
     }
 
-    /// Counts a code as a wrong one, if another wrong one may come. Returns when.
+    /// Counts a code as wrong, if the limit allows another wrong one. Returns the instant.
     fn note_guess(&self, subject: &str, peer: Option<IpAddr>) -> Result<Duration, RelayRefusal> {
         let (mut limits, now) = (lock(&self.limits), self.clock.monotonic());
         let of_peer = peer.map_or(Ok(()), |peer| limits.wrong_of_peer.check(&peer, now));
@@ -95,7 +95,7 @@ impl Relay {
         })
     }
 
-    /// The code that was counted at an instant was right, or was not looked at.
+    /// Takes back the count of an instant: the code was right, or was not checked.
     fn take_guess_back(&self, subject: &str, peer: Option<IpAddr>, at: Duration) {
         let mut limits = lock(&self.limits);
         limits.wrong_of_subject.take_back(&subject.to_owned(), at);
@@ -105,11 +105,11 @@ impl Relay {
         limits.wrong_in_all.take_back(&(), at);
     }
 
-    /// Proposes steps, which are shown and decided together. Without a session, it is the only connected one. The same
-    /// call again stands for the same proposal while that has not ended.
+    /// Proposes steps, which are shown and decided together. Without a session, the only connected one is used.
+    /// Repeating the call returns the same proposal until that has ended.
     ///
     /// # Errors
-    /// Why nothing was proposed.
+    /// The reason why nothing was proposed.
     pub fn propose(
         &self,
         who: Who<'_>,
@@ -117,7 +117,7 @@ impl Relay {
         steps: &[Checked],
     ) -> Result<ProposalId, RelayRefusal> {
         if self.is_stopping() {
-            return Err(refusal("unavailable", "the service stops; try again in a moment"));
+            return Err(refusal("unavailable", "the service is stopping; try again in a moment"));
         }
         let session = self.choose(who, session)?;
         self.check_actions(session.id, steps)?;
@@ -190,7 +190,7 @@ impl Relay {
         }
     }
 
-    /// Refuses what the plugin of a session does not know, where its socket is here.
+    /// Refuses actions that the plugin of a session does not know, if its socket is here.
     fn check_actions(
         &self,
         session: RelaySessionId,
@@ -279,7 +279,7 @@ impl Relay {
         found.map(|it| self.view(it)).ok_or_else(no_such_invocation)
     }
 
-    /// Takes an invocation back, with those that are decided together with it, as far as they have not begun.
+    /// Takes an invocation back, with all steps of its proposal that have not begun.
     ///
     /// # Errors
     /// `no_such_invocation`; `too_late` when it has begun; `unavailable`.
@@ -293,7 +293,7 @@ impl Relay {
         let is_late = effects.changed.is_empty() && effects.unchanged == Some(Reason::TooLate);
         self.carry_out(effects);
         if is_late {
-            let message = "it is being carried out, which nothing takes back; get_invocation says how it ends";
+            let message = "it has begun and cannot be taken back; get_invocation says how it ends";
             return Err(refusal("too_late", message));
         }
         self.invocation(who, invocation)
@@ -316,7 +316,7 @@ impl Relay {
     fn view(&self, found: OwnInvocation) -> Invocation {
         let kept = lock(&self.results).get(found.id).filter(|_| found.state == State::Succeeded);
         let value = kept.as_ref().and_then(|kept| kept.value());
-        // Of what has ended, only a value that is kept says in which file: another one may be open by now.
+        // Once it has ended, only a kept value says which file it was about: another one may be open by now.
         let is_open = !found.state.is_terminal();
         let open = || self.plugin_of(found.session).filter(|_| is_open)?.1.file();
         let file = kept.map_or_else(|| open().map(|(file, _)| file), |kept| Some(kept.file()));
@@ -339,7 +339,7 @@ impl Relay {
     }
 }
 
-/// Returns what the same call again has too.
+/// Returns the digest by which a repeated call is recognized.
 fn same_call(session: RelaySessionId, steps: &[Checked]) -> Digest {
     let steps: String = steps.iter().map(|step| format!("\n{}", step.sha256())).collect();
     sha256::of(format!("svc.relay.v1 call\n{session}{steps}").as_bytes())

@@ -1,4 +1,4 @@
-//! A socket from its opening to `ready`: who is there, and whom a person lets in.
+//! A socket from its opening to `ready`: which device it is, and which account a person lets in.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::runtime::mutex::lock;
 use crate::store;
 use crate::store::relay::Device;
 
-/// There is no place for another socket.
+/// The limit on sockets is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom;
 
@@ -29,7 +29,7 @@ pub struct Connection {
     pub(super) plugin: Arc<Plugin>,
 }
 
-/// Why nothing more comes of a socket.
+/// The outcome of handling a frame; the error is why the socket ends.
 pub(super) type Step = Result<(), Closing>;
 
 impl From<store::Error> for Closing {
@@ -39,7 +39,7 @@ impl From<store::Error> for Closing {
     }
 }
 
-/// Notes a verb that did not happen, where something else puts it right.
+/// Logs a verb that failed, where something else repairs it.
 pub(super) fn not_done(error: &store::Error) {
     log::warn!(event = "store.verb_failed", class = error.class(); "a store verb did not happen");
 }
@@ -51,10 +51,10 @@ impl From<Close> for Closing {
 }
 
 impl Relay {
-    /// Takes places for a socket of a peer, before it is opened.
+    /// Reserves places for a socket of a peer, before it is opened.
     ///
     /// # Errors
-    /// When there are as many as there may be.
+    /// When a limit on sockets is reached.
     pub(super) fn permits(&self, peer: Option<IpAddr>) -> Result<Permits, NoRoom> {
         let of_all = self.room.all.take(Duration::ZERO).ok_or(NoRoom)?;
         let unproved = self.room.unproved_of_peer.take(peer, UNPROVED_OF_PEER_MAX);
@@ -65,10 +65,10 @@ impl Relay {
 }
 
 impl Connection {
-    /// Returns the end of a socket that `open` makes, for a peer.
+    /// Returns our end of a socket of a peer, which `open` makes.
     ///
     /// # Errors
-    /// When there are as many sockets as there may be.
+    /// When a limit on sockets is reached.
     pub fn open(
         relay: &Arc<Relay>,
         peer: Option<IpAddr>,
@@ -84,16 +84,16 @@ impl Connection {
         Ok(Self { relay: Arc::clone(relay), plugin })
     }
 
-    /// Returns the most bytes that the next frame may have.
+    /// Returns the largest size of the next frame, in bytes.
     #[must_use]
     pub fn bytes_max(&self) -> usize {
         self.plugin.with(|state| state.conversation.bytes_max())
     }
 
-    /// Takes a frame in. May block for a transaction; the next frame waits for it.
+    /// Handles a frame. May block for a transaction; the next frame waits for it.
     ///
     /// # Errors
-    /// How to close the socket.
+    /// The reason to close the socket with.
     pub fn receive(&mut self, text: &str) -> Result<(), Closing> {
         let now = self.relay.clock.monotonic();
         if !self.plugin.takes_frame(now) {
@@ -107,7 +107,7 @@ impl Connection {
         let frame = read.map_err(|fault| self.fault(&fault))?;
         let kind = frame.kind();
         self.relay.metrics.relay_frames.count([("direction", "in"), ("type", kind.as_str())]);
-        // On the way to a stop, what was begun is still settled, and nothing is begun.
+        // While the service stops, what was begun is still settled, and nothing new is begun.
         let settles = matches!(kind, PluginFrame::Result | PluginFrame::Pong | PluginFrame::Bye);
         if self.relay.is_stopping() && !settles {
             return Err(Closing::RESTART);
@@ -160,7 +160,7 @@ impl Connection {
         let Greeting { hello, digest, nonce } = self.greeting()?;
         let text = proof_text(&nonce, digest, digest::journal(&proof.journal));
         if !is_signed(&hello.key, &text, &proof.signature) {
-            return Err(self.problem(Close::Refused, "bad_proof", "the proof does not hold"));
+            return Err(self.problem(Close::Refused, "bad_proof", "the proof is not valid"));
         }
         self.plugin.with(super::plugin::State::proved);
         let key = hello.key.point().ok_or(Close::Refused)?;
@@ -174,7 +174,7 @@ impl Connection {
         }
     }
 
-    /// Returns what the greeting brought.
+    /// Returns the result of the greeting.
     pub(super) fn greeting(&self) -> Result<Greeting, Closing> {
         let greeting = self.plugin.with(|state| {
             let (hello, digest) = state.hello.clone()?;
@@ -184,7 +184,7 @@ impl Connection {
     }
 }
 
-/// What the greeting brought.
+/// The result of the greeting.
 pub(super) struct Greeting {
     pub(super) hello: Hello,
     pub(super) digest: Digest,
@@ -212,7 +212,7 @@ impl Drop for Connection {
         lock(&relay.ready).remove(&held);
         match relay.store.relay_session_event(held, session::Event::SocketClosed) {
             Ok(effects) => relay.carry_out(effects),
-            // The next socket of the session puts it right.
+            // The next socket of the session repairs it.
             Err(error) => not_done(&error),
         }
     }

@@ -19,7 +19,7 @@ use crate::store::relay::{
     Point,
 };
 
-/// Who asks for another file of a device that is paired already.
+/// The client shown when a paired device opens another file.
 const PAIRED_ALREADY: &str = "any client of this account";
 
 impl Connection {
@@ -56,7 +56,7 @@ impl Connection {
             return Err(self.problem(
                 Close::TooMany,
                 "too_many_pairings",
-                "as many pairings wait as may; try later",
+                "too many pairings are waiting; try later",
             ));
         }
         self.plugin.with(|state| state.pairing = Some((id, expires_at)));
@@ -64,7 +64,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A device whose person is known.
+    /// A device that is paired with a subject.
     pub(super) fn arrive(&self, hello: &Hello, key: Point, device: Device, proof: &Proof) -> Step {
         self.take_place_of(&device.subject)?;
         let lane = match (&hello.file.key, hello.session) {
@@ -157,7 +157,7 @@ impl Connection {
     fn take_place_of(&self, subject: &str) -> Step {
         let place = self.relay.room.of_subject.take(subject.to_owned(), SOCKETS_OF_SUBJECT_MAX);
         let Some(place) = place else {
-            let message = "as many sockets of this account are open as may; close one";
+            let message = "too many sockets of this account are open; close one";
             return Err(self.problem(Close::TooMany, "too_many_sockets", message));
         };
         self.plugin.with(|state| state.belongs_to(place));
@@ -193,12 +193,12 @@ pub(super) fn file_lane(subject: &str, tool: Tool, file: &str) -> Digest {
     Lane::File { issuer, subject, tool, file }.digest()
 }
 
-/// Returns what a person calls an account: the subject, without its issuer.
+/// Returns the name of an account for people: the subject, without its issuer.
 pub(super) fn account(subject: &str) -> Line {
     Line::new(split(subject).1)
 }
 
-/// Returns issuer and subject; the former is empty where no tokens are asked for.
+/// Returns issuer and subject; the issuer is empty where no tokens are required.
 fn split(subject: &str) -> (&str, &str) {
     subject.split_once(' ').unwrap_or(("", subject))
 }

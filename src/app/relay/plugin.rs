@@ -1,4 +1,4 @@
-//! One plugin's socket: what is known of it, and the way to it.
+//! One plugin's socket: its state, and how to send to it.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -20,19 +20,19 @@ use crate::store::relay::Held;
 
 /// How long a plugin has for `hello`, and then for `proof`.
 const GREETING: Duration = Duration::from_secs(5);
-/// From one ping to the next.
+/// The time between two pings.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
-/// So many pings that were not answered suspend a session.
+/// How many unanswered pings suspend a session.
 const MISSED_MAX: u32 = 2;
 /// Cards that a socket remembers, those that wait and the newest of the others: far more than can wait for a person.
 const CARDS_MAX: usize = 64;
 
-/// The way to a plugin.
+/// Sends to a plugin.
 pub trait Socket: Send {
-    /// Sends a frame; returns whether it may arrive. Never waits.
+    /// Sends a frame; returns `false` if it cannot arrive. Never waits.
     fn send(&self, text: String) -> bool;
 
-    /// Closes it, after what was sent. Never waits.
+    /// Closes the socket, after what was sent. Never waits.
     fn close(&self, closing: Closing);
 }
 
@@ -41,16 +41,16 @@ pub trait Socket: Send {
 pub struct Closing {
     /// A code of RFC 6455, or one of the protocol from 4000 on.
     pub code: u16,
-    /// The same as a stable word, or a few.
+    /// The same in one or a few stable words.
     pub reason: &'static str,
 }
 
 impl Closing {
     /// A frame is too large to be read.
     pub const TOO_LARGE: Self = Self::of(frame::Close::TooLarge);
-    /// A frame that has begun does not come to its end.
+    /// A frame was begun and not finished in time.
     pub const TOO_LATE: Self = Self::of(frame::Close::TooLate);
-    /// The plugin leaves.
+    /// The plugin closes the socket.
     pub(super) const NORMAL: Self = Self { code: 1000, reason: "" };
     /// The service stops, and another one may start.
     pub(super) const RESTART: Self = Self { code: 1012, reason: "the service stops" };
@@ -72,14 +72,14 @@ impl Closing {
 pub(super) struct Plugin {
     /// Its number in this process.
     pub(super) number: u64,
-    /// Where it comes from.
+    /// The peer that it comes from.
     pub(super) peer: Option<IpAddr>,
     state: Mutex<State>,
 }
 
-/// What is known of a socket. It has no `Debug`, because it holds names of files.
+/// The state of a socket. It has no `Debug`, because it holds names of files.
 pub(super) struct State {
-    /// Nothing once it is closed, or could not be kept up with.
+    /// `None` once it is closed, or could not take a frame.
     socket: Option<Box<dyn Socket>>,
     pub(super) conversation: Conversation,
     frames: RateLimiter<()>,
@@ -91,7 +91,7 @@ pub(super) struct State {
     pub(super) nonce: Option<Nonce>,
     /// Its device, once it has one.
     pub(super) device: Option<DeviceId>,
-    /// Whose it is, once a person said so.
+    /// The subject that it belongs to, once a person has confirmed that.
     pub(super) subject: Option<String>,
     /// What a person is asked, and until when.
     pub(super) pairing: Option<(PairingId, Timestamp)>,
@@ -108,7 +108,7 @@ pub(super) struct State {
     permits: Permits,
 }
 
-/// The places that a socket takes.
+/// The places that a socket has reserved.
 pub(super) struct Permits {
     pub(super) _of_all: Permit,
     pub(super) unproved: Option<KeyedPermit<Option<IpAddr>>>,
@@ -144,7 +144,7 @@ pub(super) enum Look {
     Missed(u64),
     /// The greeting took too long.
     TooLate,
-    /// Nobody answered what a person was asked.
+    /// The person did not answer in time.
     PairingOver(PairingId),
 }
 
@@ -178,12 +178,12 @@ impl Plugin {
         Self { number, peer, state: Mutex::new(state) }
     }
 
-    /// Reads or changes what is known. The store is not asked meanwhile.
+    /// Reads or changes the state. Must not call the store.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         look(&mut lock(&self.state))
     }
 
-    /// Sends a frame; returns whether it may be sent now and may arrive.
+    /// Sends a frame; returns `false` if it may not be sent now or cannot arrive.
     pub(super) fn send(&self, frame: &FromDaemon) -> bool {
         let mut state = lock(&self.state);
         if !state.conversation.send(frame.kind()) {
@@ -191,7 +191,7 @@ impl Plugin {
         }
         let is_sent = state.socket.as_ref().is_some_and(|it| it.send(frame::write(frame)));
         if !is_sent {
-            // A plugin that missed a frame would be wrong about what it has: it comes back instead.
+            // A plugin that missed a frame would have the wrong state, so it has to connect again.
             state.socket = None;
         }
         is_sent
@@ -203,19 +203,19 @@ impl Plugin {
         }
     }
 
-    /// Says whether one more frame may come now.
+    /// Says whether the rate limit allows one more frame now.
     pub(super) fn takes_frame(&self, now: Duration) -> bool {
         lock(&self.state).frames.take((), now).is_ok()
     }
 
-    /// Notes that a card is sent; returns whether it was not before.
+    /// Notes that a card is sent; returns `false` if it was sent before.
     pub(super) fn note_card(&self, proposal: ProposalId, digests: Vec<Digest>) -> bool {
         let cards = &mut lock(&self.state).cards;
         if cards.iter().any(|card| card.proposal == proposal) {
             return false;
         }
         if cards.len() == CARDS_MAX {
-            // One that waits for a person may be older than many reads that needed none.
+            // A card that waits for a person may be older than many reads that needed no decision.
             cards.remove(cards.iter().position(|card| !card.is_open).unwrap_or_default());
         }
         cards.push_back(Card { proposal, digests, is_open: true });
@@ -272,7 +272,7 @@ impl Plugin {
         pings.next_at = now + PING_INTERVAL;
         pings.number += 1;
         pings.unanswered += 1;
-        // The one that is sent now is not missed yet.
+        // The ping that is sent now is not missed yet.
         if pings.unanswered > MISSED_MAX && !pings.is_suspended {
             pings.is_suspended = true;
             Look::Missed(pings.number)
@@ -286,7 +286,7 @@ impl Plugin {
         lock(&self.state).pings.is_suspended
     }
 
-    /// Notes that the store does not know yet that the page does not answer: the next ping looks at it anew.
+    /// Notes that the store was not told that the page does not answer: the next ping tries again.
     pub(super) fn not_suspended(&self) {
         lock(&self.state).pings.is_suspended = false;
     }
@@ -329,7 +329,7 @@ impl State {
         self.permits.of_subject = Some(permit);
     }
 
-    /// Gives the place among the sockets that have proved nothing back.
+    /// Gives back the place among the sockets that have proved nothing.
     pub(super) fn proved(&mut self) {
         self.permits.unproved = None;
     }

@@ -40,7 +40,7 @@ impl Relay {
             state.pairing = None;
             state.file = state.hello.as_ref().map(|(hello, _)| hello.file.clone());
         });
-        // Before the cards that wait are looked for: what is proposed from now on finds the socket.
+        // Before the waiting cards are read: what is proposed from now on finds the socket.
         lock(&self.ready).insert(held, Arc::clone(plugin));
         let (epoch, account) = (u64::from(epoch), account(&subject));
         self.send(plugin, FromDaemon::Ready(Ready { session, epoch, account }));
@@ -48,14 +48,15 @@ impl Relay {
         self.show_waiting(held, plugin);
     }
 
-    /// Sends the cards that wait for a person and were not sent on this socket, and withdraws those that wait no more.
+    /// Sends the cards that wait for a person and were not sent on this socket, and withdraws those that no longer
+    /// wait.
     pub(super) fn show_waiting(&self, held: Held, plugin: &Plugin) {
-        // Before the store is asked: what is proposed meanwhile is not missed there.
+        // Before the store is asked: what is proposed in the meantime is not missed.
         let open = plugin.open_cards();
         match self.store.relay_waiting(held) {
             Ok(waiting) => {
                 for proposal in open {
-                    // One that was decided about meanwhile does not wait either, and stays.
+                    // A card that was decided in the meantime does not wait either, but is not withdrawn.
                     let is_open = || plugin.open_cards().contains(&proposal);
                     if waiting.iter().all(|it| it.id != proposal) && is_open() {
                         self.tell(plugin, Tell::Withdraw(proposal, Withdrawal::Cancelled));
@@ -63,7 +64,7 @@ impl Relay {
                 }
                 waiting.into_iter().for_each(|it| self.show(plugin, it));
             }
-            // They are looked for again each second.
+            // The worker looks for them again each second.
             Err(error) => not_done(&error),
         }
     }
@@ -80,7 +81,7 @@ impl Relay {
         let (client, steps) = (Line::new(&waiting.client), steps.collect());
         let card = FromDaemon::Propose(Propose { proposal, client, expires_at, steps });
         if plugin.note_card(proposal, digests) && !self.send(plugin, card) {
-            // Its time comes with the next `ready`, or a look a second later.
+            // It is sent after the next `ready`, or by the worker a second later.
             plugin.forget_card(proposal);
         }
     }
@@ -92,7 +93,7 @@ impl Connection {
         self.plugin.with(|state| state.held).ok_or_else(|| Closing::of(Close::BadFrame))
     }
 
-    /// Carries out what a verb has done; what closes this very socket comes back.
+    /// Carries out the effects of a verb; returns the closing of this very socket as an error.
     fn carry_out(&self, mut effects: Effects) -> Step {
         let held = self.plugin.with(|state| state.held);
         let close = effects
@@ -111,7 +112,7 @@ impl Connection {
         }
     }
 
-    /// File or page have changed.
+    /// The open file or page has changed.
     pub(super) fn context(&self, file: File) -> Step {
         let held = self.held()?;
         let (hello, is_moving) = self.plugin.with(|state| {
@@ -131,7 +132,7 @@ impl Connection {
             });
             return Ok(());
         }
-        // A person is being asked about another one: no answer could be told from one about that.
+        // A person is being asked about another file, and the answer could not be told from one about this file.
         if is_moving {
             return Err(Closing::of(Close::BadFrame));
         }
@@ -181,7 +182,7 @@ impl Connection {
         self.carry_out(self.relay.store.relay_decide(held, verdict, grant)?)
     }
 
-    /// Returns the device, if its key signed the decision over what its card was sent with.
+    /// Returns the device, if its key signed the decision on the steps that its card was sent with.
     fn signer(&self, held: Held, decision: &Decision) -> Option<DeviceId> {
         let arguments: Vec<Digest> = self.plugin.card(decision.proposal)?;
         let text = DecisionText {
@@ -205,7 +206,7 @@ impl Connection {
         let length = Length::from_minutes(minutes).ok_or(Close::BadFrame)?;
         let text = allowance_text(&greeting.nonce, held.session, u64::from(held.epoch), minutes);
         if !is_signed(&greeting.hello.key, &text, &allowance.signature) {
-            let message = "the leave to read is not signed by this device";
+            let message = "the allowance is not signed by this device";
             return Err(self.problem(Close::BadFrame, "bad_proof", message));
         }
         let signature = signature(&allowance.signature)?;
@@ -216,7 +217,7 @@ impl Connection {
     pub(super) fn result(&self, result: ActionResult) -> Step {
         let held = self.held()?;
         let Some(grant) = self.relay.store.relay_grant(held, result.grant)? else {
-            let message = "the grant is none that this session was told to carry out";
+            let message = "this session was not told to carry out this grant";
             return Err(self.problem(Close::BadFrame, "no_such_grant", message));
         };
         let value = result.value.unwrap_or_default();
@@ -235,7 +236,7 @@ impl Connection {
         self.carry_out(reported?)
     }
 
-    /// Keeps what an invocation gave, unless something is kept of it. Returns whether it is kept by this.
+    /// Keeps the value of an invocation, unless one is kept already. Returns whether this call kept it.
     fn keep(&self, grant: GrantId, invocation: InvocationId, value: &Value) -> bool {
         let subject = self.plugin.with(|state| state.subject.clone()).unwrap_or_default();
         let file = self.plugin.file_of(grant);
@@ -262,7 +263,7 @@ impl Connection {
     }
 }
 
-/// Returns how an action ended, by what the plugin says and what its value is.
+/// Returns how an action ended, from what the plugin reports and from its value.
 fn report(action: &str, outcome: Outcome, value: &Value, code: Option<String>) -> Report {
     match outcome {
         Outcome::Failed => Report::Failed(Reason::from_plugin(&code.unwrap_or_default())),

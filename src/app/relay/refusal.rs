@@ -1,4 +1,4 @@
-//! Why the relay does not do what a caller asks for, in words, with the next step.
+//! The refusals of a caller's request, as sentences with the next step.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub(super) fn refusal(code: &'static str, message: &str) -> RelayRefusal {
     }
 }
 
-/// Returns what is said of an invocation that is none of the caller's.
+/// Returns the refusal for an invocation that is not the caller's.
 pub(super) fn no_such_invocation() -> RelayRefusal {
     refusal("no_such_invocation", "there is no such invocation of this account")
 }
@@ -33,7 +33,7 @@ pub(super) fn no_such_invocation() -> RelayRefusal {
 pub(super) fn refused(why: Refusal, waiting: u32) -> RelayRefusal {
     let message = match why {
         Refusal::NoSuchSession => {
-            "there is no such session of this account; list_design_sessions has those there are".to_owned()
+            "there is no such session of this account; list_design_sessions lists those that exist".to_owned()
         }
         Refusal::SessionAway => {
             "the design file is not open, or its plugin is not connected: ask the person to open it".to_owned()

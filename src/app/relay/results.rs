@@ -1,4 +1,4 @@
-//! What invocations gave: in memory alone, for a while.
+//! The values that invocations returned: only in memory, for a limited time.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use crate::domain::id::InvocationId;
 const KEPT: Duration = Duration::from_mins(10);
 /// Most bytes of all values.
 const BYTES_MAX: usize = 64 << 20;
-/// Counted for each value besides its text: what the tables hold of it.
+/// Bytes counted for each value besides its text, for its entries in the tables.
 const OVERHEAD: usize = 512;
 
-/// The values that are kept, as text. When there is no room, the oldest go of the subject whose values are the most, so
-/// that none takes the room of all others. It has no `Debug`, because values are what people draw and write.
+/// The values that are kept, as text. When there is no room, the oldest values of the subject with the most bytes are
+/// dropped, so that no subject takes the room of all others. It has no `Debug`, because values are what people draw and
+/// write.
 #[derive(Default)]
 pub(super) struct Results {
     kept: HashMap<InvocationId, Arc<Kept>>,
@@ -32,7 +33,7 @@ struct Owner {
     bytes: usize,
 }
 
-/// What an invocation gave.
+/// The value that an invocation returned.
 pub(super) struct Kept {
     subject: String,
     value: String,
@@ -40,7 +41,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Returns what is kept for a subject of a value that a file gave.
+    /// Returns the entry for a subject's value that came from a file.
     pub(super) fn new(subject: String, value: &Value, file: String) -> Self {
         Self { subject, value: value.to_string(), file }
     }
@@ -50,7 +51,7 @@ impl Kept {
         serde_json::from_str(&self.value).ok()
     }
 
-    /// Returns the name of the file that gave it.
+    /// Returns the name of the file that it came from.
     pub(super) fn file(&self) -> String {
         self.file.clone()
     }
@@ -61,7 +62,7 @@ impl Kept {
 }
 
 impl Results {
-    /// Keeps what an invocation gave, unless something is kept of it; returns whether it is kept by this. `now` is
+    /// Keeps the value of an invocation, unless one is kept already; returns whether this call kept it. `now` is
     /// monotonic.
     pub(super) fn keep(&mut self, invocation: InvocationId, kept: Kept, now: Duration) -> bool {
         if self.kept.contains_key(&invocation) {
@@ -77,18 +78,18 @@ impl Results {
         true
     }
 
-    /// Returns what an invocation gave.
+    /// Returns the value of an invocation.
     pub(super) fn get(&self, invocation: InvocationId) -> Option<Arc<Kept>> {
         self.kept.get(&invocation).map(Arc::clone)
     }
 
-    /// Forgets what an invocation gave.
+    /// Drops the value of an invocation.
     pub(super) fn forget(&mut self, invocation: InvocationId) {
         let Some(kept) = self.kept.remove(&invocation) else { return };
         self.bytes -= kept.bytes();
         let Some(owner) = self.owners.get_mut(&kept.subject) else { return };
         owner.bytes -= kept.bytes();
-        // What is forgotten is the oldest, or was kept just now.
+        // The value is the oldest, or the one that was kept just now.
         if owner.order.front().is_some_and(|(oldest, _)| *oldest == invocation) {
             owner.order.pop_front();
         } else if let Some(place) = owner.order.iter().rposition(|(it, _)| *it == invocation) {
@@ -99,7 +100,7 @@ impl Results {
         }
     }
 
-    /// Forgets what was kept long enough.
+    /// Drops the values whose time is over.
     pub(super) fn sweep(&mut self, now: Duration) {
         let is_over = |(_, until): &&(InvocationId, Duration)| *until <= now;
         let over = self.owners.values().flat_map(|owner| owner.order.iter().take_while(is_over));

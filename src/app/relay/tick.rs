@@ -1,4 +1,4 @@
-//! What the relay does by itself, about once a second: pings, ends of times, and what other processes have done.
+//! What the relay does by itself, about once a second: pings, deadlines, and changes by other processes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::runtime::mutex::lock;
 use crate::store::Error;
 use crate::store::relay::Held;
 
-/// Batches of what is over that one look takes up.
+/// Most batches of expired items in one tick.
 const BATCHES_MAX: usize = 10;
 
 impl Relay {
@@ -21,7 +21,7 @@ impl Relay {
         self.look_at_sockets();
         let expired = self.expire().and_then(|()| self.look_at_store());
         if let Err(error) = expired {
-            // Looked at again at the next tick.
+            // The next tick tries again.
             not_done(&error);
         }
         self.look_at_waits();
@@ -63,7 +63,7 @@ impl Relay {
             }
         }
         if !plugin.is_suspended() {
-            // Its answer came meanwhile, and may have been noted before.
+            // Its answer came in the meantime, and may have been noted before.
             match self.store.relay_session_event(held, session::Event::PongAgain) {
                 Ok(effects) => self.carry_out(effects),
                 Err(error) => {
@@ -85,7 +85,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Looks at what other processes have done to the sessions that are held here, and to the codes that are shown.
+    /// Checks what other processes have done to the sessions that are held here, and to the codes that are shown.
     fn look_at_store(&self) -> Result<(), Error> {
         let offered: Vec<_> = lock(&self.offered).keys().copied().collect();
         for pairing in offered {
@@ -117,7 +117,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Returns how a socket is closed whose session is held by none, as far as the store knows.
+    /// Returns how to close a socket whose session has no socket according to the store.
     fn why_not_held(&self, held: Held) -> Result<Closing, Error> {
         let found = self.store.relay_show_session(held.session)?;
         let ended = session::State::Ended.as_str();

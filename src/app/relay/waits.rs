@@ -9,14 +9,14 @@ use crate::runtime::mutex::lock;
 
 /// Waits for the end of a proposal.
 pub trait Waiter: Send {
-    /// Is called about once a second while it waits. Returns whether the caller is still there.
+    /// Called about once a second while it waits. Returns whether the caller is still there.
     fn look(&mut self) -> bool;
 
-    /// Is called once, in the end, by a thread that may block for a transaction.
+    /// Called once, at the end, by a thread that may block for a transaction.
     fn end(self: Box<Self>, how: Ended);
 }
 
-/// Why waiting ended.
+/// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// All steps have ended.
@@ -29,7 +29,7 @@ pub enum Ended {
     Stopping,
 }
 
-/// Everyone who waits.
+/// All waits.
 #[derive(Default)]
 pub(super) struct Waits(HashMap<ProposalId, Vec<Wait>>);
 
@@ -48,7 +48,7 @@ impl Waits {
         self.0.remove(&proposal).unwrap_or_default()
     }
 
-    /// Takes those whose time is over, or whose caller has gone. `now` is monotonic.
+    /// Removes and returns those whose time is over, or whose caller has gone. `now` is monotonic.
     fn take_over(&mut self, now: Duration) -> Vec<(Box<dyn Waiter>, Ended)> {
         let mut over = Vec::new();
         self.0.retain(|_, waits| {
@@ -69,7 +69,8 @@ impl Waits {
 }
 
 impl Relay {
-    /// Hands a proposal to `waiter` until all its steps have ended, or so long. Returns at once, and holds no thread.
+    /// Has `waiter` wait until all steps of a proposal have ended, or the time is over. Returns at once, and holds no
+    /// thread.
     pub fn wait(&self, proposal: ProposalId, within: Duration, waiter: Box<dyn Waiter>) {
         let until = self.clock.monotonic() + within;
         lock(&self.waits).0.entry(proposal).or_default().push(Wait { until, waiter });
@@ -86,7 +87,7 @@ impl Relay {
         if !lock(&self.waits).0.contains_key(&proposal) {
             return;
         }
-        // What cannot be told now is looked at again each second.
+        // What cannot be read now is checked again each second.
         if self.store.relay_has_ended(proposal).unwrap_or(false) {
             let ended = lock(&self.waits).take(proposal);
             for wait in ended {
@@ -95,7 +96,7 @@ impl Relay {
         }
     }
 
-    /// Ends the waits that are over; looks at what other processes may have ended.
+    /// Ends the waits that are over, and checks what other processes may have ended.
     pub(super) fn look_at_waits(&self) {
         let over = lock(&self.waits).take_over(self.clock.monotonic());
         for (waiter, how) in over {

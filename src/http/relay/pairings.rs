@@ -1,4 +1,4 @@
-//! A person's code, which claims the pairing that a plugin offers: the way of those whose agent does not do it.
+//! Claims a pairing by the code that its plugin shows: for people whose agent does not do it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::http::{caller, error, json, query};
 use crate::json::Object;
 use crate::mcp::relay::who;
 
-/// Largest body, in bytes. A code is shorter, but people write it with blanks.
+/// Largest body, in bytes. A code is shorter, but people may type blanks.
 pub(in crate::http) const BODY_BYTES_MAX: usize = 1024;
 /// Longest text that may be a code, in bytes.
 const CODE_BYTES_MAX: usize = 64;
@@ -45,7 +45,7 @@ pub(in crate::http) fn claim(
     })
 }
 
-/// Reads the code. What is no code is for the relay to refuse, like a wrong one.
+/// Reads the code. The relay refuses text that is not a code, like a wrong code.
 fn code(request: &Request) -> Result<String, Error> {
     query::none(request)?;
     if !request.head.is_of_type(json::MEDIA_TYPE) {

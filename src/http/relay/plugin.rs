@@ -1,6 +1,6 @@
 //! The plugin for Penpot: the files of its page, and the manifest that Penpot installs it by.
 //!
-//! Whoever embeds the page is its host: it can read what the page posts, and lay things over its buttons. So only the
+//! The page that embeds ours is its host: it can read what ours posts, and lay things over its buttons. So only the
 //! origins that the configuration names may embed it. The files themselves are no secret.
 
 use http::header::{

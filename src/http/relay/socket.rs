@@ -1,4 +1,4 @@
-//! The sockets of plugins: who may open one, and its messages, handed on. What they mean is decided in `app/relay`.
+//! The sockets of plugins: which pages may open one, and how messages are passed on. `app/relay` interprets them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::http::path::Path;
 use crate::http::relay::Relay;
 use crate::http::web_socket::Handshake;
 
-/// The least that every socket takes in, whatever results are limited to: a card may be so large.
+/// The smallest limit on a message, whatever the limit on results is: a card may be this large.
 const MESSAGE_BYTES_MIN: usize = 256 << 10;
 
 /// The relay behind `/relay/v1/connect`.
@@ -24,7 +24,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Returns the endpoint of a relay, for pages of these origins, with results of up to so many bytes.
+    /// Returns the endpoint of a relay, for pages of these origins, with a limit on results in bytes.
     #[must_use]
     pub fn new(relay: Arc<relay::Relay>, origins: Vec<String>, result_bytes_max: usize) -> Self {
         Self { relay, origins, message_bytes_max: result_bytes_max.max(MESSAGE_BYTES_MIN) }
@@ -43,7 +43,7 @@ pub(in crate::http) fn connect(
         Err(NotOpened::Gate(Refused::Host)) => error::misdirected(),
         Err(NotOpened::Gate(Refused::TooMany { retry_after })) => error::too_many(retry_after),
         Err(NotOpened::Gate(_)) => error::forbidden(
-            "only the plugin's own page may connect: its origin has to stand in SVC_RELAY_ORIGINS",
+            "only the plugin's own page may connect: its origin must be listed in SVC_RELAY_ORIGINS",
         ),
         Err(NotOpened::Server(refusal)) => error::of_refusal(refusal),
     })
@@ -72,7 +72,7 @@ fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response,
     Ok(handshake.accept(socket.map_err(Refusal::from)?))
 }
 
-/// The way to a plugin.
+/// Sends to a plugin.
 struct ToPlugin(Sender<Message>);
 
 impl relay::Socket for ToPlugin {
@@ -81,12 +81,12 @@ impl relay::Socket for ToPlugin {
     }
 
     fn close(&self, closing: Closing) {
-        // Where there is no room for it, the socket ends when this is dropped.
+        // If there is no room for the close, the socket ends when this is dropped.
         let _sent = self.0.send(Message::Close(close(closing)));
     }
 }
 
-/// What a plugin says.
+/// Passes the messages of a plugin on to its connection.
 struct FromPlugin(Connection);
 
 impl Session for FromPlugin {

@@ -1,4 +1,4 @@
-//! The methods of the extension for tasks.
+//! The methods of the tasks extension.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::mcp::{Answer, Caller, Context, Reply, Status};
 
 /// The member of the parameters that names a task.
 const ID: &str = "taskId";
-/// Longest name of a task, in bytes. Ours are shorter, so a longer one names none.
+/// Longest id of a task, in bytes. Ours are shorter, so a longer one names no task.
 const ID_BYTES_MAX: usize = 64;
 
 /// Answers a request about a task.
@@ -27,7 +27,7 @@ pub(super) fn answer(
     let agreed = headers::check_name(request, ID, context);
     agreed.map_err(|error| Refusal(Status::BadRequest, modern_error(error)))?;
     check_client(Some(CAPABILITY), request.params)?;
-    // As the tool that takes back what was proposed.
+    // The scope of the tool that cancels an invocation.
     if method == Method::Cancel && !context.caller.scopes.contains(&Scope::Invoke) {
         return Ok(Answer::forbidden(Some(request.id.clone()), Scope::Invoke).into());
     }
@@ -42,7 +42,7 @@ pub(super) fn answer(
     })))
 }
 
-/// What is asked of a task.
+/// A request about a task.
 struct Asked {
     method: Method,
     id: String,
@@ -81,7 +81,9 @@ impl Asked {
 
 fn refuse(fault: Fault) -> Error {
     match fault {
-        Fault::Unknown => Error::new(Code::InvalidParams, "there is no such task, or not any more"),
+        Fault::Unknown => {
+            Error::new(Code::InvalidParams, "there is no such task, or it is no longer kept")
+        }
         Fault::Unavailable(why) => Error::new(Code::Internal, why),
     }
 }

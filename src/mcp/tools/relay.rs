@@ -43,7 +43,7 @@ pub fn tools(relay: &Arc<dyn Relay>, wait: Duration) -> Vec<Tool> {
     actions.chain(others).collect()
 }
 
-/// Returns what stands behind the tasks that calls of these tools become.
+/// Returns the provider of the tasks that calls of these tools become.
 #[must_use]
 pub fn tasks(relay: &Arc<dyn Relay>) -> Arc<dyn Tasks> {
     Arc::new(task::RelayTasks(Arc::clone(relay)))

@@ -1,5 +1,5 @@
-//! What the verbs of the relay share. Each machine of `domain::relay` is carried out here: load what is known, decide,
-//! write the new state only if the old one still stands, and the audit event with it.
+//! What the verbs of the relay share. Each state machine of `domain::relay` is carried out here: load the rows, decide,
+//! write the new state only if the old one is still stored, and the audit event with it.
 
 pub(in crate::store) mod audit;
 pub(in crate::store) mod claims;

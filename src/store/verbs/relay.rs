@@ -1,5 +1,5 @@
 //! The verbs of the relay. Those that are called for a socket name the epoch in which it was accepted, and change nothing
-//! once another one was accepted. What is to be done after the commit is returned as
+//! once another socket was accepted. What is to be done after the commit is returned as
 //! [`Effects`](crate::store::relay::Effects), and may be lost with the process.
 
 mod allowances;

@@ -1,4 +1,4 @@
-//! A call that waits for a person, without a thread: the relay looks after it once a second and ends it.
+//! A call that waits for a person without holding a thread: the relay checks it once a second and ends it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::mcp::call::Call;
 use crate::mcp::relay::{Ended, Relay, Waiter};
 use crate::mcp::tasks::{Status, Task};
 
-/// A client that wants to know how far its call is hears of it after so many looks, which are about seconds.
+/// A client that asked for progress is told after this many checks, which are about seconds.
 const LOOKS_PER_MESSAGE: u32 = 5;
 
 /// A call that waits.
@@ -21,7 +21,7 @@ pub(super) struct Held {
     call: Call,
     proposal: ProposalId,
     about: About,
-    /// What the client hears while it waits.
+    /// The progress that the client is told while it waits.
     message: String,
     looks: u32,
 }
@@ -47,7 +47,7 @@ impl Held {
         host.relay.wait(proposal, within, Box::new(held));
     }
 
-    /// Says who is waited for.
+    /// Says what the call waits for.
     fn describe(&self) -> String {
         let steps = self.relay.steps(self.call.caller(), self.proposal).unwrap_or_default();
         let Some(step) = steps.first() else { return "waiting for a person".to_owned() };
@@ -74,7 +74,7 @@ impl Held {
         }
     }
 
-    /// Returns the task that the call becomes, if its client takes one for what has not ended.
+    /// Returns the task that the call becomes, if its client accepts tasks and the call has not ended.
     fn task(&self, steps: &[Invocation]) -> Option<Task> {
         let is_own = !matches!(self.about, About::Invocation(_));
         let task = task::of(self.about, steps).filter(|_| is_own && self.call.takes_task());
@@ -90,14 +90,14 @@ impl Held {
         }
     }
 
-    /// Takes back what the call has proposed, as far as it has not begun.
+    /// Takes back what the call has proposed and has not begun.
     fn take_back(&self) {
         if matches!(self.about, About::Invocation(_)) {
             return;
         }
         let steps = self.invocations().unwrap_or_default();
         if let Some(step) = steps.iter().find(|step| !step.has_ended()) {
-            // No client is left that could be told that it was too late.
+            // There is no client any more to tell that it was too late.
             drop(self.relay.cancel(self.call.caller(), step.invocation));
         }
     }
@@ -121,7 +121,7 @@ impl Waiter for Held {
             return self.take_back();
         }
         match how {
-            // One of the legacy era: what it has proposed goes on.
+            // A client of the legacy era: what it has proposed goes on.
             Ended::CallerGone => {}
             Ended::Settled | Ended::TimeOver | Ended::Stopping => self.answer(),
         }

@@ -1,5 +1,5 @@
-//! What a caller is told of an invocation: how it ended, or that it has not, and what to do next. What has not been
-//! carried out is an error, because models take anything else for done.
+//! What a caller is told about an invocation: how it ended, or that it has not, and what to do next. What has not been
+//! carried out is an error, because models take anything else as done.
 
 use std::borrow::Cow;
 
@@ -15,9 +15,9 @@ use crate::relay::action::{Action, Refusal};
 /// What a call is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The one step of a proposal that the call has made.
+    /// The only step of a proposal that the call made.
     Action,
-    /// All steps of a proposal that the call has made.
+    /// All steps of a proposal that the call made.
     Steps,
     /// An invocation that was proposed before.
     Invocation(InvocationId),
@@ -72,12 +72,12 @@ fn of_steps(steps: &[Invocation]) -> ToolResult {
     with_images(result, &all)
 }
 
-/// Returns the step that says how a proposal stands: the first that has not succeeded, or the last.
+/// Returns the step whose state is that of the proposal: the first that has not succeeded, or the last.
 pub(super) fn deciding(steps: &[Invocation]) -> Option<&Invocation> {
     steps.iter().find(|step| state(step) != State::Succeeded).or(steps.last())
 }
 
-/// Says in a sentence how an invocation stands that is a task.
+/// Returns the status of an invocation that is a task, as a sentence.
 pub(super) fn status_message(invocation: &Invocation) -> String {
     match state(invocation) {
         State::Proposed | State::Shown => format!(
@@ -91,13 +91,13 @@ pub(super) fn status_message(invocation: &Invocation) -> String {
     }
 }
 
-/// Returns the result of what the relay refuses.
+/// Returns the result for a refusal of the relay.
 pub(super) fn refused(refusal: &RelayRefusal) -> ToolResult {
     let result = with_sentence(ToolResult::of(refusal), &refusal.message);
     ToolResult { is_error: true, ..result }
 }
 
-/// Returns the result of arguments that no action takes.
+/// Returns the result for arguments that the action does not accept.
 pub(super) fn not_a_call(refusal: &Refusal) -> ToolResult {
     let message = match refusal.step {
         Some(step) => format!("In /steps/{step}/arguments: {}", refusal.message),
@@ -106,12 +106,12 @@ pub(super) fn not_a_call(refusal: &Refusal) -> ToolResult {
     ToolResult::failure(&format!("Nothing was proposed. {message}."))
 }
 
-/// Says that there is no such invocation, as of another subject's.
+/// Returns the refusal for an unknown invocation, which is also that for another subject's.
 pub(super) fn no_such_invocation() -> RelayRefusal {
     RelayRefusal {
         code: Cow::Borrowed("no_such_invocation"),
         message:
-            "There is no such invocation. Use the id that the call which proposed it has returned."
+            "There is no such invocation. Use the id that was returned by the call that proposed it."
                 .to_owned(),
         sessions: Vec::new(),
         retry_after_seconds: None,
@@ -124,7 +124,7 @@ pub(super) fn with_sentence(mut result: ToolResult, sentence: &str) -> ToolResul
     result
 }
 
-/// Returns a result as one of an invocation that stands like this one.
+/// Makes a result an error or not, by the state of this invocation.
 fn judged(result: ToolResult, invocation: &Invocation) -> ToolResult {
     let sentence = sentence(invocation);
     match state(invocation) {
@@ -134,7 +134,7 @@ fn judged(result: ToolResult, invocation: &Invocation) -> ToolResult {
     }
 }
 
-/// A state that is not known is taken for the one after which nothing is sent again.
+/// Reads the state; an unknown word counts as the state after which nothing is sent again.
 fn state(invocation: &Invocation) -> State {
     State::from_word(&invocation.state).unwrap_or(State::Unknown)
 }
@@ -157,7 +157,7 @@ fn sentence(invocation: &Invocation) -> String {
             .to_owned(),
         State::Failed => format!("It failed, and nothing was changed. {}", after_failure(reason)),
         State::Stale => "Nothing was done: the document has changed since the person saw the card. Read the nodes again, and \
-                         propose what fits them now."
+                         propose what fits them."
             .to_owned(),
         State::Denied => "The person has denied it, and nothing was changed. Ask the person what they want instead before \
                           you propose anything else."
@@ -165,7 +165,7 @@ fn sentence(invocation: &Invocation) -> String {
         State::Expired => format!("Nothing was changed: {}", after_expiry(reason)),
         State::Cancelled => format!("Nothing was changed: {}", after_cancellation(reason)),
         State::Unknown => "It is not known whether it was carried out. Read the nodes or ask the person before you propose \
-                           anything like it; nothing is sent again by itself. Should it become known, get_invocation has it."
+                           anything like it; nothing is sent again by itself. If it becomes known, get_invocation returns it."
             .to_owned(),
     }
 }
@@ -243,7 +243,7 @@ fn of_step(invocation: &Invocation) -> Map<String, Value> {
     ])
 }
 
-/// Returns what it gave, without the bytes of an image, which are content of their own.
+/// Returns its value without the bytes of an image, which are separate content.
 fn value(invocation: &Invocation) -> Value {
     let mut value = invocation.value.clone().unwrap_or_default();
     if is_image(invocation)
@@ -258,7 +258,7 @@ fn is_image(invocation: &Invocation) -> bool {
     Action::from_word(&invocation.action) == Some(Action::ExportImage)
 }
 
-/// Adds how something stands that has not ended.
+/// Adds the state of an invocation that has not ended.
 fn add_pending(structured: &mut Map<String, Value>, invocation: &Invocation) {
     let status = match state(invocation) {
         State::Approved | State::Running => "running",
@@ -268,7 +268,7 @@ fn add_pending(structured: &mut Map<String, Value>, invocation: &Invocation) {
     structured.insert("expiresAt".to_owned(), json!(invocation.expires_at));
 }
 
-/// Returns a result with the images that its invocations gave.
+/// Returns a result with the images that its invocations returned.
 fn with_images(mut result: ToolResult, invocations: &[&Invocation]) -> ToolResult {
     for invocation in invocations.iter().filter(|it| is_image(it)) {
         let Some(value) = &invocation.value else { continue };

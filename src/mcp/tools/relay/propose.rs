@@ -27,7 +27,7 @@ pub(super) fn tool(host: &Host) -> Tool {
         .into(),
         input_schema: schema::steps_input(),
         output_schema: Some(schema::steps_output()),
-        // As the worst of its steps may be.
+        // As for the most dangerous of its steps.
         annotations: Annotations {
             is_read_only: false,
             is_destructive: true,

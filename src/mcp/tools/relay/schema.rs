@@ -1,4 +1,4 @@
-//! Schemas of the relay's tools, each of which stands alone. They are made of those of the actions.
+//! Schemas of the relay's tools, each self-contained. They are made from those of the actions.
 
 use serde_json::{Map, Value, json};
 
@@ -25,11 +25,11 @@ pub(super) fn action_input(action: Action) -> Value {
     schema
 }
 
-/// Returns the schema of a tool's result: what its action gives, or why not.
+/// Returns the schema of a tool's result: the value of its action, or why there is none.
 pub(super) fn action_output(action: Action) -> Value {
     let mut value = action.result_schema().clone();
     if action == Action::ExportImage {
-        // Its bytes are content of their own.
+        // Its bytes are separate content.
         let mime_type = value.pointer("/properties/mimeType").cloned().unwrap_or_default();
         value = object(json!({ "mimeType": mime_type }), &["mimeType"]);
     }
@@ -37,7 +37,7 @@ pub(super) fn action_output(action: Action) -> Value {
     output(&one(&value), definitions)
 }
 
-/// Returns the schema of what is said of an invocation of any action.
+/// Returns the schema of the report on an invocation of any action.
 pub(super) fn invocation_output() -> Value {
     output(&one(&json!({ "type": "object" })), Map::new())
 }
@@ -59,7 +59,7 @@ pub(super) fn steps_input() -> Value {
     let step = object(
         json!({
             "action": { "enum": names },
-            "arguments": { "type": "object", "description": "What the tool of the action's name takes, without session." }
+            "arguments": { "type": "object", "description": "The arguments of the tool with the action's name, without session." }
         }),
         &["action", "arguments"],
     );
@@ -69,7 +69,7 @@ pub(super) fn steps_input() -> Value {
     with(schema, "$defs", definitions)
 }
 
-/// Returns the schema of what became of a proposal's steps.
+/// Returns the schema of the outcomes of a proposal's steps.
 pub(super) fn steps_output() -> Value {
     let (properties, required) = step(&json!({ "type": "object" }));
     let items = object(properties.into(), &required);
@@ -105,7 +105,7 @@ pub(super) fn pairing() -> Value {
     output(&pairing, Map::new())
 }
 
-/// Returns the schema of a tool's structured content: what it gives, or why the relay refuses.
+/// Returns the schema of a tool's structured content: its value, or why the relay refuses.
 fn output(given: &Value, definitions: Map<String, Value>) -> Value {
     let refusal = object(
         json!({
@@ -120,7 +120,7 @@ fn output(given: &Value, definitions: Map<String, Value>) -> Value {
     if definitions.is_empty() { schema } else { with(schema, "$defs", definitions) }
 }
 
-/// Returns the schema of one invocation, which gives `value`.
+/// Returns the schema of one invocation whose value has the schema `value`.
 fn one(value: &Value) -> Value {
     let (mut properties, mut required) = step(value);
     properties.extend([("session".to_owned(), uuid()), ("file".to_owned(), nullable_text())]);
@@ -129,7 +129,7 @@ fn one(value: &Value) -> Value {
     object(properties.into(), &required)
 }
 
-/// Returns what is said of each invocation, and which of it always.
+/// Returns the members of the report on an invocation, and which are always there.
 fn step(value: &Value) -> (Map<String, Value>, Vec<&'static str>) {
     let nothing = json!({ "type": "null" });
     let properties = [
@@ -146,7 +146,7 @@ fn step(value: &Value) -> (Map<String, Value>, Vec<&'static str>) {
     (properties.into_iter().collect(), required)
 }
 
-/// Returns what is said besides of what has not ended.
+/// Returns the further members for what has not ended.
 fn pending() -> Map<String, Value> {
     Map::from_iter([
         ("status".to_owned(), json!({ "enum": ["approval_pending", "running"] })),
@@ -197,7 +197,7 @@ fn with(mut schema: Value, name: &str, value: impl Into<Value>) -> Value {
     schema
 }
 
-/// Takes the definitions out of a schema, for the one that it becomes part of.
+/// Takes the definitions out of a schema, for the schema that will contain it.
 fn take_definitions(schema: &mut Value) -> Map<String, Value> {
     let Some(members) = schema.as_object_mut() else { return Map::new() };
     members.remove("$schema");

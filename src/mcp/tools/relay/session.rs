@@ -1,4 +1,4 @@
-//! The tools for sessions: which files are open, and pairing with a plugin.
+//! The tools for sessions: listing open files, and pairing with a plugin.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::mcp::relay::Relay;
 use crate::mcp::result::ToolResult;
 use crate::mcp::tools::{Annotations, Run, Tool};
 
-/// Longest text that can be a code: its eight characters, and what people put between them.
+/// Longest text that can be a code: its eight characters, and separators that people type.
 const CODE_CHARS_MAX: usize = 32;
 
 /// Returns the tool that lists sessions.

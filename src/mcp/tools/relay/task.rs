@@ -12,19 +12,19 @@ use crate::mcp::Caller;
 use crate::mcp::relay::{Relay, Waiter};
 use crate::mcp::tasks::{Fault, Status, Task, Tasks};
 
-/// What an invocation has given is kept so long after it has ended; a task can be looked up at least as long after the
-/// person's time to decide.
+/// How long the value of an invocation is kept after it has ended. A task can be looked up for at least this long after
+/// the person's time to decide.
 const KEPT: Duration = Duration::from_mins(10);
-/// A person needs longer to decide.
+/// How often a client should ask; a person takes longer to decide.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Longest time for which the end of a task is waited for; no proposal takes as long.
+/// Longest wait for the end of a task; no proposal takes that long.
 const WATCH_MAX: Duration = Duration::from_hours(24);
 
 /// The tasks of a relay.
 pub(super) struct RelayTasks(pub(super) Arc<dyn Relay>);
 
-/// Returns the task that a call about these invocations is.
+/// Returns the task of a call about these invocations.
 pub(super) fn of(about: About, steps: &[Invocation]) -> Option<Task> {
     let first = steps.first()?;
     let deciding = outcome::deciding(steps).unwrap_or(first);

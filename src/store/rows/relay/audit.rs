@@ -13,14 +13,14 @@ use crate::store::rows::relay::steps::Step;
 use crate::store::sql::{Db, Row, Tx, params};
 use crate::store::types::relay::Device;
 
-/// What the first event has in place of the hash of one before it.
+/// What the first event has instead of the hash of an event before it.
 pub(in crate::store) const BEGINNING: [u8; 32] = [0; 32];
 
 /// Columns of an event.
 const COLUMNS: &str = "seq, event, subject, client, device_id, session_id, proposal_id, invocation_id, action, \
     arguments_sha256, preview_sha256, decided_by, reason, epoch, signature, actor, created_at, prev_hash, hash";
 
-/// Who did something, and what proves it.
+/// The account that did something, and what proves it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::store) struct Account<'a> {
     pub(in crate::store) by: Option<DecidedBy>,
@@ -167,7 +167,7 @@ fn add(tx: &Tx<'_>, event: &RelayAuditEvent, account: &Account<'_>) -> Result<()
 }
 
 /// Returns the hash that an event must have. Members that are null are left out, so that an event keeps its hash when
-/// a later version knows more members.
+/// a later version adds members.
 pub(in crate::store) fn hash(event: &RelayAuditEvent) -> Result<Digest, Error> {
     let Ok(Value::Object(mut members)) = serde_json::to_value(event) else {
         return Err(Error::Row("relay audit event"));
@@ -178,8 +178,8 @@ pub(in crate::store) fn hash(event: &RelayAuditEvent) -> Result<Digest, Error> {
     Ok(sha256::of(&hashed))
 }
 
-/// Returns at most `limit` events behind the one of that number, the oldest first; of one that cannot be read only
-/// its number.
+/// Returns at most `limit` events after the one of that number, the oldest first; for one that cannot be read, only its
+/// number.
 pub(in crate::store) fn after(
     db: &Db<'_>,
     seq: i64,

@@ -14,21 +14,21 @@ use crate::store::rows::relay::{grants, steps};
 use crate::store::sql::Tx;
 use crate::store::types::relay::{Effects, Held};
 
-/// Whether this process still claims. Asked within the transaction, so that nothing is claimed by one that begins after
-/// the stop, whichever verb it belongs to.
+/// Whether this process still claims. Checked within the transaction, so that no transaction that begins after the stop
+/// claims anything, whichever verb it belongs to.
 #[derive(Clone, Default)]
 pub(in crate::store) struct Claims {
     are_stopped: Arc<AtomicBool>,
 }
 
 impl Claims {
-    /// Claims nothing from now on.
+    /// Stops claiming.
     pub(in crate::store) fn stop(&self) {
         self.are_stopped.store(true, Ordering::Relaxed);
     }
 
     /// Claims the grant of a session whose turn came first, if it can be claimed. One is enough: a session has at most one
-    /// in flight. Returns why not, where the rules say so.
+    /// in flight. Returns the reason if the rules refuse.
     pub(in crate::store) fn claim_due(
         &self,
         tx: &mut Tx<'_>,

@@ -1,4 +1,4 @@
-//! Devices: a plugin's key and whose it is.
+//! Devices: a plugin's key, and the subject that it belongs to.
 
 use crate::domain::id::DeviceId;
 use crate::domain::relay::{Tool, device};

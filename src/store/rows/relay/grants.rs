@@ -1,4 +1,4 @@
-//! Grants: how the right to carry out a step comes into being, is taken once, and ends.
+//! Grants: how the right to carry out a step is made, claimed once, and ended.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::store::rows::relay::steps::{Grant, Step};
 use crate::store::sql::{Tx, params};
 use crate::store::types::relay::Held;
 
-/// Sessions that are told that a lane is free.
+/// Most sessions that are told that a lane is free.
 const FREE_FOR_MAX: u32 = 16;
 
 /// Makes the grant of a step that was approved; it can be claimed for `lasts` once its turn has come.
@@ -43,9 +43,10 @@ pub(in crate::store) fn mint(
     Ok(Grant { id, state, lane: session.lane, expires_at, claimed_for: None })
 }
 
-/// Takes a grant for the page that holds the session's socket. Returns `false` and changes nothing unless it is unused
-/// and its time not over, the session connected in the epoch that the caller holds, and nothing else of session and lane
-/// in flight. The rules have said so before; this statement does not rely on them, and the two unique indexes not on it.
+/// Claims a grant for the page that holds the session's socket. Returns `false` and changes nothing unless the grant is
+/// unused and its time not over, the session is connected in the epoch that the caller holds, and nothing else of
+/// session and lane is in flight. The rules have checked this before; this statement does not rely on them, and the two
+/// unique indexes do not rely on it.
 pub(in crate::store) fn claim(
     tx: &Tx<'_>,
     held: Held,
@@ -87,7 +88,7 @@ pub(in crate::store) fn end(tx: &Tx<'_>, grant: &Grant, change: Change) -> Resul
     if changed == 1 { Ok(()) } else { Err(Error::Row("relay grant")) }
 }
 
-/// Says that the turn of a step has come: the time in which its grant can be claimed begins.
+/// Begins the turn of a step: the time in which its grant can be claimed starts.
 pub(in crate::store) fn begin_turn(
     tx: &Tx<'_>,
     proposal: ProposalId,
@@ -116,7 +117,7 @@ pub(in crate::store) fn waiting_for(
     )
 }
 
-/// Says whether nothing is in flight of a session, and of a lane.
+/// Says of a session, and of a lane, whether nothing is in flight.
 pub(in crate::store) fn are_free(
     tx: &Tx<'_>,
     session: RelaySessionId,
@@ -134,7 +135,7 @@ pub(in crate::store) fn are_free(
     Ok((of_session, of_lane))
 }
 
-/// Returns up to so many steps whose grants were not claimed in time.
+/// Returns up to `limit` steps whose grants were not claimed in time.
 pub(in crate::store) fn expired(tx: &Tx<'_>, limit: u32) -> Result<Vec<InvocationId>, Error> {
     tx.query(
         "SELECT invocation_id FROM relay_grants \
@@ -145,7 +146,7 @@ pub(in crate::store) fn expired(tx: &Tx<'_>, limit: u32) -> Result<Vec<Invocatio
     )
 }
 
-/// Returns up to so many steps that were not heard of in time.
+/// Returns up to `limit` running steps whose results did not come in time.
 pub(in crate::store) fn overdue(tx: &Tx<'_>, limit: u32) -> Result<Vec<InvocationId>, Error> {
     tx.query(
         "SELECT invocation_id FROM relay_grants \

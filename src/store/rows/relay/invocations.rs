@@ -16,7 +16,7 @@ use crate::store::rows::relay::{grants, proposals};
 use crate::store::sql::{Tx, params};
 use crate::store::types::relay::{Changed, Effects, Tell};
 
-/// In whose session something happens, who did it, and how long a grant that is minted can be claimed.
+/// The session in which something happens, who did it, and how long a grant that is made can be claimed.
 #[derive(Clone, Copy)]
 pub(in crate::store) struct Scene<'a> {
     pub(in crate::store) session: &'a Session,
@@ -25,7 +25,7 @@ pub(in crate::store) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Where nothing is approved.
+    /// Returns the scene of events that approve nothing.
     pub(in crate::store) const fn new(session: &'a Session, account: Account<'a>) -> Self {
         Self { session, account, grant_time: Duration::ZERO }
     }
@@ -34,7 +34,7 @@ impl<'a> Scene<'a> {
 /// A step and what is decided about it.
 pub(in crate::store) type Decided = (Step, Outcome);
 
-/// Decides about each step before anything of it is carried out.
+/// Decides about each step before any decision is carried out.
 pub(in crate::store) fn decide(
     tx: &Tx<'_>,
     session: &Session,
@@ -57,7 +57,7 @@ pub(in crate::store) fn closes(decided: &[Decided]) -> Option<CloseCode> {
     })
 }
 
-/// Carries decisions out, and what they mean for the steps behind.
+/// Carries decisions out, and what follows for the steps after them.
 pub(in crate::store) fn carry_out(
     tx: &mut Tx<'_>,
     scene: &Scene<'_>,
@@ -81,7 +81,7 @@ pub(in crate::store) fn carry_out(
     touched.into_iter().try_for_each(|proposal| proposals::refresh(tx, proposal))
 }
 
-/// The same for something that happens to one step.
+/// The same for an event of one step.
 pub(in crate::store) fn happens(
     tx: &mut Tx<'_>,
     scene: &Scene<'_>,
@@ -93,7 +93,7 @@ pub(in crate::store) fn happens(
     carry_out(tx, scene, decided, effects)
 }
 
-/// What the end of a step means for those behind it.
+/// Carries out what the end of a step means for those after it.
 fn follow(
     tx: &mut Tx<'_>,
     session: &Session,
@@ -116,7 +116,7 @@ fn follow(
     }
 }
 
-/// Carries one decision out. What a claim does to the grant was done before.
+/// Carries one decision out. If it is a claim, the grant was claimed before.
 pub(in crate::store) fn apply(
     tx: &mut Tx<'_>,
     scene: &Scene<'_>,
@@ -176,7 +176,7 @@ fn change_grant(
     }
 }
 
-/// Writes the new state, if the old one still stands. What was asked for goes with the end.
+/// Writes the new state, if the old one is still stored. The arguments are deleted when the step ends.
 fn write(tx: &Tx<'_>, step: &mut Step, to: State, outcome: &Outcome) -> Result<(), Error> {
     let changed = tx.execute(
         "UPDATE relay_invocations SET state = :to, reason = :reason, is_late = :is_late, \

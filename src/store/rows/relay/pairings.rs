@@ -17,14 +17,14 @@ pub(in crate::store) struct Pairing {
     /// The session that gets another file, and the socket that asks for it.
     pub(in crate::store) session: Option<Held>,
     pub(in crate::store) state: State,
-    /// Who typed the code, or whose device it is.
+    /// The subject who typed the code, or to whom the device belongs.
     pub(in crate::store) subject: Option<String>,
     pub(in crate::store) client: Option<String>,
-    /// Of the time that its state has.
+    /// The end of its present state.
     pub(in crate::store) expires_at: Timestamp,
 }
 
-/// How a pairing begins: with a code, or claimed by a subject for a session that there is, or for a new one.
+/// How a pairing begins: with a code, or claimed by a subject for an existing or a new session.
 #[derive(Clone, Copy)]
 pub(in crate::store) enum Beginning<'a> {
     Code(Digest),
@@ -47,7 +47,7 @@ pub(in crate::store) fn offering(db: &Db<'_>, code: Digest) -> Result<Option<Pai
     db.query_one(&sql, params! { ":code": code }, read)
 }
 
-/// Returns up to so many open pairings whose time is over.
+/// Returns up to `limit` open pairings whose time is over.
 pub(in crate::store) fn expired(tx: &Tx<'_>, limit: u32) -> Result<Vec<Pairing>, Error> {
     let sql = format!(
         "SELECT {PAIRINGS} WHERE finished_at IS NULL AND expires_at <= :now \
@@ -111,7 +111,7 @@ pub(in crate::store) fn insert(
     Ok(inserted == 1)
 }
 
-/// Notes who typed the code, and until when the person can confirm.
+/// Notes the subject who typed the code, and until when the person can confirm.
 pub(in crate::store) fn claim(
     tx: &Tx<'_>,
     pairing: &Pairing,

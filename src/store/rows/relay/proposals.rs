@@ -54,7 +54,7 @@ fn insert_step(
     Ok(())
 }
 
-/// Notes what the card of a proposal shows; `None` when it is not shown any more.
+/// Notes what the card of a proposal shows; `None` when it is no longer shown.
 pub(in crate::store) fn note_preview(
     tx: &Tx<'_>,
     proposal: ProposalId,
@@ -83,7 +83,7 @@ pub(in crate::store) fn refresh(tx: &Tx<'_>, proposal: ProposalId) -> Result<(),
     Ok(())
 }
 
-/// Returns up to so many proposals that were not decided in time.
+/// Returns up to `limit` proposals that were not decided in time.
 pub(in crate::store) fn expired(tx: &Tx<'_>, limit: u32) -> Result<Vec<ProposalId>, Error> {
     tx.query(
         "SELECT proposal_id FROM relay_proposals WHERE is_waiting = 1 AND expires_at <= :now \

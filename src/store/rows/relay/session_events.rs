@@ -1,4 +1,4 @@
-//! What happens to a session, and with it to everything that hangs on it. One transaction.
+//! Events of a session, and what follows for its proposals and grants, in one transaction.
 
 use crate::domain::id::{GrantId, PageInstanceId};
 use crate::domain::relay::invocation::{self, Entry, Journal};
@@ -16,12 +16,12 @@ use crate::store::types::relay::{Effects, Tell};
 #[derive(Clone, Copy)]
 pub(in crate::store) struct Returning<'a> {
     pub(in crate::store) page: PageInstanceId,
-    /// What its journal says; `None` where that is not known, and its silence proves nothing.
+    /// What its journal says; `None` where that is not known: then a missing entry proves nothing.
     pub(in crate::store) journal: Option<&'a [(GrantId, Entry)]>,
 }
 
-/// Carries out what happens to a session, other than that a page returns. Returns how the socket on which it came is
-/// closed, if it is.
+/// Carries out an event of a session other than the return of a page. Returns the code that closes the socket on which
+/// it came, if the socket is closed.
 pub(in crate::store) fn happens(
     tx: &mut Tx<'_>,
     session: &mut Session,
@@ -32,7 +32,8 @@ pub(in crate::store) fn happens(
     carry_out(tx, session, event, None, account, effects)
 }
 
-/// Carries out that a page has proved itself for a session. Returns how its socket is closed, if it is.
+/// Carries out the return of a page that has proved itself for a session. Returns the code that closes its socket, if
+/// it is closed.
 pub(in crate::store) fn returns(
     tx: &mut Tx<'_>,
     session: &mut Session,
@@ -96,7 +97,7 @@ fn happens_to_steps(
     invocations::carry_out(tx, &Scene::new(session, Account::default()), decided, effects)
 }
 
-/// Takes in what a page that returns knows of the grants that were claimed.
+/// Applies what a returning page knows about the claimed grants.
 fn settle_journal(
     tx: &mut Tx<'_>,
     session: &Session,
@@ -114,7 +115,7 @@ fn settle_journal(
                     claimed.push(step);
                 }
             }
-            // Of another session of the device, which takes it in when a page returns to it.
+            // It belongs to another session of the device, which handles it when a page returns to that session.
             Some(_) => {}
             // It ended so long ago that its row was deleted.
             None => effects.tell.push((session.held(), Tell::Settled(*grant))),

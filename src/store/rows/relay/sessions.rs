@@ -9,7 +9,7 @@ use crate::store::error::Error;
 use crate::store::sql::{Db, Row, Tx, params};
 use crate::store::types::relay::{Held, NewAllowance};
 
-/// A session with what the rules must know of it.
+/// A session with what the rules need to know about it.
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Session {
     pub(in crate::store) id: RelaySessionId,
@@ -25,7 +25,7 @@ pub(in crate::store) struct Session {
 }
 
 impl Session {
-    /// Names the socket that holds it, or held it last.
+    /// Returns what names the socket that holds it, or held it last.
     pub(in crate::store) const fn held(&self) -> Held {
         Held { session: self.id, epoch: self.epoch }
     }
@@ -77,7 +77,7 @@ pub(in crate::store) fn of_device(db: &Db<'_>, device: DeviceId) -> Result<Vec<S
     db.query(&sql, params! { ":device": device }, read)
 }
 
-/// Returns up to so many sessions that were last used before an instant and have not ended.
+/// Returns up to `limit` sessions that were last used before an instant and have not ended.
 pub(in crate::store) fn unused(
     db: &Db<'_>,
     before: Timestamp,
@@ -127,7 +127,7 @@ pub(in crate::store) fn insert(tx: &Tx<'_>, session: &Session) -> Result<(), Err
     Ok(())
 }
 
-/// Writes what of a session changes, unless another epoch has begun.
+/// Writes the changes of a session, unless another epoch has begun.
 pub(in crate::store) fn update(tx: &Tx<'_>, session: &Session, before: Held) -> Result<(), Error> {
     let changed = tx.execute(
         "UPDATE relay_sessions SET state = :state, epoch = :epoch, page = :page, lane = :lane, \
@@ -155,7 +155,7 @@ pub(in crate::store) fn note_used(tx: &Tx<'_>, id: RelaySessionId) -> Result<(),
     Ok(())
 }
 
-/// Gives a session an allowance in place of the one that it may have.
+/// Gives a session an allowance, which replaces any that it has.
 pub(in crate::store) fn give_allowance(
     tx: &Tx<'_>,
     id: RelaySessionId,

@@ -1,4 +1,4 @@
-//! The steps of proposals with what the rules must know of them, and how they are found.
+//! The steps of proposals with what the rules need to know about them, and how they are found.
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, InvocationId, PageInstanceId, ProposalId, RelaySessionId};
@@ -9,7 +9,7 @@ use crate::store::error::Error;
 use crate::store::rows::relay::sessions::Session;
 use crate::store::sql::{Db, Row, params};
 
-/// Most UNKNOWN steps of a session that a page which returns is asked about, the newest first. An older one stays UNKNOWN
+/// Most UNKNOWN steps of a session that a returning page is asked about, the newest first. An older one stays UNKNOWN
 /// unless the journal names it.
 const UNKNOWN_MAX: u32 = 100;
 
@@ -26,9 +26,9 @@ pub(in crate::store) struct Step {
     pub(in crate::store) effect: Effect,
     pub(in crate::store) arguments_sha256: Digest,
     pub(in crate::store) state: State,
-    /// Until when it can be decided about.
+    /// Until when a decision about it is possible.
     pub(in crate::store) expires_at: Timestamp,
-    /// Of the card of its proposal.
+    /// The digest of its proposal's card.
     pub(in crate::store) preview: Option<Digest>,
     pub(in crate::store) grant: Option<Grant>,
 }
@@ -44,7 +44,7 @@ pub(in crate::store) struct Grant {
 }
 
 impl Step {
-    /// Returns what the rules must know.
+    /// Returns what the rules need to know.
     pub(in crate::store) const fn facts(&self, session: &Session) -> Facts {
         Facts {
             state: self.state,
@@ -106,7 +106,7 @@ pub(in crate::store) fn unknown(db: &Db<'_>, session: RelaySessionId) -> Result<
     db.query(&sql, params! { ":session": session, ":limit": UNKNOWN_MAX }, read)
 }
 
-/// Returns the step of a session whose turn has come first and is not over.
+/// Returns the step of a session whose turn came first and is not over.
 pub(in crate::store) fn due(
     db: &Db<'_>,
     session: RelaySessionId,

@@ -1,4 +1,4 @@
-//! Allowances: a person's leave to read a session for a while.
+//! Allowances: a person's permission to read a session's file for a limited time.
 
 use crate::domain::relay::DecidedBy;
 use crate::domain::relay::allowance::{self, Outcome};
@@ -10,7 +10,7 @@ use crate::store::sql::Tx;
 use crate::store::types::relay::{Effects, Held, NewAllowance};
 
 impl Store {
-    /// Gives a session's page leave to approve reads by itself, or ends that leave. Nothing changes if another socket was
+    /// Allows a session's page to approve reads by itself, or ends that. Nothing changes if another socket has been
     /// accepted since.
     ///
     /// # Errors

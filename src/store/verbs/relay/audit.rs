@@ -1,4 +1,4 @@
-//! The audit log is verified.
+//! Verification of the audit log.
 
 use crate::api::relay::RelayAuditEvent;
 use crate::store::Store;
@@ -6,12 +6,12 @@ use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, BEGINNING};
 use crate::store::types::relay::Verified;
 
-/// Events that are read at once, so that no snapshot of the file is held for long.
+/// Most events read at once, so that no snapshot of the file is held for long.
 const PAGE: u32 = 500;
 
 impl Store {
-    /// Computes the hash of every event of the audit log anew, the oldest first, up to the first that is broken: its hash
-    /// does not hold, it does not continue the event before it, its number leaves a gap, or it cannot be read.
+    /// Recomputes the hash of every event of the audit log, the oldest first, up to the first that is broken: its hash
+    /// differs, it does not continue the event before it, its number leaves a gap, or it cannot be read.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -35,7 +35,7 @@ impl Store {
     }
 }
 
-/// Takes the next event in, if it continues those before it.
+/// Adds the next event, if it continues those before it.
 fn continues(verified: &mut Verified, event: Option<&RelayAuditEvent>) -> Result<bool, Error> {
     let before = verified.head.unwrap_or_else(|| BEGINNING.into());
     let Some(event) = event.filter(|event| event.prev_hash == before) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Decisions: what a plugin says of a proposal. It is about all of its steps or about none.
+//! Decisions: a plugin's answers to proposals. Each covers all steps of its proposal.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::store::sql::{Tx, params};
 use crate::store::types::relay::{Effects, Held, SignedVerdict, Tell, Verdict};
 
 impl Store {
-    /// Notes that the card of a proposal stood on the screen, with what it showed.
+    /// Notes that the card of a proposal was shown, with the digest of what it showed.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
@@ -39,7 +39,7 @@ impl Store {
         })
     }
 
-    /// Takes in what was decided about a proposal: the approval with its signature, the grants, and the claim of the first
+    /// Records the decision about a proposal: the approval with its signature, the grants, and the claim of the first
     /// step if nothing else is in flight. A grant can be claimed for `grant_time` once its turn has come.
     ///
     /// # Errors
@@ -63,7 +63,8 @@ impl Store {
     }
 }
 
-/// Decides about every step of a proposal of the session; `None` if the plugin broke the protocol, and is told so.
+/// Decides about every step of a proposal of the session; `None` if the plugin broke the protocol, which the effects
+/// tell it.
 fn decide(
     tx: &Tx<'_>,
     session: &Session,
@@ -115,7 +116,7 @@ fn take_in(
     invocations::carry_out(tx, &scene, decided, effects)
 }
 
-/// Keeps a decision. The table has one row for each proposal, so there is no second one.
+/// Stores a decision. The table has one row for each proposal, so there is no second decision.
 fn keep(
     tx: &Tx<'_>,
     session: &Session,

@@ -1,4 +1,4 @@
-//! Devices: which key is whose, and that one is revoked.
+//! Devices: which subject a key belongs to, and revocation.
 
 use crate::domain::id::DeviceId;
 use crate::domain::relay::device::Revocation;
@@ -11,7 +11,7 @@ use crate::store::sql::Tx;
 use crate::store::types::relay::{Device, Effects, Point};
 
 impl Store {
-    /// Returns the device that has this key; `None` if no person has paired it. A revoked one is returned too.
+    /// Returns the device that has this key, even if it is revoked; `None` if no person has paired it.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.

@@ -1,4 +1,4 @@
-//! Whatever has an end by time: pairings, proposals, grants, what runs, and sessions that are not used.
+//! Everything that expires: pairings, proposals, grants, running steps, and unused sessions.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use crate::store::rows::relay::{grants, pairings, proposals, session_events, ses
 use crate::store::sql::Tx;
 use crate::store::types::relay::Effects;
 
-/// Items of each kind that one call ends at most, so that it does not hold up its group.
+/// Most items of each kind that one call ends, so that it does not delay its group commit.
 const BATCH: u32 = 100;
 
 impl Store {
-    /// Ends what its time is over for, up to 100 of each kind, and sessions that were not used for `session_kept`. Returns
-    /// whether there may be more. It claims nothing: [`Effects::free_for`] says who may.
+    /// Ends up to 100 expired items of each kind, and sessions that were not used for `session_kept`. Returns whether
+    /// there may be more. It claims nothing: [`Effects::free_for`] names the sessions that may claim.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
@@ -92,14 +92,14 @@ fn each(
     effects: &mut Effects,
 ) -> Result<(), Error> {
     for invocation in invocations {
-        // Read only now: a step that was ended before may have ended this one too.
+        // Read only now: the end of an earlier step may have ended this one too.
         let step = steps::find(tx, *invocation)?;
         happens(tx, step.into_iter().collect(), event, effects)?;
     }
     Ok(())
 }
 
-/// Something happens to steps of one session.
+/// Applies an event to steps of one session.
 fn happens(
     tx: &mut Tx<'_>,
     steps: Vec<Step>,

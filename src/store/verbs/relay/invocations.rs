@@ -1,4 +1,4 @@
-//! Invocations: how they are carried out, taken back, and seen by those who proposed them.
+//! Invocations: carrying them out, taking them back, and looking them up for the subjects who proposed them.
 
 use crate::domain::id::{GrantId, InvocationId, ProposalId};
 use crate::domain::relay::invocation::{Event, Report};
@@ -12,13 +12,13 @@ use crate::store::rows::relay::{sessions, steps};
 use crate::store::sql::{Row, Tx, params};
 use crate::store::types::relay::{Effects, GrantFor, Held, OwnInvocation, Tell};
 
-/// What a subject sees of invocations: columns and tables.
+/// The columns and tables of the invocations that a subject sees.
 const OWN: &str = "i.invocation_id, i.proposal_id, i.position, i.session_id, i.action, i.state, \
         i.reason, i.is_late, i.created_at, i.updated_at, p.expires_at \
     FROM relay_invocations i JOIN relay_proposals p ON p.proposal_id = i.proposal_id";
 
 impl Store {
-    /// Returns what a grant of this session that was claimed is for; `None` for any other grant.
+    /// Returns what a claimed grant of this session is for; `None` for any other grant.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -34,8 +34,8 @@ impl Store {
         })
     }
 
-    /// Takes in how the plugin says that a step ended. The time of the next step begins, or the steps behind it end; then
-    /// what waits in the session is claimed.
+    /// Records how a step ended, as the plugin reports it. The time of the next step begins, or the steps after it end;
+    /// then the next waiting grant of the session is claimed.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
@@ -63,13 +63,13 @@ impl Store {
         })
     }
 
-    /// Claims nothing from now on, whichever verb is asked: the process stops, and what it would have carried out could not
-    /// be told any more. What runs is settled as ever.
+    /// Stops claiming, in every verb: the process stops and could no longer send what it claimed. What runs is still
+    /// settled.
     pub fn relay_stop_claims(&self) {
         self.relay_claims.stop();
     }
 
-    /// Claims what waits in a session, if its turn has come and nothing else is in flight.
+    /// Claims the next waiting grant of a session, if its turn has come and nothing else is in flight.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
@@ -85,8 +85,8 @@ impl Store {
     }
 
     /// Takes an invocation back for the subject who proposed it, with all steps of its proposal that have not begun.
-    /// Returns `None` if the subject has no such invocation. What runs already goes on: if nothing else was left to
-    /// take back, the effects say `too_late`.
+    /// Returns `None` if the subject has no such invocation. A step that already runs goes on: if nothing else was left
+    /// to take back, the effects say `too_late`.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.

@@ -7,13 +7,13 @@ use crate::store::error::Error;
 use crate::store::sql::{Db, Tx, params};
 
 impl Store {
-    /// Returns the relay's key in PKCS #8, a secret: the stored one. `candidate` is stored where there is none; from then
-    /// on every process at this file has the same key, also after a restart.
+    /// Returns the relay's key in PKCS #8, a secret: the stored one. `candidate` is stored if there is none; from then
+    /// on every process that uses this file has the same key, also after a restart.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now, or there is no key yet and it cannot be written.
     pub fn relay_key(&self, candidate: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, Error> {
-        // Nearly always there is one, and it can be read while nothing can be written.
+        // Nearly always there is a key, and it can be read even when the store cannot be written.
         if let Some(found) = self.read(find)? {
             return Ok(found);
         }

@@ -1,4 +1,4 @@
-//! What operators list and look at: metadata, the newest row first.
+//! The lists and items that operators see: metadata, the newest row first.
 
 use crate::api::relay::{RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession};
 use crate::api::{Row as _, Wanted};
@@ -45,7 +45,8 @@ fn page<R: crate::api::Row<Cursor: Bind>>(
 }
 
 impl Store {
-    /// Returns a page of the sessions, those that have ended too, the newest first; `None` if the cursor names none.
+    /// Returns a page of the sessions, including those that have ended, the newest first; `None` if the cursor names
+    /// none.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.

@@ -17,7 +17,7 @@ use crate::store::types::relay::{
     TooMany,
 };
 
-/// Pairings that are open at once. With so many codes and the limits on guesses, guessing one is hopeless.
+/// Most open pairings. With this many codes and the limits on guesses, guessing a code is hopeless.
 const OPEN_MAX: u32 = 200;
 
 impl Store {
@@ -41,13 +41,13 @@ impl Store {
                 }
                 (Begins::Claimed(..), None) => return Err(Error::Row("relay device")),
             };
-            // The same code twice: so rare that being told to come again is good enough.
+            // The same code twice is so rare that telling the plugin to try later is good enough.
             Ok(if pairings::insert(tx, &pairing, beginning)? { Ok(()) } else { Err(TooMany) })
         })
     }
 
-    /// Claims the pairing that offers a code, for the subject who typed it. From now on the person has a minute to confirm
-    /// in the plugin. `None` for a wrong, used or expired code alike.
+    /// Claims the pairing that offers a code, for the subject who typed it. From then on the person has a minute to
+    /// confirm in the plugin. Returns `None` for a wrong, used or expired code alike.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
@@ -81,8 +81,8 @@ impl Store {
         self.read(|db| Ok(pairings::find(db, id)?.filter(open).and_then(claimed)))
     }
 
-    /// Takes in what the person answered in the plugin. With yes the device and its session come into being, as far as they
-    /// are not there yet; a session that the pairing names gets the new lane, and keeps epoch and socket.
+    /// Records the person's answer in the plugin. If they accept, the device and its session are created where they do
+    /// not exist yet; a session that the pairing names gets the new lane, and keeps epoch and socket.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
@@ -142,7 +142,8 @@ fn answer(tx: &mut Tx<'_>, answer: &PairingAnswer) -> Result<Paired, Error> {
     open_session(tx, &pairing, &device, answer)
 }
 
-/// Returns the device that has the key; it is made if there is none. The close code says why it cannot be this subject's.
+/// Returns the device that has the key; it is made if there is none. The close code says why it cannot belong to this
+/// subject.
 fn bind(
     tx: &Tx<'_>,
     pairing: &Pairing,
@@ -151,7 +152,7 @@ fn bind(
     let subject = pairing.subject.clone().ok_or(Error::Row("relay pairing"))?;
     Ok(match devices::of_key(tx, &pairing.key)? {
         Some(known) if known.state == device::State::Revoked => Err(CloseCode::Revoked),
-        // Another subject was faster with the same plugin, in another tab.
+        // Another subject has paired the same plugin first, in another tab.
         Some(known) if known.subject != subject => Err(CloseCode::PairingExpired),
         Some(known) => Ok(known),
         None => {
@@ -198,8 +199,8 @@ fn open_session(
     Ok(Paired::Ready(opened(session, Effects::default())))
 }
 
-/// A connected session becomes one of another file, if it still has the socket that asked for it. What was proposed in the
-/// old file has ended before.
+/// Gives a connected session another file, if it still has the socket that asked for it. What was proposed in the old
+/// file has already ended.
 fn change_file(
     tx: &Tx<'_>,
     held: Held,

@@ -15,12 +15,12 @@ use crate::store::rows::relay::{proposals, sessions, steps};
 use crate::store::sql::{Db, Row, Tx, params};
 use crate::store::types::relay::{Held, NewProposal, Proposed, Waiting, WaitingStep};
 
-/// Most denials of a client that are looked at, the newest.
+/// Most denials of a client that are considered, the newest first.
 const DENIALS_READ_MAX: u32 = 100;
 
 impl Store {
-    /// Keeps what a caller proposes, for a person to decide about. The same call again, while the first has not ended, is
-    /// the first.
+    /// Stores a caller's proposal, for a person to decide about. Repeating the call while the first has not ended
+    /// returns the first.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
@@ -29,7 +29,7 @@ impl Store {
     }
 
     /// Returns the proposals of a session that wait for a decision and whose time is not over, the oldest first, at most
-    /// 8; none once another socket was accepted.
+    /// 8; returns none once another socket was accepted.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -38,7 +38,7 @@ impl Store {
         self.read(|db| db.snapshot(|db| waiting(db, held, now)))
     }
 
-    /// Says whether all steps of a proposal have ended; one that there is not has ended too.
+    /// Says whether all steps of a proposal have ended; a proposal that does not exist counts as ended.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -84,7 +84,7 @@ fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
     }
 }
 
-/// Returns the same call that has not ended, and one of its steps that has not.
+/// Returns the proposal of the same call that has not ended, and one of its steps that has not.
 fn same_call(
     tx: &Tx<'_>,
     proposal: &NewProposal,

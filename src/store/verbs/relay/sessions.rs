@@ -1,4 +1,4 @@
-//! Sessions: pages come and go, and what a person sees of their own.
+//! Sessions: pages that come and go, and the list of a person's own sessions.
 
 use crate::domain::id::RelaySessionId;
 use crate::domain::relay::session::Event;
@@ -16,7 +16,7 @@ use crate::store::types::relay::{
     Arrival, Arrived, Effects, Held, HeldSession, Opened, OwnSession, Tell,
 };
 
-/// Sessions that a subject is shown.
+/// Most sessions that a subject is shown.
 const OWN_MAX: u32 = 100;
 
 impl Store {
@@ -59,7 +59,7 @@ impl Store {
         })
     }
 
-    /// Returns every session that a socket holds, of whichever process.
+    /// Returns every session that a socket of any process holds.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -134,12 +134,12 @@ fn arrive(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Arrived, Error> {
     Ok(Arrived::Ready(Opened { session, device, epoch, subject, effects }))
 }
 
-/// Which session a page may take up.
+/// The session that a page may take up.
 enum Found {
     Session(Session),
-    /// There is none for the open file.
+    /// There is no session for the open file.
     None,
-    /// The one that it remembers is not there, not its device's, or over.
+    /// The session that it remembers does not exist, belongs to another device, or is over.
     NotThis,
 }
 

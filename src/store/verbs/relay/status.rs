@@ -1,4 +1,4 @@
-//! How much goes on in the relay, in numbers.
+//! Counts of what is open in the relay.
 
 use crate::api::relay::RelayCounts;
 use crate::store::Store;
@@ -6,7 +6,7 @@ use crate::store::error::Error;
 use crate::store::sql::params;
 
 impl Store {
-    /// Counts what is open now, each up to 10,000; of the sessions those that were used last.
+    /// Counts what is open now, each kind up to 10,000; of the sessions, those that were used last.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
