@@ -51,7 +51,7 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
     }
 }
 
-/// Where operators find the relay.
+/// The path of the operators' API for the relay.
 const PATH: &str = "/api/v1/operator/relay";
 
 fn path<R: Row>() -> String {
@@ -68,7 +68,7 @@ fn list<R: Table<Filter = NoFilter>, C: Cursor>(
     pages::show_at::<R, C>(&client, &path::<R>(), (part, &NoFilter {}), global, output)
 }
 
-/// Shows one item; `facts` is what people are shown of it.
+/// Shows one item; `facts` makes the lines for people.
 fn show<R: Row>(
     id: impl ToString,
     facts: fn(&R, Timestamp) -> Vec<(&'static str, String)>,
@@ -95,7 +95,7 @@ fn print<R: Row>(
     Ok(())
 }
 
-/// Deletes one item, which is then `outcome`.
+/// Deletes one item; `outcome` says what it is then.
 fn delete<R: Row>(
     id: impl ToString,
     outcome: &'static str,
@@ -114,7 +114,7 @@ fn delete<R: Row>(
     Ok(Exit::Done)
 }
 
-/// Says why the service refused something about an item of a list, and what to do.
+/// Says why the service refused a request about an item of a list, and what to do.
 fn refused(failure: Failure, list: &str) -> Error {
     let Failure::Refused { problem, .. } = &failure else { return failure.into() };
     let command = if list == "audit-events" { "audit" } else { list };

@@ -1,7 +1,7 @@
-//! The relay: whose pages may connect, who may embed the plugin, and its bounds.
+//! The relay: which pages may connect, which may embed the plugin, and its limits.
 //!
-//! Whose file it is follows from the access token of a caller. Without tokens there is only one subject, `local`, so
-//! the relay does not start without them unless that is asked for by name.
+//! The access token of a caller says whose file it is. Without tokens there is only one subject, `local`, so the relay
+//! does not start without them unless a setting allows that.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::config::source::{Source, words};
 /// The relay, checked as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelayConfig {
-    /// Every origin whose pages may connect, in lower case; `null` is that of a page without one. A port of 0 is that
-    /// which the system gives to the public address.
+    /// Every origin whose pages may connect, in lower case; `null` is that of a page without one. A port of 0 stands
+    /// for the one that the system gives to the public address.
     pub origins: Vec<String>,
     /// Every origin that may embed the plugin for Penpot, in lower case; empty when it is not served.
     pub tool_origins: Vec<String>,
@@ -26,19 +26,19 @@ pub struct RelayConfig {
     pub grant: Duration,
     /// How long a call is held for its result.
     pub wait: Duration,
-    /// A session ends when it is not used for this long.
+    /// A session that is not used for this long ends.
     pub session_kept: Duration,
     /// Largest result in bytes.
     pub result_bytes_max: usize,
-    /// No tokens are asked for, so everyone is one subject.
+    /// No tokens are required, so everyone is one subject.
     pub local: bool,
-    /// Proposals a minute of one client in one session.
+    /// Most proposals per minute of one client in one session.
     pub proposals_per_minute: u32,
-    /// Frames a second of one plugin.
+    /// Most frames per second of one plugin.
     pub frames_per_second: u32,
 }
 
-/// Reads the group. What is written must be valid even while the relay is off; what it needs, only when it is on.
+/// Reads the group. Values must be valid even while the relay is off; its requirements are checked only when it is on.
 pub(super) fn read(
     source: &mut Source,
     listen: Option<SocketAddr>,
@@ -91,7 +91,7 @@ pub(super) fn read(
     })
 }
 
-/// Notes what `/mcp` lacks for the relay. What is wrong with `/mcp` itself is noted already.
+/// Notes what `/mcp` lacks for the relay. Faults of `/mcp` itself have been noted before.
 fn require_mcp(source: &mut Source, mcp: Option<&McpConfig>, local: bool) {
     let has_tokens = mcp.map(|mcp| mcp.authorization.is_some());
     let is_sound = !["SVC_PUBLIC_URL", "SVC_MCP_ISSUER", "SVC_MCP_JWKS_URL"]

@@ -1,8 +1,9 @@
 //! A plugin without a design tool: the client's end of `svc.relay.v1`, for the demonstration and for tests.
 //!
-//! It does what the plugin in `packaging/relay-plugin` does, and holds every frame to the published schemas. A page of
-//! it runs on one thread, which calls [`Plugin::pump`]; what a person does are methods. Tests make it dishonest: a
-//! [`Tamper`] changes what is sent, [`At`] cuts the connection or kills the page in the middle of an action.
+//! It does what the plugin in `packaging/relay-plugin` does, and checks every frame against the published schemas. A
+//! page of it runs on one thread, which calls [`Plugin::pump`]; the actions of a person are methods. Tests make it
+//! dishonest: a [`Tamper`] changes what is sent, [`At`] cuts the connection or kills the page in the middle of an
+//! action.
 
 pub mod card;
 pub mod device;
@@ -44,9 +45,9 @@ use device::{Device, Host};
 use event::{Cut, Event, Point};
 use socket::{OpenError, Opening, Socket};
 
-/// Name and version that the plugin says of itself.
+/// The name and version that the plugin gives for itself.
 pub const NAME: &str = "svc demonstration plugin 1";
-/// A page that hears nothing for so long has been asleep, and runs nothing of what it had not read.
+/// A page that received nothing for this long has been asleep, and runs nothing that it had not read before.
 const ASLEEP: Duration = Duration::from_secs(25);
 
 /// Why the plugin cannot go on.
@@ -60,10 +61,10 @@ pub enum Error {
     Key(#[from] KeyError),
 }
 
-/// Changes a frame that is about to be sent: what is returned is sent instead. None is silence, two are one too many.
+/// Changes a frame that is about to be sent: the returned frames are sent instead, which may be none or several.
 pub type Tamper = Box<dyn FnMut(Value) -> Vec<Value> + Send>;
 
-/// Is asked at each point of each action. It may also wait there.
+/// Called at each point of each action. It may also wait there.
 pub type At = Box<dyn FnMut(Point, GrantId) -> Cut + Send>;
 
 /// One page of the plugin.
@@ -74,7 +75,7 @@ pub struct Plugin {
     pub tamper: Option<Tamper>,
     /// Interferes with what is carried out.
     pub at: Option<At>,
-    /// After how long a page has been asleep; `None` never.
+    /// How long without a frame means that the page was asleep; `None` turns this off.
     pub asleep_after: Option<Duration>,
     device: Device,
     host: Host,
@@ -86,7 +87,7 @@ pub struct Plugin {
     approved: BTreeMap<InvocationId, (ProposalId, usize)>,
     /// Approved before, and taken back here.
     stopped: BTreeSet<InvocationId>,
-    /// Results that ended while there was no session to tell.
+    /// Results of actions that ended while there was no session to report them to.
     untold: Vec<(RelaySessionId, ActionResult)>,
     allowance_until: Option<Timestamp>,
     events: VecDeque<Event>,
@@ -94,7 +95,7 @@ pub struct Plugin {
     ids: Ids,
 }
 
-/// One socket, and what hangs on it.
+/// One socket and its state.
 struct Line {
     socket: Socket,
     phase: Phase,
@@ -192,7 +193,7 @@ impl Plugin {
         waiting.map(|card| card.proposal).collect()
     }
 
-    /// Opens a socket and greets. What hung on an earlier one is gone.
+    /// Opens a socket and sends the greeting. The state of an earlier socket is dropped.
     ///
     /// # Errors
     /// When there is no socket.
@@ -227,7 +228,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// Begins anew, as a page that is loaded again: the storage and the file stay, everything else is gone.
+    /// Starts again, as a page that is reloaded: the storage and the file stay, everything else is lost.
     pub fn reload(&mut self) {
         self.drop_socket();
         self.instance = self.ids.uuid(self.clock.now()).into();
@@ -251,13 +252,13 @@ impl Plugin {
         self.drop_socket();
     }
 
-    /// Does not go along.
+    /// Refuses what the daemon sent, and closes the socket.
     fn refuse(&mut self, close: Close, why: &'static str) {
         self.hang_up(Some(close.code()));
         self.events.push_back(Event::Refused(why));
     }
 
-    /// What hung on a socket: the daemon shows again what waits, and lets go of what was approved.
+    /// Drops the cards of a socket: the daemon proposes again what waits, and gives up what was approved.
     fn drop_cards(&mut self) {
         self.cards.clear();
         self.stopped.extend(std::mem::take(&mut self.approved).into_keys());

@@ -21,7 +21,7 @@ use crate::relay::digest;
 use crate::relay::frame::{self, Execute, FromDaemon, Outcome};
 use agent::Agent;
 
-/// A relay for the people of this machine, who count as one. A call is held for less time than a person may take.
+/// A relay for the people of this machine, who count as one. A call is held for less time than a person may need.
 pub(super) const SETTINGS: [(&str, &str); 4] = [
     ("SVC_MCP", "true"),
     ("SVC_RELAY", "true"),
@@ -51,7 +51,7 @@ pub(super) fn tell(stage: &Stage, print: Print<'_>, ask: Ask<'_>) -> Result<(), 
     teller.repeat(&mut agent, invocation, proposal)?;
     teller.undo()?;
     teller.audit()?;
-    teller.say("Done: it was seen, approved, done once, undone, and it is on record.")
+    teller.say("Done: the change was shown, approved, carried out once, undone, and recorded.")
 }
 
 fn plugin_error(error: crate::relay::proof::KeyError) -> Error {
@@ -112,7 +112,7 @@ impl Teller<'_> {
         self.expect_title(OLD)?;
         if !self.agreed("approve")? {
             self.page.order(move |plugin| plugin.decide(proposal, Decision::Denied));
-            // The agent is told; what it is told does not matter any more.
+            // The agent is told; its answer no longer matters.
             drop(calling.join());
             return Err(Error::Declined);
         }
@@ -154,7 +154,7 @@ impl Teller<'_> {
         invocation: InvocationId,
         (grant, execute): Approved,
     ) -> Result<(), Error> {
-        self.say("An approval is for one time. The very order that was just carried out reaches the plugin again:")?;
+        self.say("An approval is good for one time. The order that was just carried out reaches the plugin again:")?;
         let order = frame::write(&FromDaemon::Execute(execute));
         self.page.order(move |plugin| plugin.hear(&order));
         let why = self.wait("the refusal of the plugin", |event| match event {

@@ -1,4 +1,4 @@
-// What is proposed, shown, decided, and run. A grant runs only what stood on a card here and was approved here, once.
+// What is proposed, shown, decided, and run. A grant runs only what was on a card here and was approved here, once.
 "use strict";
 
 /** @typedef {{proposal: string, card: Card, preview: string, steps: Step[], expiresAt: string, line: Line, told: boolean,
@@ -62,7 +62,7 @@ class Approvals {
         return [...this.cards.values()].filter((one) => !one.approved);
     }
 
-    /** Says of the card in view that it stood on the screen. */
+    /** Reports that the card in view was on the screen. */
     tellShown() {
         const [first] = this.undecided();
         if (!first || first.told || first.line.phase !== "ready") return;
@@ -119,7 +119,7 @@ class Approvals {
         this.conversation.show();
     }
 
-    /** Lets reads go by without a card for a while; 0 ends it. @param {0 | 15 | 60} minutes */
+    /** Allows reads without a card for a while; 0 ends that. @param {0 | 15 | 60} minutes */
     async allow(minutes) {
         const { line, key, session, epoch } = this.conversation;
         if (!line || !key || !session || line.phase !== "ready") return;
@@ -198,7 +198,7 @@ class Approvals {
                 return error instanceof Refused ? error.message : "host_silent";
             }
             const { node, parent } = look.targets;
-            // Of a node seen twice the first counts: if it changed in between, the act finds that out.
+            // The first look at a node counts: if the node changed after it, the check before the act finds that out.
             for (const print of [node, parent]) if (print && !prints.has(print.id)) prints.set(print.id, print);
             let picture = null;
             if (node && step.effect !== "read" && pictures < THUMBNAILS_MAX) {
@@ -238,7 +238,7 @@ class Approvals {
 
     // ---- Grants ----
 
-    /** Takes an approval back; one who executes it all the same is told so. @param {string} invocation */
+    /** Takes an approval back; a later order to execute it is answered with that. @param {string} invocation */
     disapprove(invocation) {
         if (!this.approved.delete(invocation)) return;
         this.stopped.add(invocation);
@@ -250,7 +250,7 @@ class Approvals {
     execute(line, frame, heard) {
         const { session } = this.conversation;
         if (this.stopped.has(frame.invocation) && !this.conversation.journal.entries.has(frame.grant)) {
-            // Said too late for the daemon to know. It was never begun here, and now it never can be.
+            // Too late for the daemon to know. It was never begun here, and now it never can be.
             const outcome = line.phase === "moving" ? "stale" : "failed";
             return this.conversation.send(line, { type: "result", grant: frame.grant, outcome, error: { code: "stopped" } });
         }
@@ -267,7 +267,7 @@ class Approvals {
         }
         this.running = approved;
         this.conversation.show();
-        // Not waited for: frames go on being handled while the design tool works.
+        // Not awaited: frames are still handled while the design tool works.
         void this.run(line, frame, heard, session, approved);
     }
 
@@ -289,7 +289,7 @@ class Approvals {
         this.running = null;
         const title = waiting.card.steps[position].title;
         if (acted.outcome === "unknown") {
-            // Left as begun: the daemon takes it for UNKNOWN, and so does the person.
+            // Left as begun: the daemon counts it as UNKNOWN, and the person is told so.
             return this.conversation.note(`Look at the file, this may be half done: ${title}`);
         }
         const result = resultFrame(grant, acted, waiting.steps[position].effect);
@@ -328,7 +328,7 @@ class Approvals {
         try {
             acted = /** @type {Acted} */ (await this.conversation.world.ask({ ask: "act", action: step.action, arguments: args, expect, watch, until }, null));
         } catch (error) {
-            // The script says so before it begins; all that goes wrong later is in its answer.
+            // The script says so before it begins; any later failure is in its answer.
             return failure("failed", error instanceof Refused ? error.message : "host");
         }
         // What this step changed in the nodes of later ones is no surprise to the person who approved them together.

@@ -1,5 +1,4 @@
-// What a card says, made from the arguments and the file alone. Nothing of it is written by the daemon but the name
-// of the client.
+// What a card says, made from the arguments and the file alone. The daemon provides only the name of the client.
 "use strict";
 
 /** @typedef {{label: string, old: string | null, now: string | null}} Row */
@@ -73,7 +72,7 @@ function cardStep(step, look, thumbnail) {
         row("Fill", args.fill);
         row("Font size", args.fontSize);
         if (args.parent !== undefined) row("Inside", called(args.parent, parent));
-        return `Make a ${kind}`;
+        return `Create a ${kind}`;
     };
     const title = {
         list_pages: () => "Read the names of the pages",
@@ -91,7 +90,7 @@ function cardStep(step, look, thumbnail) {
         },
         export_image: () => {
             row("Format", `${args.format ?? "png"}, scale ${args.scale ?? 1}`);
-            return `Hand over a picture of ${it}`;
+            return `Export an image of ${it}`;
         },
         create_rectangle: () => made("rectangle"),
         create_frame: () => made("frame"),

@@ -1,5 +1,5 @@
-// The plugin's end of `svc.relay.v1`: one socket after the other, pairing, cards, and grants. Knows no document: what
-// it needs of the world is handed in, so that tests can play the daemon, the host, and the clocks.
+// The plugin's end of `svc.relay.v1`: one socket after another, pairing, cards, and grants. It knows no document: all
+// that it needs is passed in, so that tests can simulate the daemon, the host, and the clocks.
 "use strict";
 
 /**
@@ -86,7 +86,7 @@ class Conversation {
         this.approvals = new Approvals(this);
     }
 
-    // ---- Beginning, ending, coming again ----
+    // ---- Connecting, closing, connecting again ----
 
     /** @param {string} address of the daemon, as `https://host` */
     async start(address) {
@@ -127,7 +127,7 @@ class Conversation {
         this.key = await importKey(jwk);
     }
 
-    // A file without a key cannot be known again, so its session is not kept beyond this page.
+    // A file without a key cannot be recognized, so its session is not kept beyond this page.
     async loadSession() {
         this.session = this.file.key === null ? this.session : await this.storage.load(`${this.name("session")} ${this.file.key}`);
         if (!fits(ID, this.session)) this.session = null;
@@ -152,7 +152,7 @@ class Conversation {
         socket.onclose = ({ code }) => void this.closed(line, code);
     }
 
-    /** Ends the present socket, if there is one, and all that hung on it. @param {number} code @param {string} [reason] */
+    /** Ends the present socket, if there is one, with its state. @param {number} code @param {string} [reason] */
     hangUp(code, reason) {
         const { line } = this;
         if (!line) return;
@@ -162,7 +162,7 @@ class Conversation {
         this.drop();
     }
 
-    // What hung on the socket: the daemon shows again what waits, and lets go of what was approved.
+    // The state of the socket: the daemon proposes again what waits, and gives up what was approved.
     drop() {
         this.approvals.drop();
         this.pairing = null;
@@ -182,7 +182,7 @@ class Conversation {
         const place = socketAddress(this.address);
         const local = "loopback" in place && place.loopback && code === 1006 && !line.opened;
         const attempt = this.attempt;
-        // With what the daemon said was the problem, if it did.
+        // With the problem that the daemon reported, if any.
         this.say(local && !(await this.world.mayReachLoopback()) ? "permission" : next.status, this.detail);
         if (next.again === null || attempt !== this.attempt) return;
         const wait = next.again === "crowded" ? CROWDED_MS : backoff(this.failures, this.world.random());
@@ -192,7 +192,7 @@ class Conversation {
         }, wait);
     }
 
-    /** Says why, ends the socket, and does not come again by itself. @param {Line} line @param {number} code @param {string} why */
+    /** Says why, ends the socket, and does not reconnect automatically. @param {Line} line @param {number} code @param {string} why */
     refuse(line, code, why) {
         if (line.over) return;
         this.hangUp(code, why);
@@ -273,7 +273,7 @@ class Conversation {
     hear(line, data) {
         if (line.over) return;
         const now = this.world.now();
-        // Before `ready` nothing can be run, and only the pings make gaps tell anything.
+        // Before `ready` nothing can be run, and without pings a gap means nothing.
         if ((line.pinged || line.phase === "ready") && slept(line.heard, now)) {
             this.hangUp(1000, "asleep");
             this.say("asleep");
@@ -356,7 +356,7 @@ class Conversation {
 
     /** @param {Line} line @param {Ready} frame */
     async ready(line, frame) {
-        // The daemon is known from the first time on that a person confirmed a pairing with it.
+        // The daemon's key is known once a person has confirmed a pairing with it.
         if (this.pinned === null && line.key) {
             await this.storage.save(this.name("daemon"), JSON.stringify(line.key));
             this.pinned = line.key;
@@ -428,7 +428,7 @@ class Conversation {
         await this.start(this.address);
     }
 
-    /** Ends the session: who wants to come back pairs again. */
+    /** Ends the session. To come back, the file must be paired again. */
     async leave() {
         const { line } = this;
         if (line) this.send(line, { type: "bye", reason: "person" });

@@ -1,5 +1,5 @@
-// The decisions of the page, pure: what to do after a close, when to come again, when a click counts, whether the
-// page slept, and what the status line says.
+// The decisions of the page, as pure functions: what to do after a close, when to connect again, when a click counts,
+// whether the page slept, and what the status line says.
 "use strict";
 
 const ASLEEP_MS = 25_000;
@@ -7,7 +7,7 @@ const WAKE_MS = 500;
 const AGAIN_MIN_MS = 1_000;
 const AGAIN_MAX_MS = 30_000;
 const CROWDED_MS = 60_000;
-// A session that lasted shorter is no success: the next wait is still longer than the last.
+// A session that was shorter than this is no success: the next wait is still longer than the last.
 const STEADY_MS = 30_000;
 
 /**
@@ -37,12 +37,12 @@ function afterClose(code) {
         case 4410: return { again: null, forget: null, status: "expired" };
         case 4426: return { again: null, forget: null, status: "old" };
         case 4403: return { again: null, forget: null, status: "refused" };
-        // 4400, 4413, and what this version does not know: coming again by itself would go on for ever.
+        // 4400, 4413, and what this version does not know: reconnecting automatically would go on for ever.
         default: return { again: null, forget: null, status: "disagreed" };
     }
 }
 
-/** Whether the page stood still between two messages. Of both clocks, since either may stop with it. */
+/** Whether the page was frozen between two messages. By both clocks, since either may stop with the page. */
 /** @typedef {{wall: number, steady: number}} Moment */
 
 /** @param {Moment} before @param {Moment} now */
@@ -126,7 +126,7 @@ const STATUS = {
     disagreed: { text: "The daemon and this plugin do not understand each other.", tone: "bad", button: "Try again" },
     stranger: {
         text: "The program that answers is not the daemon you paired with. Nothing was sent to it but a greeting. If the "
-            + "daemon was installed anew, pair again.",
+            + "daemon was reinstalled, pair again.",
         tone: "bad",
         button: "Pair again",
     },

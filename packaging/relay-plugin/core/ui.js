@@ -1,5 +1,5 @@
-// The page: shows what the conversation says, passes on what a person does, and talks with the script in the design
-// tool. No rule is decided here.
+// The page: shows what the conversation says, passes on what a person does, and exchanges messages with the script in
+// the design tool. No rule is decided here.
 "use strict";
 
 (() => {
@@ -82,7 +82,7 @@
     /** @type {string | null} what it is */
     let inView = null;
 
-    // A tab in the background shows nothing to anybody.
+    // A tab in the background is not visible.
     const appear = () => {
         shownAt = document.visibilityState === "visible" && inView !== null ? performance.now() : null;
         sleepy();
@@ -136,7 +136,7 @@
         return made;
     };
 
-    // Drawn, so that the page needs no leave to load pictures from anywhere. One that cannot be read goes.
+    // Drawn on a canvas, so that the page needs no permission to load images. An image that cannot be read is removed.
     /** @param {string} png in base64 */
     const picture = (png) => {
         const canvas = document.createElement("canvas");
@@ -160,7 +160,7 @@
         const list = document.createElement("dl");
         for (const { label, old, now } of rows) {
             const value = document.createElement("dd");
-            // "from" and "to" are for those who hear the card.
+            // "from" and "to" are for screen readers.
             if (old !== null) value.append("from ", make("del", make("bdi", old)), " to ");
             if (now !== null) value.append(make("ins", make("bdi", now)));
             list.append(make("dt", label), value);
@@ -170,7 +170,7 @@
     };
 
     /** @type {{[effect in Effect]: string}} */
-    const asks = { read: "wants to read", export: "wants a picture", write: "wants to change the file", destructive: "wants to delete" };
+    const asks = { read: "wants to read", export: "wants an image", write: "wants to change the file", destructive: "wants to delete" };
 
     /** @type {View | null} */
     let view = null;

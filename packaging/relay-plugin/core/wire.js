@@ -1,4 +1,4 @@
-// What both ends of `svc.relay.v1` compute alike: the canonical form, digests, keys, the texts that are signed.
+// What both ends of `svc.relay.v1` must compute alike: the canonical form, digests, keys, and the texts that are signed.
 "use strict";
 
 /** @typedef {{kty: "EC", crv: "P-256", x: string, y: string}} PublicKey */
@@ -14,7 +14,7 @@ const DEPTH_MAX = 32;
 function canonical(value, depth = 0) {
     if (depth > DEPTH_MAX) throw new TypeError("too deep for a canonical form");
     if (typeof value === "number") {
-        if (!Number.isFinite(value)) throw new TypeError("no number has a canonical form but a finite one");
+        if (!Number.isFinite(value)) throw new TypeError("only finite numbers have a canonical form");
         return JSON.stringify(value);
     }
     if (typeof value === "string") {

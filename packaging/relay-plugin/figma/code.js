@@ -9,14 +9,14 @@
     const THUMBNAIL_WIDTH = 160;
 
     class Refusal extends Error {}
-    // It went wrong in the middle and could not be put back.
+    // It failed in the middle and could not be undone.
     class HalfDone extends Error {}
 
     // ---- Reading ----
 
     /** @returns {OpenFile} */
     const openFile = () => ({
-        // Figma tells the key to private plugins only. Without it the file is not known again after a reload.
+        // Figma gives the key to private plugins only. Without it the file is not recognized after a reload.
         key: figma.fileKey ? figma.fileKey.slice(0, 200) : null,
         name: line(figma.root.name),
         page: line(figma.currentPage.name),
@@ -258,7 +258,7 @@
 
     const FONT = { family: "Inter", style: "Regular" };
 
-    /** What has to be waited for, before the last look at the file. @param {string} action @param {SceneNode | undefined} node */
+    /** Awaits what must be loaded before the last look at the file. @param {string} action @param {SceneNode | undefined} node */
     const prepare = async (action, node) => {
         if (action === "create_text") await figma.loadFontAsync(FONT);
         if (action === "set_text" && node && node.type === "TEXT") await loadFonts(node);
@@ -419,7 +419,7 @@
         const page = targets.node || targets.parent;
         const isElsewhere = !READS.includes(action) && page && (pageOf(page) || page).id !== figma.currentPage.id;
         if (isElsewhere || !unchanged(targets, expect)) return ended("stale", "target_changed");
-        // Nothing is waited for between this comparison and the act.
+        // There is no await between this comparison and the act.
         let done;
         try {
             done = await ACTS[action](args, targets);
@@ -466,7 +466,7 @@
         }
     };
 
-    /** Puts the page together: Figma shows one text, and no page there can load another file. */
+    /** Assembles the page: Figma shows one text, and no page there can load another file. */
     const page = () => {
         const files = __uiFiles__;
         return files.page

@@ -13,7 +13,7 @@
     const THUMBNAIL_WIDTH = 160;
 
     class Refusal extends Error {}
-    // It went wrong in the middle and could not be put back.
+    // It failed in the middle and could not be undone.
     class HalfDone extends Error {}
 
     // ---- Reading ----
@@ -388,7 +388,7 @@
             return ended("stale", "target_changed");
         }
         if (!unchanged(targets, expect)) return ended("stale", "target_changed");
-        // Nothing is waited for between this comparison and the act.
+        // There is no await between this comparison and the act.
         let done;
         try {
             done = await ACTS[action](args, targets);
@@ -430,8 +430,8 @@
         }
     };
 
-    // Penpot hands the messages of every plugin's page to every plugin. What our page has in the fragment of its
-    // address, the others cannot read; so they cannot ask for anything.
+    // Penpot passes the messages of every plugin's page to every plugin. The others cannot read the fragment of our
+    // page's address, so they cannot ask for anything.
     const token = [1, 2, 3, 4].map(() => Math.random().toString(36).slice(2)).join("");
 
     penpot.ui.open("svc relay", `/relay/plugin/penpot/ui.html#${token}`, { width: 360, height: 620 });

@@ -29,7 +29,7 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
     }
 }
 
-/// Returns what is known of an invocation, for people; what is not so is left out.
+/// Returns the lines about an invocation for people; what does not apply is left out.
 fn facts(invocation: &RelayInvocation, now: Timestamp) -> Vec<(&'static str, String)> {
     let time = |at: Timestamp| format!("{at} ({})", ago(now, at));
     let state = match invocation.state.as_str() {

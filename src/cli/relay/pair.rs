@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-/// Returns the address that was named, or the one that the daemon behind the control socket has.
+/// Returns the address of `--url`, or the public address of the daemon behind the control socket.
 fn public_url(global: &Global) -> Result<String, Error> {
     if !global.url.starts_with("unix:") {
         return Ok(global.url.clone());
@@ -88,7 +88,7 @@ fn public_url(global: &Global) -> Result<String, Error> {
     })
 }
 
-/// Says why a code was not taken, where that means something else here than elsewhere.
+/// Says why a code was refused, where a status means something else here than elsewhere.
 fn refused(answer: &Answer, has_token: bool) -> Option<Error> {
     let (exit, message, hints) = match answer.status() {
         StatusCode::UNAUTHORIZED if has_token => (

@@ -2,7 +2,7 @@
 
 use crate::config::settings::{Setting, number, plain};
 
-/// Who may connect, and its bounds.
+/// Which pages may connect, and the relay's limits.
 pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "SVC_RELAY",

@@ -17,15 +17,15 @@ use crate::relay::action::{Action, Checked};
 /// A proposal on the screen.
 #[derive(Clone)]
 pub struct Card {
-    /// Which proposal.
+    /// The proposal's id.
     pub proposal: ProposalId,
-    /// Which client asks.
+    /// The client that asks.
     pub client: String,
     /// Until when it can be decided.
     pub expires_at: Timestamp,
     /// What it says, one for each step.
     pub lines: Vec<CardStep>,
-    /// Of what it says and the fingerprints.
+    /// The digest of its text and the fingerprints.
     pub preview: Digest,
     pub(super) steps: Vec<Step>,
     /// Fingerprints of the nodes, as they were shown.
@@ -50,7 +50,7 @@ pub struct CardStep {
 pub(super) enum NoCard {
     /// The daemon broke the protocol: a word for the reason.
     Broken(&'static str),
-    /// The plugin says so by a decision: a word for it, and the digest of that there was none.
+    /// The plugin says so in a decision: a word for the reason, and the digest that stands for no card.
     Refused(&'static str, Digest),
 }
 
@@ -157,7 +157,7 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
 }
 
-/// What stands in the file where an argument puts something else.
+/// The value in the file that an argument replaces.
 fn old(action: Action, node: &Node, argument: &str) -> Option<String> {
     match (action, argument) {
         (Action::SetText, "text") if node.kind == Kind::Text => node.text.clone(),

@@ -1,5 +1,5 @@
-//! What outlives a page: the key of the device, what the host's storage keeps, and the open file with a count of what
-//! was done to it.
+//! What outlives a page: the key of the device, the host's storage, and the open file with a count of the actions on
+//! it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -127,7 +127,7 @@ impl Device {
         self.storage().journal.remove(&grant);
     }
 
-    /// Loses the journal, as a storage does that was cleared.
+    /// Loses the journal, as a cleared storage does.
     pub fn lose_journal(&self) {
         self.storage().journal.clear();
     }
@@ -149,7 +149,7 @@ pub struct Host(Arc<Mutex<Open>>);
 pub struct Open {
     /// What is in it.
     pub document: Document,
-    /// What was carried out, by grant: for which invocation, and how often.
+    /// The actions carried out, by grant: for which invocation, and how often.
     pub effects: BTreeMap<GrantId, (InvocationId, u32)>,
 }
 
@@ -160,7 +160,7 @@ impl Host {
         Self(Arc::new(Mutex::new(Open { document, effects: BTreeMap::new() })))
     }
 
-    /// Returns the open file, which nothing else touches meanwhile.
+    /// Returns the open file, locked.
     pub fn open(&self) -> MutexGuard<'_, Open> {
         lock(&self.0)
     }
@@ -171,7 +171,7 @@ impl Host {
         self.open().effects.get(&grant).map_or(0, |(_, times)| *times)
     }
 
-    /// Returns how often an invocation was carried out, by whatever grant.
+    /// Returns how often an invocation was carried out, by any grant.
     #[must_use]
     pub fn times_of(&self, invocation: InvocationId) -> u32 {
         let open = self.open();

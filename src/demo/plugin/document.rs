@@ -18,7 +18,7 @@ words! {
     }
 }
 
-/// A node. Lengths are in the file's own unit; the place is that of its upper left corner on the page.
+/// A node. Lengths are in the file's own unit; the position is that of its upper left corner on the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// What it is.
@@ -45,7 +45,7 @@ pub struct Node {
     pub text: Option<String>,
 }
 
-/// Nodes as they were before a change; `None` for one that was made by it.
+/// Nodes as they were before a change; `None` for a node that the change made.
 type Step = Vec<(String, Option<Node>)>;
 
 /// How many changes can be undone.
@@ -167,7 +167,7 @@ impl Document {
         self.undos.push_back(step);
     }
 
-    /// Returns what a card must not lose sight of: whatever of a node a person can see.
+    /// Returns what a card must be compared with before the act: everything of a node that a person can see.
     #[must_use]
     pub fn fingerprint(&self, id: &str) -> Option<Value> {
         let node = self.nodes.get(id)?;

@@ -1,4 +1,4 @@
-//! A daemon that says whatever a test has it say.
+//! A daemon that sends what a test has it send.
 
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::random::{Ids, SystemEntropy};
 use crate::runtime::thread;
 
-/// Nothing takes longer, or it does not happen.
+/// The longest wait for anything; what takes longer counts as not happening.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 const FILE: &str = "a file";
 

@@ -1,19 +1,19 @@
-//! What a page tells whoever is in front of it, and where it can be interfered with.
+//! What a page shows to the person in front of it, and the points at which tests can interfere.
 
 use crate::domain::id::{GrantId, InvocationId, ProposalId, RelaySessionId};
 use crate::domain::relay::invocation::Withdrawal;
 use crate::relay::frame::Outcome;
 
-/// What happened, as far as someone in front of the plugin can see it.
+/// What happened, as far as a person in front of the plugin can see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// This code is shown.
     Code(String),
-    /// Someone asks to work on the file.
+    /// An account asks to work on the file.
     Claimed {
-        /// Whose account.
+        /// The account.
         account: String,
-        /// Through which client.
+        /// The client that it uses.
         client: String,
     },
     /// The session works.
@@ -31,13 +31,13 @@ pub enum Event {
     Withdrawn(ProposalId, Withdrawal),
     /// An approved step ended.
     Ended(GrantId, InvocationId, Outcome),
-    /// The daemon knows how it ended.
+    /// The daemon has recorded how it ended.
     Settled(GrantId),
     /// A ping was answered.
     Ping(u64),
     /// The daemon says why it is about to close: a word and a sentence.
     Problem(String, String),
-    /// The plugin does not go along and closed the socket: why.
+    /// The plugin refused what the daemon sent and closed the socket: why.
     Refused(&'static str),
     /// The socket is closed: by the daemon's code, or without one.
     Closed(Option<u16>),
@@ -74,6 +74,6 @@ pub enum Cut {
     Nothing,
     /// The connection ends; the page goes on with what it does.
     Connection,
-    /// The page is gone, and with it whatever it knew.
+    /// The page is gone, and its memory with it.
     Page,
 }

@@ -1,4 +1,4 @@
-//! Grants: an approved step is carried out once, and never what was not approved here.
+//! Grants: an approved step is carried out once, and nothing that was not approved here is ever carried out.
 
 use serde_json::{Map, Value};
 
@@ -27,7 +27,7 @@ impl Plugin {
         let Execute { grant, invocation, arguments_sha256, deadline_ms } = *execute;
         let is_known = self.device.has_entry(grant);
         if self.stopped.contains(&invocation) && !is_known {
-            // Said too late for the daemon to know. It was never begun here, and now it never can be.
+            // Too late for the daemon to know. It was never begun here, and now it never can be.
             let result = failed(grant, "stopped");
             return self.send(&FromPlugin::Result(result));
         }
@@ -96,7 +96,7 @@ impl Plugin {
         let cut = self.at.as_mut().map_or(Cut::Nothing, |at| at(point, grant));
         match cut {
             Cut::Nothing => return true,
-            // The cards stay until this action has ended: the page knows nothing of the loss before.
+            // The cards stay until this action has ended: the page does not know of the loss before that.
             Cut::Connection => drop(self.line.take()),
             Cut::Page => self.reload(),
         }

@@ -26,7 +26,7 @@ pub(super) enum FromDaemon {
     Problem { code: String, message: String },
 }
 
-/// What is to be decided about.
+/// A proposal.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Propose {
@@ -47,7 +47,7 @@ pub(super) struct Step {
     pub(super) arguments_sha256: Digest,
 }
 
-/// What is to be carried out.
+/// An order to carry out a step.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Execute {

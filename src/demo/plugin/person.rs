@@ -17,7 +17,7 @@ use crate::runtime::clock::Clock as _;
 type About = (ProposalId, Vec<Digest>, Digest);
 
 impl Plugin {
-    /// Answers who asks to work on the file.
+    /// Answers the question who may work on the file.
     pub fn confirm(&mut self, accept: bool) {
         let Some(line) = &mut self.line else { return };
         let (Some(nonce), Some(pairing)) = (&line.nonce, line.claim.take()) else { return };
@@ -54,7 +54,7 @@ impl Plugin {
         self.tell_decision(about, decision, by, None);
     }
 
-    /// Takes a card off the screen; what was approved with it runs no more.
+    /// Takes a card off the screen; steps that were approved on it no longer run.
     pub(super) fn take_away(&mut self, proposal: ProposalId) {
         self.cards.retain(|card| card.proposal != proposal);
         let gone = self.approved.iter().filter(|(_, (of, _))| *of == proposal);
@@ -89,7 +89,7 @@ impl Plugin {
         }
     }
 
-    /// Lets reads go by without a card for 15 or 60 minutes; 0 ends it.
+    /// Allows reads without a card for 15 or 60 minutes; 0 ends that.
     pub fn allow(&mut self, minutes: u64) {
         let Some((line, session)) = self.line.as_ref().zip(self.session) else { return };
         let Some(nonce) = line.nonce.as_ref().filter(|_| line.phase == Phase::Ready) else {
@@ -103,7 +103,7 @@ impl Plugin {
         }
     }
 
-    /// Opens another file, or another page of the same one. A file without a key cannot be known again.
+    /// Opens another file, or another page of the same one. A file without a key cannot be recognized.
     pub fn open(&mut self, key: Option<&str>, name: &str, page: &str) {
         let is_other = key != self.file.key.as_deref() || key.is_none() && name != self.file.name;
         let key = key.map(ToOwned::to_owned);
@@ -121,7 +121,7 @@ impl Plugin {
         self.send(&FromPlugin::Context(Context { file: self.file.clone() }));
     }
 
-    /// Ends the session: whoever wants to come back pairs again.
+    /// Ends the session. To come back, the file must be paired again.
     pub fn leave(&mut self) {
         self.send(&FromPlugin::Bye(Bye { reason: ByeReason::Person }));
         if let Some(session) = self.session.take() {
@@ -135,7 +135,7 @@ impl Plugin {
         self.hang_up(Some(1000));
     }
 
-    /// Waits until an event is wanted, at most for `patience` in all; returns what is made of it.
+    /// Waits for an event that is wanted, at most for `patience` in all; returns what the caller makes of it.
     pub fn until<T>(
         &mut self,
         patience: Duration,

@@ -1,4 +1,4 @@
-//! A page on a thread of its own, as a browser has it: it answers while others wait for what comes of it.
+//! A page on a thread of its own, as in a browser: it answers while other threads wait for its events.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -9,10 +9,10 @@ use super::Plugin;
 use super::event::Event;
 use crate::runtime::thread;
 
-/// How long an order waits at most before the page carries it out.
+/// The longest wait of an order before the page carries it out.
 const ORDER: Duration = Duration::from_millis(20);
 
-/// What a person does.
+/// An action of a person.
 type Order = Box<dyn FnOnce(&mut Plugin) + Send>;
 
 /// A page that runs. When it is dropped, its connection ends.
@@ -52,7 +52,7 @@ impl Running {
                 let event = plugin.pump(ORDER);
                 if event != Event::Nothing {
                     react(&mut plugin, &event);
-                    // The caller may not want to know.
+                    // The caller may not be listening.
                     drop(outbox.send(event));
                 }
             }
@@ -61,7 +61,7 @@ impl Running {
         Ok(Self { orders, events, thread })
     }
 
-    /// Does something in front of the page, soon.
+    /// Has the page carry out an action of a person, soon.
     pub fn order(&self, order: impl FnOnce(&mut Plugin) + Send + 'static) {
         // A page that is gone does nothing more.
         drop(self.orders.send(Box::new(order)));
@@ -83,7 +83,8 @@ impl Running {
         self.events.recv_timeout(patience).ok()
     }
 
-    /// Waits until an event is wanted; returns what is made of it. `None` when nothing comes for `patience`.
+    /// Waits for an event that is wanted; returns what the caller makes of it, or `None` when nothing comes for
+    /// `patience`.
     pub fn until<T>(
         &self,
         patience: Duration,

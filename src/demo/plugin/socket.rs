@@ -14,12 +14,12 @@ use crate::crypto::sha1::web_socket_accept;
 use crate::relay::frame::PROTOCOL;
 use crate::runtime::random::{Random as _, SystemEntropy};
 
-/// Longest wait for the daemon to take or say something that it must.
+/// Longest wait for the daemon to take or send what it must.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Most bytes of the head of an answer.
 const HEAD_BYTES_MAX: u64 = 16 << 10;
 
-/// Where a socket is opened, and what the request says of itself.
+/// The address of a socket, and the headers of the request.
 #[derive(Clone, Debug)]
 pub struct Opening {
     /// The daemon's public address.
@@ -59,7 +59,7 @@ pub enum OpenError {
     NotOne,
 }
 
-/// What came from the daemon.
+/// Received from the daemon.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Heard {
     /// A text message.
@@ -79,7 +79,7 @@ impl Socket {
     /// Opens a socket.
     ///
     /// # Errors
-    /// By what went wrong.
+    /// By variant, what went wrong.
     pub fn open(opening: &Opening) -> Result<Self, OpenError> {
         let stream = TcpStream::connect_timeout(&opening.address, PATIENCE)?;
         stream.set_nodelay(true)?;
@@ -105,9 +105,9 @@ impl Socket {
         Ok(Self(WebSocket::from_partially_read(stream, rest, Role::Client, None)))
     }
 
-    /// Waits for what the daemon says, at most for `patience`, which is more than zero.
+    /// Waits for a message of the daemon, at most for `patience`, which is more than zero.
     pub fn read(&mut self, patience: Duration) -> Heard {
-        // A stream that is closed refuses this, and its reading says so.
+        // A closed stream refuses this, and reading from it reports that.
         drop(self.0.get_ref().set_read_timeout(Some(patience)));
         loop {
             return match self.0.read() {
@@ -135,7 +135,7 @@ impl Socket {
         drop(self.0.send(message));
     }
 
-    /// Writes bytes as they are, past the library: what no WebSocket would write.
+    /// Writes raw bytes, bypassing the library: what no WebSocket would write.
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         drop(self.0.get_mut().write_all(bytes));
     }
@@ -152,7 +152,7 @@ fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// Reads the head of an answer; returns its lines, and what came behind it.
+/// Reads the head of an answer; returns its lines, and the bytes that came after it.
 fn head(stream: &TcpStream) -> Result<(Vec<String>, Vec<u8>), OpenError> {
     let mut reader = BufReader::new(stream.take(HEAD_BYTES_MAX));
     let mut lines = Vec::new();

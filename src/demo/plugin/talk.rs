@@ -1,4 +1,4 @@
-//! What comes from the daemon, and the answers that need no person.
+//! The frames of the daemon, and the answers that need no person.
 
 use std::time::Duration;
 
@@ -37,12 +37,12 @@ impl Plugin {
         self.events.pop_front().unwrap_or(Event::Nothing)
     }
 
-    /// Forgets what a close says is worth nothing any more.
+    /// Forgets what a close code makes useless.
     fn closed(&mut self, code: Option<u16>) {
         self.drop_socket();
         if code == Some(Close::Revoked.code()) {
             if self.device.forget_all().is_err() {
-                // The old key stays, and is refused again.
+                // The old key is kept, and will be refused again.
                 self.events.push_back(Event::Refused("no_random_bytes"));
             }
             self.session = None;
@@ -54,7 +54,7 @@ impl Plugin {
         self.events.push_back(Event::Closed(code));
     }
 
-    /// Takes in a frame of the daemon, wherever it came from.
+    /// Handles a frame as one of the daemon's, however it arrived.
     pub fn hear(&mut self, text: &str) {
         let now = self.clock.monotonic();
         let Some(line) = &mut self.line else { return };
@@ -124,7 +124,7 @@ impl Plugin {
         }
     }
 
-    /// The daemon proves itself, and asks for the same.
+    /// The daemon proves its key, and asks the plugin for proof.
     fn challenged(&mut self, nonce: Nonce, key: Key, signature: &Signature) {
         let Some(line) = &mut self.line else { return };
         let text = proof::challenge_text(&line.hello_nonce, &nonce, line.hello);
@@ -149,7 +149,7 @@ impl Plugin {
         line.phase = Phase::Ready;
         line.claim = None;
         line.epoch = epoch;
-        // The daemon is known from the first time on that a person confirmed a pairing with it.
+        // The daemon's key is known once a person has confirmed a pairing with it.
         if let (None, Some(key)) = (self.device.daemon(), line.key.clone()) {
             self.device.pin(key);
         }

@@ -1,4 +1,4 @@
-//! The plugin and a daemon that says whatever a test has it say: what it does, and what it does not go along with.
+//! The plugin and a daemon that sends what a test has it send: what the plugin does, and what it refuses.
 
 use serde_json::{Map, json};
 

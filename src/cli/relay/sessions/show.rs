@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     crate::cli::relay::show(args.session, facts, global, output)
 }
 
-/// What is not so is left out.
+/// Returns the lines for people; what does not apply is left out.
 fn facts(session: &RelaySession, now: Timestamp) -> Vec<(&'static str, String)> {
     let time = |at: Timestamp| format!("{at} ({})", ago(now, at));
     let state = match session.state.as_str() {
