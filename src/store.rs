@@ -72,7 +72,7 @@ pub struct Store {
     /// Leases that were taken back.
     lease_expiries: Arc<AtomicU64>,
     relay_claims: rows::relay::claims::Claims,
-    _in_use: Arc<InUse>,
+    in_use: Arc<InUse>,
 }
 
 impl Store {
@@ -96,7 +96,7 @@ impl Store {
             path,
             lease_expiries: Arc::default(),
             relay_claims: rows::relay::claims::Claims::default(),
-            _in_use: in_use,
+            in_use,
         })
     }
 

@@ -125,8 +125,8 @@ struct Limits {
 /// Why the relay cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The store cannot return or keep the key.
-    #[error("the key of the relay cannot be read or kept")]
+    /// The store cannot return or keep the key, or cannot put right what a killed process left.
+    #[error("the relay cannot be read from the store or written to it")]
     Store(#[from] store::Error),
     /// The stored key is not valid.
     #[error(transparent)]
@@ -134,10 +134,11 @@ pub enum OpenError {
 }
 
 impl Relay {
-    /// Opens the relay. The first relay at a database makes the key.
+    /// Opens the relay. The first relay at a database makes the key. Sessions that were connected to a killed process are
+    /// away from now on.
     ///
     /// # Errors
-    /// When the key cannot be read, kept or used.
+    /// When the key cannot be read, kept or used, or the store is unavailable.
     pub fn open(
         store: Store,
         settings: Settings,
@@ -146,6 +147,7 @@ impl Relay {
         metrics: Arc<Metrics>,
     ) -> Result<Self, OpenError> {
         let key = DaemonKey::read(&store.relay_key(DaemonKey::generate()?)?)?;
+        store.relay_close_left_sockets()?;
         let limits = Limits {
             proposals: RateLimiter::new(Rate::per_minute(settings.proposals_per_minute), KEYS_MAX),
             allowed_reads: RateLimiter::new(

@@ -16,6 +16,7 @@ use rusqlite::{Connection, OpenFlags};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use rustix::process::{Resource, getrlimit};
 
+use crate::domain::time::Timestamp;
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
 use crate::store::error::{Error, OpenError};
@@ -72,6 +73,7 @@ pub(in crate::store) struct InUse {
     path: PathBuf,
     file: Option<Identity>,
     log: Option<Identity>,
+    began_alone: Option<Timestamp>,
 }
 
 /// Which file it is, by device and number, and its length.
@@ -95,6 +97,12 @@ impl Identity {
 }
 
 impl InUse {
+    /// Returns when this process began to use the file, if no other one did then: whatever a process had under way before
+    /// has ended with it.
+    pub(in crate::store) const fn began_alone(&self) -> Option<Timestamp> {
+        self.began_alone
+    }
+
     /// Checks that what was written is where the next start will look for it: nobody has put another
     /// file or log there, taken one away, or cut the file short.
     ///
@@ -158,7 +166,7 @@ pub(in crate::store) fn open_writer(
     }
     check_place(path)?;
     let _lock = lock_start(path, clock)?;
-    let (in_use, alone) = note_use(path)?;
+    let (in_use, alone) = note_use(path, clock.now())?;
     in_use.check_not_gone()?;
     let left_unfinished =
         alone && std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
@@ -176,7 +184,7 @@ pub(in crate::store) fn open_writer(
 
 /// Notes that this process uses the file, and says whether it is the only one: only then does a log
 /// that was left behind mean that the last stop was not a clean one.
-fn note_use(path: &Path) -> Result<(InUse, bool), OpenError> {
+fn note_use(path: &Path, now: Timestamp) -> Result<(InUse, bool), OpenError> {
     let (lock, lock_path) = open_lock(path, ".in-use")?;
     let failed = |source| OpenError::File { what: "lock", path: lock_path, source };
     let alone = match lock.try_lock() {
@@ -185,7 +193,8 @@ fn note_use(path: &Path) -> Result<(InUse, bool), OpenError> {
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     };
     lock.lock_shared().map_err(failed)?;
-    Ok((InUse { lock, path: path.to_owned(), file: None, log: None }, alone))
+    let (path, began_alone) = (path.to_owned(), alone.then_some(now));
+    Ok((InUse { lock, path, file: None, log: None, began_alone }, alone))
 }
 
 /// Opens the pool of readers. The file exists and is migrated.

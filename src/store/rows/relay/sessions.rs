@@ -90,6 +90,19 @@ pub(in crate::store) fn unused(
     db.query(&sql, params! { ":before": before, ":limit": limit }, read)
 }
 
+/// Returns up to so many sessions that a socket held before an instant.
+pub(in crate::store) fn left(
+    db: &Db<'_>,
+    before: Timestamp,
+    limit: u32,
+) -> Result<Vec<Session>, Error> {
+    let sql = format!(
+        "SELECT {SESSIONS} WHERE s.state IN ('connected', 'suspended') \
+            AND s.last_seen_at < :before ORDER BY s.session_id LIMIT +:limit"
+    );
+    db.query(&sql, params! { ":before": before, ":limit": limit }, read)
+}
+
 fn read(row: &Row<'_>) -> Result<Session, Error> {
     let page: Option<PageInstanceId> = row.get("allowance_page")?;
     let until: Option<Timestamp> = row.get("allowance_until")?;

@@ -16,6 +16,8 @@ use crate::store::types::relay::{
     Arrival, Arrived, Effects, Held, HeldSession, Opened, OwnSession, Tell,
 };
 
+/// Sessions of a killed process that one transaction takes up.
+const LEFT_BATCH: u32 = 100;
 /// Most sessions that a subject is shown.
 const OWN_MAX: u32 = 100;
 
@@ -27,6 +29,17 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn relay_arrive(&self, arrival: Arrival) -> Result<Arrived, Error> {
         self.write(move |tx| arrive(tx, &arrival))
+    }
+
+    /// Notes for every session that is held by a process which was killed that its socket is closed. Only where this process
+    /// was the first to use the file, and for what happened before: another one may have accepted sockets since.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot do it now; what is left is away once its page returns.
+    pub fn relay_close_left_sockets(&self) -> Result<(), Error> {
+        let Some(began) = self.in_use.began_alone() else { return Ok(()) };
+        while self.write(move |tx| close_left(tx, began))? {}
+        Ok(())
     }
 
     /// Carries out what happens to a session on its socket: it closes, its page does not answer or answers again, another
@@ -101,6 +114,18 @@ impl Store {
             )
         })
     }
+}
+
+/// Closes a batch; returns whether there may be more.
+fn close_left(tx: &mut Tx<'_>, before: Timestamp) -> Result<bool, Error> {
+    let mut left = sessions::left(tx, before, LEFT_BATCH)?;
+    for session in &mut left {
+        // Those who are told are gone with the process.
+        let mut effects = Effects::default();
+        let (event, account) = (Event::SocketClosed, Account::default());
+        session_events::happens(tx, session, event, &account, &mut effects)?;
+    }
+    Ok(u32::try_from(left.len()).is_ok_and(|count| count == LEFT_BATCH))
 }
 
 fn own(row: &Row<'_>) -> Result<OwnSession, Error> {

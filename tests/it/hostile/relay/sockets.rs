@@ -19,6 +19,7 @@ use crate::daemon::ask::{Answer, Ask, Door};
 use crate::daemon::letters;
 use crate::daemon::process::Daemon;
 use crate::daemon::site::Site;
+use crate::daemon::wait_for;
 use crate::hostile::PATIENCE;
 use crate::hostile::probes::{Held, Probes, assert_sound};
 use crate::mcp::{enveloped, request};
@@ -233,8 +234,11 @@ fn the_largest_results_of_many_plugins_at_once_are_bounded_and_others_are_served
             }
         });
         for plugin in &mut plugins {
-            plugin.connect().unwrap();
-            assert!(plugin.until(PATIENCE, |plugin, _| plugin.is_ready().then_some(())).is_some());
+            // The places of the sockets that have just ended are given back soon.
+            wait_for("a place", || {
+                plugin.connect().unwrap();
+                plugin.until(PATIENCE, |plugin, _| plugin.is_ready().then_some(()))
+            });
         }
     }
     println!("8 MiB results of {SOCKETS} at once: {}; {before:?} to {most:?}", probes.verdict());
@@ -242,6 +246,32 @@ fn the_largest_results_of_many_plugins_at_once_are_bounded_and_others_are_served
     assert!(most.rss_kib <= before.rss_kib + (256 << 10), "{most:?}, before {before:?}");
     assert!(most.threads <= 200, "{most:?}");
     assert_sound(&mut place.daemon, "results at once");
+}
+
+#[test]
+fn after_a_crash_no_session_is_said_to_be_connected_that_has_no_socket() {
+    let mut place = Place::new(&[]);
+    let device = Device::new().unwrap();
+    let mut plugin = place.plugin(&device, "a file");
+    let session = plugin.session().unwrap().to_string();
+    let change = json!({"node": Document::TITLE, "text": "Sign in"});
+    let waiting = place.call("set_text", &change);
+    assert_eq!(waiting["status"], "approval_pending", "{waiting}");
+    place.daemon.kill();
+    place.daemon = place.site.start();
+    let Door::Tcp(address) = place.daemon.public else { panic!("no TCP") };
+    place.address = address;
+    let listed = place.call("list_design_sessions", &json!({}));
+    assert_eq!(listed["sessions"][0]["session"], session.as_str(), "{listed}");
+    assert_eq!(listed["sessions"][0]["state"], "away", "{listed}");
+    let refused = place.call("set_text", &json!({"node": Document::TITLE, "text": "Log on"}));
+    assert_eq!(refused["code"], "session_away", "{refused}");
+    // The page comes back to its session, and what waited is shown again.
+    plugin.opening = place.opening();
+    plugin.connect().unwrap();
+    let card = |event: &Event| matches!(event, Event::Card(_)).then_some(());
+    plugin.until(PATIENCE, |_, event| card(event)).expect("the card again");
+    assert_eq!(plugin.session().unwrap().to_string(), session);
 }
 
 #[test]
