@@ -10,7 +10,7 @@ use crate::domain::relay::{CloseCode, session};
 use crate::relay::frame::Close;
 use crate::runtime::mutex::lock;
 use crate::store::Error;
-use crate::store::relay::Held;
+use crate::store::relay::{Held, HeldSession};
 
 /// Most batches of expired items in one tick.
 const BATCHES_MAX: usize = 10;
@@ -101,18 +101,33 @@ impl Relay {
         let found = self.store.relay_held_sessions()?.into_iter();
         let found: HashMap<_, _> = found.map(|it| (it.held.session, it)).collect();
         for (held, plugin) in own {
-            match found.get(&held.session) {
-                None => plugin.close(self.why_not_held(held)?),
-                Some(session) if session.held.epoch > held.epoch => {
-                    plugin.close(Closing::rule(CloseCode::TakenOver));
-                }
-                Some(session) if session.has_news || !plugin.open_cards().is_empty() => {
-                    self.show_waiting(held, &plugin);
-                    let effects = self.store.relay_claim_due(held)?;
-                    self.carry_out(effects);
-                }
-                Some(_) => {}
+            match self.look_at_session(held, &plugin, found.get(&held.session)) {
+                // What is wrong with one session holds up no other.
+                Err(error) if !matches!(error, Error::Unavailable(_)) => not_done(&error),
+                looked => looked?,
             }
+        }
+        Ok(())
+    }
+
+    /// Looks at what is to be done about a session whose socket is here, as the store has it.
+    fn look_at_session(
+        &self,
+        held: Held,
+        plugin: &Plugin,
+        found: Option<&HeldSession>,
+    ) -> Result<(), Error> {
+        match found {
+            None => plugin.close(self.why_not_held(held)?),
+            Some(session) if session.held.epoch > held.epoch => {
+                plugin.close(Closing::rule(CloseCode::TakenOver));
+            }
+            Some(session) if session.has_news || !plugin.open_cards().is_empty() => {
+                self.show_waiting(held, plugin);
+                let effects = self.store.relay_claim_due(held)?;
+                self.carry_out(effects);
+            }
+            Some(_) => {}
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod cards;
 mod frames;
 mod hub;
+mod limits;
 mod peer;
 mod sessions;
 mod sockets;

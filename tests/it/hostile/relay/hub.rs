@@ -53,6 +53,10 @@ impl Clock for Moments {
 
 impl Hub {
     pub(super) fn new() -> Self {
+        Self::with_proposals_per_minute(6_000)
+    }
+
+    pub(super) fn with_proposals_per_minute(proposals: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::new());
         let moments = Arc::new(Moments { clock: Arc::clone(&clock), next: Mutex::default() });
@@ -63,13 +67,13 @@ impl Hub {
             on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
         });
         let store = store.unwrap();
-        let relay = relay(&store, &clock, 2);
+        let relay = relay(&store, &clock, 2, proposals);
         Self { folder, clock, moments, store, relay }
     }
 
     /// Another process at the same file: what the one does, the other only reads from the store.
     pub(super) fn beside(&self) -> Arc<Relay> {
-        relay(&self.store, &self.clock, 3)
+        relay(&self.store, &self.clock, 3, 6_000)
     }
 
     pub(super) fn database(&self) -> std::path::PathBuf {
@@ -96,7 +100,12 @@ impl Hub {
     }
 }
 
-fn relay(store: &Store, clock: &Arc<ManualClock>, seed: u64) -> Arc<Relay> {
+fn relay(
+    store: &Store,
+    clock: &Arc<ManualClock>,
+    seed: u64,
+    proposals_per_minute: u32,
+) -> Arc<Relay> {
     let settings = Settings {
         connections_max: 64,
         approval: Duration::from_secs(300),
@@ -104,7 +113,7 @@ fn relay(store: &Store, clock: &Arc<ManualClock>, seed: u64) -> Arc<Relay> {
         call_wait: Duration::from_secs(20),
         session_kept: Duration::from_secs(30 * 86_400),
         result_bytes_max: 1 << 20,
-        proposals_per_minute: 6_000,
+        proposals_per_minute,
         frames_per_second: 5_000,
     };
     let ids = Ids::new(Box::new(SeededRandom(seed)));

@@ -1,0 +1,143 @@
+//! Callers that wear people down, and clocks that jump.
+
+use std::time::Duration;
+
+use svc::app::relay::Who;
+use svc::domain::relay::Decision;
+use svc::relay::frame::DecidedBy;
+
+use super::hub::{Hub, set_text, state, who};
+use super::peer::Peer;
+use crate::support::world::open_raw;
+
+/// Proposes a text; returns the refusal's word.
+fn propose(hub: &Hub, who: Who<'_>, peer: &Peer, text: &str) -> Result<(), String> {
+    let proposed = hub.relay.propose(who, peer.session, &set_text(&[text]));
+    proposed.map(|_| ()).map_err(|refusal| refusal.code.into_owned())
+}
+
+#[test]
+fn so_many_cards_wait_and_no_more() {
+    let hub = Hub::new();
+    let peers = [hub.paired(1, "ada"), hub.paired(2, "ada"), hub.paired(3, "ada")];
+    let ben = hub.paired(4, "ben");
+    for peer in &peers[..2] {
+        for number in 0..8 {
+            propose(&hub, who("ada"), peer, &number.to_string()).unwrap();
+        }
+        let refusal = hub.relay.propose(who("ada"), peer.session, &set_text(&["9"])).unwrap_err();
+        assert_eq!(refusal.code, "busy");
+        assert!(refusal.message.contains("cancel_invocation"), "{}", refusal.message);
+        // The same call again is the same card.
+        propose(&hub, who("ada"), peer, "3").unwrap();
+        assert_eq!(peer.kinds().iter().filter(|kind| *kind == "propose").count(), 8);
+    }
+    assert_eq!(propose(&hub, who("ada"), &peers[2], "17").unwrap_err(), "busy");
+    propose(&hub, who("ben"), &ben, "1").unwrap();
+}
+
+#[test]
+fn who_was_denied_three_times_rests_and_others_do_not() {
+    let hub = Hub::new();
+    let mut peer = hub.paired(1, "ada");
+    for number in 0..3 {
+        propose(&hub, who("ada"), &peer, &number.to_string()).unwrap();
+        let card = peer.next("propose");
+        peer.decide(&card, Decision::Denied, DecidedBy::Person).unwrap();
+        hub.tick();
+    }
+    let refusal = hub.relay.propose(who("ada"), peer.session, &set_text(&["3"])).unwrap_err();
+    assert_eq!(refusal.code, "cooling_off");
+    assert!((1..=601).contains(&refusal.retry_after_seconds.unwrap()));
+    let other = Who { client: "another agent", ..who("ada") };
+    propose(&hub, other, &peer, "4").unwrap();
+    hub.clock.advance(Duration::from_mins(10));
+    peer.pong();
+    propose(&hub, who("ada"), &peer, "5").unwrap();
+}
+
+#[test]
+fn so_many_proposals_come_in_a_minute() {
+    let hub = Hub::with_proposals_per_minute(30);
+    let peer = hub.paired(1, "ada");
+    let mut made = 0;
+    let refusal = loop {
+        let proposed = hub.relay.propose(who("ada"), peer.session, &set_text(&[&made.to_string()]));
+        let proposal = match proposed {
+            Ok(proposal) => proposal,
+            Err(refusal) => break refusal,
+        };
+        made += 1;
+        assert!(made <= 30);
+        let step = hub.relay.steps(who("ada"), proposal).unwrap().remove(0);
+        hub.relay.cancel(who("ada"), step.invocation).unwrap();
+    };
+    assert_eq!((made, &*refusal.code), (30, "too_many_proposals"));
+    assert!(refusal.retry_after_seconds.is_some());
+}
+
+#[test]
+fn a_clock_that_jumps_ahead_ends_what_waits_and_forgets_nothing_that_happened() {
+    let hub = Hub::new();
+    let mut peer = hub.paired(1, "ada");
+    propose(&hub, who("ada"), &peer, "runs").unwrap();
+    let running = peer.next("propose");
+    peer.approve(&running);
+    let execute = peer.next("execute");
+    propose(&hub, who("ada"), &peer, "waits").unwrap();
+    let waiting = peer.next("propose");
+    hub.clock.advance(Duration::from_hours(24));
+    hub.tick();
+    assert_eq!(state(&hub.relay, "ada", &running["steps"][0]), "unknown");
+    assert_eq!(state(&hub.relay, "ada", &waiting["steps"][0]), "expired");
+    assert!(peer.kinds().contains(&"withdraw".to_owned()));
+    // A decision that comes late does nothing, and what was done is known late.
+    let late = peer.decision(&waiting, Decision::Approved, DecidedBy::Person);
+    let _closed = peer.say(&late);
+    peer.succeed(&execute, &serde_json::json!({"node": "1:2", "old": "x"})).unwrap();
+    assert_eq!(state(&hub.relay, "ada", &running["steps"][0]), "succeeded");
+    assert_eq!(peer.kinds(), ["settled"]);
+}
+
+#[test]
+fn a_clock_that_steps_back_holds_nothing_up() {
+    let hub = Hub::new();
+    let mut peer = hub.paired(1, "ada");
+    propose(&hub, who("ada"), &peer, "one").unwrap();
+    hub.clock.step_back(Duration::from_hours(24));
+    for _ in 0..3 {
+        hub.clock.advance(Duration::from_secs(9));
+        hub.tick();
+        peer.pong();
+    }
+    let card = peer.next("propose");
+    peer.approve(&card);
+    let execute = peer.next("execute");
+    peer.succeed(&execute, &serde_json::json!({"node": "1:2", "old": "x"})).unwrap();
+    assert_eq!(state(&hub.relay, "ada", &card["steps"][0]), "succeeded");
+    propose(&hub, who("ada"), &peer, "two").unwrap();
+    peer.next("propose");
+    assert_eq!(peer.closed(), None);
+}
+
+#[test]
+fn a_row_that_cannot_be_read_holds_up_no_other_session() {
+    let hub = Hub::new();
+    let peers: Vec<Peer> = (1..=8).map(|number| hub.paired(number, "ada")).collect();
+    let other = hub.beside();
+    for peer in &peers {
+        other.propose(who("ada"), peer.session, &set_text(&["one"])).unwrap();
+        assert_eq!(peer.find("propose"), None);
+    }
+    let raw = open_raw(&hub.database());
+    raw.execute_batch(&format!(
+        "PRAGMA ignore_check_constraints = ON; \
+         UPDATE relay_sessions SET lane = x'00' WHERE session_id = '{}';",
+        peers[0].session.unwrap()
+    ))
+    .unwrap();
+    hub.tick();
+    for peer in &peers[1..] {
+        peer.next("propose");
+    }
+}
