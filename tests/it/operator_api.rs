@@ -36,6 +36,10 @@ fn every_handler_finds_the_variables_of_its_path() {
         ("{releaseRunId}", id),
         ("{attemptId}", id),
         ("{name}", "maps"),
+        ("{file}", "ui.html"),
+        // Events of the audit log have numbers.
+        ("audit-events/{id}", "audit-events/1"),
+        ("{id}", id),
     ];
     let bearer = format!("Bearer {TOKEN}");
     let headers = [
