@@ -1,6 +1,8 @@
 //! WebSockets after the handshake. Each has a task of its own and no thread: its messages are taken in by
 //! handlers, a few at once of all sockets of a door, so that they never hold up a request.
 
+mod pings;
+
 use std::io;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
@@ -29,13 +31,12 @@ use crate::http::body_budget::{BodyBudget, Reservation};
 use crate::http::long_lived::{Close, Message, Queue, Session, Terms, WebSocket};
 use crate::http::message::Surface;
 use crate::runtime::mutex::lock;
+use pings::Pings;
 
 /// How long the end of a socket may take: what still waits for the peer, our last frame, and the peer's.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How many bytes are read at once.
 const READ_BYTES: usize = 4 << 10;
-/// How many pings in a row may go unanswered.
-const UNANSWERED_MAX: u32 = 2;
 /// Bytes of a control frame besides its payload, as a client sends it.
 const CONTROL_HEADER: usize = 6;
 
@@ -118,10 +119,7 @@ impl Sockets {
         looks.reset();
         // What was read of a message at the last look, when it had begun by then.
         let mut unread_before = None;
-        let mut pings = interval(self.limits.keep_alive);
-        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        pings.reset();
-        let mut unanswered = 0;
+        let mut pings = Pings::new(self.limits.keep_alive);
         // The message that is being taken in, if there is one; the next is not read before.
         let mut taken = pin!(Fuse::terminated());
         loop {
@@ -130,7 +128,10 @@ impl Sockets {
             let is_free = taken.is_terminated();
             let sent = tokio::select! {
                 item = queue.recv() => match item {
-                    Some((Message::Text(text), _held)) => stream.send(Frame::text(text)).await,
+                    Some((Message::Text(text), _held)) => {
+                        pings.note_sent();
+                        stream.send(Frame::text(text)).await
+                    }
                     Some((Message::Close(close), _)) => {
                         while queue.try_recv().is_ok() {}
                         return Err(close);
@@ -138,7 +139,8 @@ impl Sockets {
                     None => return Err(Close::NORMAL),
                 },
                 received = stream.next(), if is_free => {
-                    (unanswered, unread_before) = (0, None);
+                    unread_before = None;
+                    pings.note_heard();
                     match received {
                         Some(Ok(Frame::Text(text))) => {
                             taken.set(self.receive(session, text).fuse());
@@ -153,7 +155,8 @@ impl Sockets {
                     stream.get_mut().let_go(usize::MAX);
                     terms = result?;
                     stream.get_mut().limit(terms.bytes_max);
-                    (unanswered, unread_before) = (0, None);
+                    unread_before = None;
+                    pings.note_heard();
                     Ok(())
                 }
                 _ = looks.tick(), if is_free && terms.too_slow.is_some() => {
@@ -164,12 +167,11 @@ impl Sockets {
                     unread_before = unread;
                     Ok(())
                 }
-                _ = pings.tick() => {
-                    if unanswered == UNANSWERED_MAX {
+                () = pings.due() => {
+                    // Its answer is not read before the message is taken in.
+                    if !pings.begin(is_free) {
                         return Ok(());
                     }
-                    // Its answer is not read before the message is taken in.
-                    unanswered += u32::from(is_free);
                     stream.send(Frame::Ping(Bytes::new())).await
                 }
             };
