@@ -62,7 +62,8 @@ fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
         session: session.as_ref().map(|session| session.state),
         rests_until: rests_until(tx, proposal)?,
         waiting_of_session: tx.value(
-            "SELECT count(*) FROM relay_proposals WHERE session_id = :session AND is_waiting = 1",
+            "SELECT count(*) FROM relay_proposals INDEXED BY relay_proposals_waiting_of_session \
+             WHERE session_id = :session AND is_waiting = 1",
             params! { ":session": proposal.session },
         )?,
         waiting_of_subject: tx.value(
@@ -134,12 +135,14 @@ fn insert(tx: &Tx<'_>, proposal: &NewProposal, session: &Session) -> Result<(), 
     Ok(())
 }
 
+/// Reads what waits by an index of that alone: the planner prefers the one of all that the session ever had.
 fn waiting(db: &Db<'_>, held: Held, now: Timestamp) -> Result<Vec<Waiting>, Error> {
     if sessions::held(db, held)?.is_none() {
         return Ok(Vec::new());
     }
     let mut waiting = db.query(
-        "SELECT proposal_id, client, expires_at FROM relay_proposals \
+        "SELECT proposal_id, client, expires_at \
+         FROM relay_proposals INDEXED BY relay_proposals_waiting_of_session \
          WHERE session_id = :session AND is_waiting = 1 AND expires_at > :now \
          ORDER BY id LIMIT +:limit",
         params! { ":session": held.session, ":now": now, ":limit": WAITING_OF_SESSION_MAX },

@@ -80,7 +80,7 @@ impl Store {
         self.read(|db| {
             db.query(
                 "SELECT s.session_id, s.epoch, \
-                    EXISTS (SELECT 1 FROM relay_proposals p \
+                    EXISTS (SELECT 1 FROM relay_proposals p INDEXED BY relay_proposals_waiting_of_session \
                         WHERE p.session_id = s.session_id AND p.is_waiting = 1) \
                     OR EXISTS (SELECT 1 FROM relay_grants g WHERE g.session_id = s.session_id \
                         AND g.state = 'unused' AND g.expires_at IS NOT NULL) AS has_news \
