@@ -271,11 +271,13 @@ async fn converse(
         .with_upgrades();
     let mut served = std::pin::pin!(served);
     let ended = tokio::select! {
-        ended = served.as_mut() => ended,
+        // In this order: an answer that is made as the stop begins tells its peer that the connection ends.
+        biased;
         _ = hall.stopping.wait() => {
             served.as_mut().graceful_shutdown();
             served.await
         }
+        ended = served.as_mut() => ended,
     };
     // Whatever ended it was the peer's doing. A line each would let strangers fill the log.
     drop(ended);
