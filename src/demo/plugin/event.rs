@@ -23,7 +23,7 @@ pub enum Event {
         /// Its epoch.
         epoch: u64,
     },
-    /// A card is shown, which [`Plugin::card`] returns.
+    /// A card is shown, which [`Plugin::card`](super::Plugin::card) returns.
     Card(ProposalId),
     /// The plugin decided by itself: by an allowance, or because it can show no card.
     Decided(ProposalId),
