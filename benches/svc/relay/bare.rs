@@ -103,7 +103,7 @@ impl Commits {
         Self { grouped, alone, _folder: folder }
     }
 
-    /// One after the other in a loop, whoever else waits.
+    /// One after the other in a loop, without regard to other callers.
     pub(super) fn alone(&self, invocations: usize) -> Run {
         callers(1, invocations, |_| {
             let connection = self.alone.lock().unwrap();

@@ -82,7 +82,7 @@ pub struct RelayInvocation {
     pub reason: Option<String>,
     /// It was `unknown` before a late proof settled it.
     pub settled_late: bool,
-    /// Who decided about it in the plugin: `person`, `allowance` or `plugin`; null where nobody did.
+    /// Who decided about it in the plugin: `person`, `allowance` or `plugin`; null without a decision.
     pub decided_by: Option<String>,
     /// Until when it can be decided about.
     pub expires_at: Timestamp,

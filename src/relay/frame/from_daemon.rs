@@ -58,7 +58,7 @@ pub enum FromDaemon {
     Execute(Execute),
     /// The entry of the journal may go.
     Settled(Settled),
-    /// Is anybody there?
+    /// Asks whether the page answers.
     Ping(Ping),
     /// Why the socket is about to close.
     Problem(Problem),
@@ -193,7 +193,7 @@ pub struct Settled {
     pub grant: GrantId,
 }
 
-/// Is anybody there?
+/// Asks whether the page answers.
 #[derive(Clone, Serialize)]
 pub struct Ping {
     /// Its number.
