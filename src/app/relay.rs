@@ -14,7 +14,7 @@ mod results;
 mod tick;
 mod waits;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -95,7 +95,7 @@ pub struct Relay {
     sockets: Mutex<HashMap<u64, Arc<Plugin>>>,
     next_socket: AtomicU64,
     /// The sockets that hold a session.
-    ready: Mutex<HashMap<Held, Arc<Plugin>>>,
+    ready: Mutex<BTreeMap<Held, Arc<Plugin>>>,
     /// The sockets whose plugins show a code.
     offered: Mutex<HashMap<PairingId, Arc<Plugin>>>,
     room: Room,
@@ -284,9 +284,8 @@ impl Relay {
     /// Returns the socket that holds a session here, in any epoch, with that epoch.
     fn plugin_of(&self, session: RelaySessionId) -> Option<(Held, Arc<Plugin>)> {
         let ready = lock(&self.ready);
-        let of_session = ready.iter().filter(|(held, _)| held.session == session);
-        let newest = of_session.max_by_key(|(held, _)| held.epoch);
-        newest.map(|(held, plugin)| (*held, Arc::clone(plugin)))
+        let epochs = Held { session, epoch: 0 }..=Held { session, epoch: u32::MAX };
+        ready.range(epochs).next_back().map(|(held, plugin)| (*held, Arc::clone(plugin)))
     }
 
     /// Returns the source of identifiers and random values.

@@ -156,8 +156,8 @@ pub struct WaitingStep {
     pub arguments_sha256: Digest,
 }
 
-/// A socket that holds a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A socket that holds a session. Ordered by session, then epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Held {
     /// The session.
     pub session: RelaySessionId,
