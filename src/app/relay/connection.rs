@@ -210,6 +210,9 @@ impl Drop for Connection {
         }
         let Some(held) = held else { return };
         lock(&relay.ready).remove(&held);
+        if let Err(error) = relay.record_shown(held, plugin) {
+            not_done(&error);
+        }
         match relay.store.relay_session_event(held, session::Event::SocketClosed) {
             Ok(effects) => relay.carry_out(effects),
             // The next socket of the session repairs it.

@@ -123,6 +123,8 @@ struct Card {
     digests: Vec<Digest>,
     /// The plugin has not sent a decision.
     is_open: bool,
+    /// Digest of what the plugin has shown, if that is not recorded yet.
+    shown: Option<Digest>,
 }
 
 #[derive(Default)]
@@ -218,15 +220,37 @@ impl Plugin {
             // A card that waits for a person may be older than many reads that needed no decision.
             cards.remove(cards.iter().position(|card| !card.is_open).unwrap_or_default());
         }
-        cards.push_back(Card { proposal, digests, is_open: true });
+        cards.push_back(Card { proposal, digests, is_open: true, shown: None });
         true
     }
 
-    /// Notes that the plugin has decided about a card.
-    pub(super) fn note_decided(&self, proposal: ProposalId) {
+    /// Notes that an open card was shown, to be recorded later; returns `false` if that cannot be noted.
+    pub(super) fn note_shown(&self, proposal: ProposalId, preview: Digest) -> bool {
         let cards = &mut lock(&self.state).cards;
-        let decided = cards.iter_mut().filter(|card| card.proposal == proposal);
-        decided.for_each(|card| card.is_open = false);
+        let mut open = cards.iter_mut().filter(|card| card.is_open && card.shown.is_none());
+        let card = open.find(|card| card.proposal == proposal);
+        card.map(|card| card.shown = Some(preview)).is_some()
+    }
+
+    /// Returns a card that was shown without a record of it, and the digest of what it showed.
+    pub(super) fn unrecorded(&self) -> Option<(ProposalId, Digest)> {
+        let state = lock(&self.state);
+        state.cards.iter().find_map(|card| Some((card.proposal, card.shown?)))
+    }
+
+    /// Notes that the plugin has decided about a card; returns the digest of what it showed, if that is not recorded.
+    pub(super) fn note_decided(&self, proposal: ProposalId) -> Option<Digest> {
+        let cards = &mut lock(&self.state).cards;
+        let decided = cards.iter_mut().find(|card| card.proposal == proposal)?;
+        decided.is_open = false;
+        decided.shown.take()
+    }
+
+    /// Notes that it is recorded what a card showed.
+    pub(super) fn note_recorded(&self, proposal: ProposalId) {
+        let cards = &mut lock(&self.state).cards;
+        let recorded = cards.iter_mut().filter(|card| card.proposal == proposal);
+        recorded.for_each(|card| card.shown = None);
     }
 
     /// Returns the cards that the plugin has not decided about.

@@ -69,6 +69,19 @@ impl Relay {
         }
     }
 
+    /// Records which cards a plugin has shown.
+    pub(super) fn record_shown(&self, held: Held, plugin: &Plugin) -> Result<(), store::Error> {
+        while let Some((proposal, preview)) = plugin.unrecorded() {
+            let mut effects = self.store.relay_shown(held, proposal, preview)?;
+            // If a decision was recorded in the meantime, the card was recorded with it. To the rules, this is then a
+            // plugin that shows a card after its decision.
+            effects.tell.clear();
+            self.carry_out(effects);
+            plugin.note_recorded(proposal);
+        }
+        Ok(())
+    }
+
     fn show(&self, plugin: &Plugin, waiting: Waiting) {
         let digests = waiting.steps.iter().map(|step| step.arguments_sha256).collect();
         let steps = waiting.steps.into_iter().filter_map(|step| {
@@ -146,9 +159,13 @@ impl Connection {
     }
 
     pub(super) fn shown(&self, shown: &Shown) -> Step {
-        let effects =
-            self.relay.store.relay_shown(self.held()?, shown.proposal, shown.preview_sha256)?;
-        self.carry_out(effects)
+        let (held, relay) = (self.held()?, &self.relay);
+        // Recorded with the decision if that comes within a second, which saves a commit.
+        if self.plugin.note_shown(shown.proposal, shown.preview_sha256) {
+            return Ok(());
+        }
+        relay.record_shown(held, &self.plugin)?;
+        self.carry_out(relay.store.relay_shown(held, shown.proposal, shown.preview_sha256)?)
     }
 
     pub(super) fn decision(&self, decision: &Decision) -> Step {
@@ -176,8 +193,8 @@ impl Connection {
             .relay_decisions
             .count([("by", decision.by.as_str()), ("decision", decision.decision.as_str())]);
         let proposal = decision.proposal;
-        self.plugin.note_decided(proposal);
-        let verdict = SignedVerdict { proposal, verdict, preview, signature };
+        let shown = self.plugin.note_decided(proposal);
+        let verdict = SignedVerdict { proposal, shown, verdict, preview, signature };
         let grant = self.relay.settings.grant;
         self.carry_out(self.relay.store.relay_decide(held, verdict, grant)?)
     }

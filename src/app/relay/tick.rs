@@ -19,6 +19,7 @@ impl Relay {
     /// Does what is due. Bounded; may block for some transactions.
     pub fn tick(&self) {
         self.look_at_sockets();
+        self.record_cards();
         let expired = self.expire().and_then(|()| self.look_at_store());
         if let Err(error) = expired {
             // The next tick tries again.
@@ -70,6 +71,17 @@ impl Relay {
                     not_done(&error);
                     plugin.close(Closing::TRY_LATER);
                 }
+            }
+        }
+    }
+
+    /// Records which cards were shown, one commit for each.
+    fn record_cards(&self) {
+        let ready: Vec<_> =
+            lock(&self.ready).iter().map(|(held, plugin)| (*held, Arc::clone(plugin))).collect();
+        for (held, plugin) in ready {
+            if let Err(error) = self.record_shown(held, &plugin) {
+                return not_done(&error);
             }
         }
     }

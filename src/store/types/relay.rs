@@ -190,6 +190,8 @@ pub enum Verdict {
 pub struct SignedVerdict {
     /// The proposal.
     pub proposal: ProposalId,
+    /// Digest of what the plugin said it has shown, if that may not be recorded yet.
+    pub shown: Option<Digest>,
     /// What was decided.
     pub verdict: Verdict,
     /// Digest of what the card showed.

@@ -38,6 +38,8 @@ const PROGRESS_MAX: usize = 16;
 const PAUSE_MS_MAX: u64 = 20;
 /// What must have been under way at one of the deaths, each.
 const UNDER_WAY: [&str; 4] = ["proposed", "shown", "approved", "running"];
+/// So many cards are decided at once before one is left open until the daemon has died.
+const DECIDED_AT_ONCE: usize = 80;
 /// The two limits that are raised.
 const RAISED: [(&str, &str); 2] =
     [("SVC_RELAY_PROPOSALS_PER_MINUTE", "6000"), ("SVC_RELAY_FRAMES_PER_SECOND", "5000")];
@@ -52,6 +54,8 @@ struct Stage {
     is_at_rest: AtomicBool,
     /// What the page has lived through: sessions, ends of actions, and what the daemon knows of them.
     progress: AtomicUsize,
+    /// A card is left open on the screen.
+    is_looking: AtomicBool,
     /// How the page was treated that it should not have been.
     faults: Mutex<Vec<String>>,
 }
@@ -69,6 +73,7 @@ fn nothing_is_done_twice_and_nothing_is_unaccounted_for() {
         is_over: AtomicBool::new(false),
         is_at_rest: AtomicBool::new(false),
         progress: AtomicUsize::new(0),
+        is_looking: AtomicBool::new(false),
         faults: Mutex::new(Vec::new()),
     });
     let running = run(page, &stage);
@@ -85,6 +90,12 @@ fn nothing_is_done_twice_and_nothing_is_unaccounted_for() {
         let target = stage.progress.load(Ordering::Relaxed) + usize::from(steps) % PROGRESS_MAX;
         wait_for("progress", || (stage.progress.load(Ordering::Relaxed) >= target).then_some(()));
         assert!(Notify::new().pause(Duration::from_millis(u64::from(millis) % PAUSE_MS_MAX)));
+        if stage.is_looking.load(Ordering::Relaxed) {
+            // What was shown without a decision is recorded within a second.
+            wait_for("a card on the screen", || {
+                states(&world).iter().any(|(_, state)| state == "shown").then_some(())
+            });
+        }
         assert_eq!(*stage.faults.lock().unwrap(), Vec::<String>::new());
         world.service.daemon.kill();
         assert!(!world.service.daemon.log().contains("panicked"), "{}", world.service.daemon.log());
@@ -98,6 +109,10 @@ fn nothing_is_done_twice_and_nothing_is_unaccounted_for() {
         *stage.opening.lock().unwrap() = world.opening();
     }
     stage.is_over.store(true, Ordering::Relaxed);
+    // A card that was left open comes back after a last death, and is decided.
+    world.service.daemon.kill();
+    world.service.daemon = world.service.site.start();
+    *stage.opening.lock().unwrap() = world.opening();
     agents.into_iter().for_each(|agent| agent.join().unwrap());
     say(&format!("under way at the deaths: {points:?}"));
     // Everything comes to its end: what is shown is approved, what runs is settled.
@@ -112,15 +127,29 @@ fn nothing_is_done_twice_and_nothing_is_unaccounted_for() {
     world.operator().audit();
 }
 
-/// Runs a page that approves everything and comes back by itself.
+/// Runs a page that approves everything, nearly always at once, and comes back by itself.
 fn run(page: Plugin, stage: &Arc<Stage>) -> Running {
     let stage = Arc::clone(stage);
+    let mut decided = 0;
     let react = move |page: &mut Plugin, event: &Event| match event {
-        Event::Card(proposal) => page.decide(*proposal, Decision::Approved),
+        // One at a time, so that the other agent goes on.
+        Event::Card(_)
+            if decided == DECIDED_AT_ONCE
+                && !stage.is_looking.load(Ordering::Relaxed)
+                && !stage.is_over.load(Ordering::Relaxed) =>
+        {
+            decided = 0;
+            stage.is_looking.store(true, Ordering::Relaxed);
+        }
+        Event::Card(proposal) => {
+            decided = (decided + 1).min(DECIDED_AT_ONCE);
+            page.decide(*proposal, Decision::Approved);
+        }
         Event::Ready { .. } | Event::Ended(..) | Event::Settled(_) => {
             stage.progress.fetch_add(1, Ordering::Relaxed);
         }
         Event::Closed(code) => {
+            stage.is_looking.store(false, Ordering::Relaxed);
             if !matches!(code, None | Some(1012 | 1001 | 1006)) {
                 stage.faults.lock().unwrap().push(format!("closed with {code:?}"));
             }

@@ -195,7 +195,7 @@ impl Relay {
     }
 
     pub(crate) fn verdict(proposal: ProposalId, verdict: Verdict) -> SignedVerdict {
-        SignedVerdict { proposal, verdict, preview: digest(7), signature: [9; 64] }
+        SignedVerdict { proposal, shown: None, verdict, preview: digest(7), signature: [9; 64] }
     }
 
     pub(crate) fn approval(plugin: &Plugin, proposal: ProposalId, by: DecidedBy) -> SignedVerdict {

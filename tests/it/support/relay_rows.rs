@@ -92,6 +92,12 @@ pub(crate) fn approve(store: &Store, plugin: Plugin, number: u32) -> Effects {
     store.relay_shown(plugin.held, id(6, number), preview).unwrap();
     let signed = Signed { by: Some(plugin.device), session, epoch };
     let verdict = Verdict::Approve(Approval { by: DecidedBy::Person, signed, preview });
-    let verdict = SignedVerdict { proposal: id(6, number), verdict, preview, signature: [7; 64] };
+    let verdict = SignedVerdict {
+        proposal: id(6, number),
+        shown: None,
+        verdict,
+        preview,
+        signature: [7; 64],
+    };
     store.relay_decide(plugin.held, verdict, GRANT_TIME).unwrap()
 }

@@ -28,19 +28,15 @@ impl Store {
     ) -> Result<Effects, Error> {
         self.write(move |tx| {
             let mut effects = Effects::default();
-            let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
-            let event = Event::Shown(preview);
-            let Some(decided) = decide(tx, &session, proposal, event, &mut effects)? else {
-                return Ok(effects);
-            };
-            let account = Account { preview: Some(preview), ..Account::default() };
-            invocations::carry_out(tx, &Scene::new(&session, account), decided, &mut effects)?;
+            if let Some(session) = sessions::held(tx, held)? {
+                was_shown(tx, &session, (proposal, preview), &mut effects)?;
+            }
             Ok(effects)
         })
     }
 
-    /// Records the decision about a proposal: the approval with its signature, the grants, and the claim of the first
-    /// step if nothing else is in flight. A grant can be claimed for `grant_time` once its turn has come.
+    /// Records the decision about a proposal: that its card was shown, the approval with its signature, the grants, and
+    /// the claim of the first step if nothing else is in flight. A grant can be claimed for `grant_time` once its turn has come.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
@@ -54,13 +50,33 @@ impl Store {
         self.write(move |tx| {
             let mut effects = Effects::default();
             let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
+            if let Some(preview) = verdict.shown {
+                was_shown(tx, &session, (verdict.proposal, preview), &mut effects)?;
+                if !effects.tell.is_empty() {
+                    return Ok(effects);
+                }
+            }
+            let before = effects.changed.len();
             take_in(tx, &session, &verdict, grant_time, &mut effects)?;
-            if !effects.changed.is_empty() {
+            if effects.changed.len() > before {
                 claims.claim_due(tx, &session, held, &mut effects)?;
             }
             Ok(effects)
         })
     }
+}
+
+fn was_shown(
+    tx: &mut Tx<'_>,
+    session: &Session,
+    (proposal, preview): (ProposalId, Digest),
+    effects: &mut Effects,
+) -> Result<(), Error> {
+    let Some(decided) = decide(tx, session, proposal, Event::Shown(preview), effects)? else {
+        return Ok(());
+    };
+    let account = Account { preview: Some(preview), ..Account::default() };
+    invocations::carry_out(tx, &Scene::new(session, account), decided, effects)
 }
 
 /// Decides about every step of a proposal of the session; `None` if the plugin broke the protocol, which the effects

@@ -49,9 +49,12 @@ impl World {
         if reads && self.has_leave(&plugin) {
             self.approve(s, p, &card, DecidedBy::Allowance);
         } else {
-            let effects = self.processes[process].show(&plugin, card.id);
+            // Recorded a second later, or with the decision if that comes first.
+            if self.below(2) == 0 {
+                let effects = self.processes[process].show(&plugin, card.id);
+                self.carry_out(process, effects);
+            }
             self.sites[s].pages[p].cards.push(card);
-            self.carry_out(process, effects);
         }
     }
 
@@ -66,7 +69,8 @@ impl World {
         let plugin = self.as_page(s, p, held);
         let approved = card.steps.iter().map(|step| (step.id, step.arguments_sha256));
         self.sites[s].pages[p].approved.extend(approved);
-        self.decide(s, p, Relay::approval(&plugin, card.id, by));
+        let shown = (by == DecidedBy::Person).then(|| digest(7));
+        self.decide(s, p, SignedVerdict { shown, ..Relay::approval(&plugin, card.id, by) });
     }
 
     fn decide(&mut self, s: usize, p: usize, verdict: SignedVerdict) {
@@ -91,7 +95,7 @@ impl World {
             choice => {
                 self.approve(s, p, &card, DecidedBy::Person);
                 if choice == 3 {
-                    self.approve(s, p, &card, DecidedBy::Person);
+                    self.decide(s, p, Relay::approval(&plugin, card.id, DecidedBy::Person));
                 }
                 // They change their mind.
                 if choice == 4 {

@@ -24,7 +24,7 @@ fn events(room: &Room) -> Vec<RelayAuditEvent> {
     events
 }
 
-fn names(room: &Room) -> Vec<String> {
+pub(super) fn names(room: &Room) -> Vec<String> {
     events(room).into_iter().map(|event| event.event.replace("relay.", "")).collect()
 }
 

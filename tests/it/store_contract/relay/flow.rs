@@ -6,7 +6,7 @@ use std::time::Duration;
 use svc::domain::id::InvocationId;
 use svc::domain::relay::invocation::{Report, State, Withdrawal};
 use svc::domain::relay::{CloseCode, DecidedBy, Effect, Reason};
-use svc::store::relay::{Effects, GrantFor, Tell};
+use svc::store::relay::{Effects, GrantFor, SignedVerdict, Tell};
 
 use super::super::Open;
 use super::{Room, changed, succeed, told};
@@ -15,6 +15,7 @@ use crate::support::world::{open_raw, open_store};
 
 pub(super) fn exercise(open: Open) {
     carries_out_what_was_approved(open);
+    records_what_was_shown_with_the_decision(open);
     carries_out_the_steps_in_order(open);
     ends_the_steps_behind_one_that_did_not_succeed(open);
     keeps_one_in_flight_in_a_lane(open);
@@ -54,6 +55,31 @@ fn carries_out_what_was_approved(open: Open) {
     let again = succeed(relay, ann.held, grant);
     assert_eq!((changed(&again), told(&again, ann.held)), (vec![], vec![Tell::Settled(grant)]));
     assert_eq!(store.relay_steps_of("ann", proposal).unwrap()[0].state, State::Succeeded);
+}
+
+/// In one transaction, whether or not it was recorded before.
+fn records_what_was_shown_with_the_decision(open: Open) {
+    let room = Room::new(open);
+    let relay = &room.relay;
+    let ann = relay.pair(1, "ann", 1);
+    let verdict = |proposal, shown| SignedVerdict {
+        shown: Some(digest(shown)),
+        ..Relay::approval(&ann, proposal, DecidedBy::Person)
+    };
+    let (proposal, steps) = relay.propose(&ann, &[Effect::Write], 1);
+    let effects = relay.decide(&ann, verdict(proposal, 7));
+    let states = [State::Shown, State::Approved, State::Running];
+    assert_eq!(changed(&effects), states.map(|state| (steps[0], state)));
+    let events = super::audit::names(&room);
+    assert_eq!(events[events.len() - 3..], ["shown", "approved", "claimed"]);
+    succeed(relay, ann.held, executed(&effects).unwrap());
+    let (proposal, steps) = relay.propose(&ann, &[Effect::Write], 2);
+    relay.show(&ann, proposal);
+    let close = vec![(ann.held, Tell::Close(CloseCode::BadFrame))];
+    assert_eq!(relay.decide(&ann, verdict(proposal, 8)).tell, close, "another preview");
+    assert_eq!(relay.state(&ann, steps[0]), "shown");
+    let effects = relay.decide(&ann, verdict(proposal, 7));
+    assert_eq!(changed(&effects), [State::Approved, State::Running].map(|it| (steps[0], it)));
 }
 
 fn carries_out_the_steps_in_order(open: Open) {
