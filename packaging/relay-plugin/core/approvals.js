@@ -19,6 +19,7 @@ const THUMBNAIL_MS = 3_000;
 const WITHDRAWN = { cancelled: "Cancelled by the client", expired: "Expired", denied_by_operator: "Denied by an operator" };
 /** @type {{[outcome: string]: string}} */
 const ENDED = { succeeded: "Done", failed: "Failed, nothing was changed", stale: "The file changed, nothing was done" };
+const VIEW_CHANGED = "Another page or selection is in view, nothing was done";
 
 class Approvals {
     /** @param {Conversation} conversation */
@@ -189,7 +190,7 @@ class Approvals {
             const refusal = refusalOf(steps, position);
             if (refusal) return refusal;
             const step = steps[position];
-            let look = /** @type {Look} */ ({ targets: {} });
+            let look = /** @type {Look} */ ({ targets: {}, where: null });
             try {
                 look = /** @type {Look} */ (await this.conversation.world.ask({
                     ask: "look", action: step.action, arguments: withoutSteps(step.arguments),
@@ -302,7 +303,8 @@ class Approvals {
             else this.untold = [{ session, frame: result }];
         }
         const undo = ["write", "destructive"].includes(waiting.steps[position].effect) ? ", undo with Ctrl+Z" : "";
-        this.conversation.note(`${ENDED[outcome]}${outcome === "succeeded" ? undo : ""}: ${title}`);
+        const ended = acted.code === "view_changed" ? VIEW_CHANGED : ENDED[outcome];
+        this.conversation.note(`${ended}${outcome === "succeeded" ? undo : ""}: ${title}`);
     }
 
     /** @param {Waiting} waiting */
@@ -324,9 +326,10 @@ class Approvals {
             expect.push(print);
         }
         const watch = [...waiting.prints.keys()];
+        const { where } = waiting.card.steps[position];
         let acted;
         try {
-            acted = /** @type {Acted} */ (await this.conversation.world.ask({ ask: "act", action: step.action, arguments: args, expect, watch, until }, null));
+            acted = /** @type {Acted} */ (await this.conversation.world.ask({ ask: "act", action: step.action, arguments: args, expect, where, watch, until }, null));
         } catch (error) {
             // The script says so before it begins; any later failure is in its answer.
             return failure("failed", error instanceof Refused ? error.message : "host");

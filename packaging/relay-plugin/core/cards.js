@@ -2,7 +2,7 @@
 "use strict";
 
 /** @typedef {{label: string, old: string | null, now: string | null}} Row */
-/** @typedef {{title: string, effect: Effect, rows: Row[], targets: Print[], thumbnail: string | null}} CardStep */
+/** @typedef {{title: string, effect: Effect, rows: Row[], targets: Print[], where: Where | null, thumbnail: string | null}} CardStep */
 /** @typedef {{client: string, effect: Effect, steps: CardStep[]}} Card */
 
 /** @type {Effect[]} */
@@ -20,11 +20,20 @@ const visible = (text) =>
 /** @param {string} text */
 const quoted = (text) => `“${visible(text)}”`;
 
-/** @param {Print} print */
+/** @param {Named} print */
 const nameOf = (print) => `${print.kind} ${quoted(print.name)}`;
 
 /** @param {number} count */
 const nodes = (count) => (count === 1 ? "1 node" : `${count} nodes`);
+
+const SELECTED_SHOWN = 5;
+
+/** @param {Named[]} selection */
+function selected(selection) {
+    if (selection.length === 0) return "nothing";
+    const more = selection.length - SELECTED_SHOWN;
+    return [...selection.slice(0, SELECTED_SHOWN).map(nameOf), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+}
 
 /** @param {unknown} node @returns {number | null} the step that makes it, from 0 */
 const stepOf = (node) => (isObject(node) && typeof node.step === "number" ? node.step : null);
@@ -51,7 +60,7 @@ const shade = (color, opacity) => (opacity === 1 ? color : `${color}, ${Math.rou
  * @returns {CardStep}
  */
 function cardStep(step, look, thumbnail) {
-    const { node, parent } = look.targets;
+    const { targets: { node, parent }, where } = look;
     const args = step.arguments;
     const it = called(args.node, node);
     /** @type {Row[]} */
@@ -76,7 +85,10 @@ function cardStep(step, look, thumbnail) {
     };
     const title = {
         list_pages: () => "Read the names of the pages",
-        get_selection: () => "Read what is selected",
+        get_selection: () => {
+            row("Selected", selected(where?.selection ?? []));
+            return "Read what is selected";
+        },
         get_node: () => {
             row("Levels inside it", args.depth ?? 1);
             return `Read ${it}`;
@@ -122,7 +134,10 @@ function cardStep(step, look, thumbnail) {
     }[step.action];
     if (!title) throw new TypeError("a card for an action that there is none of");
     const targets = [node, parent].filter((one) => one !== undefined);
-    return { title: title(), effect: step.effect, rows, targets, thumbnail };
+    const said = title();
+    // A node of the file is on its page. What names none happens on whichever page is in view.
+    if (where && targets.length === 0) row("Page", quoted(where.page.name));
+    return { title: said, effect: step.effect, rows, targets, where, thumbnail };
 }
 
 /**
@@ -153,9 +168,12 @@ const cardOf = (client, steps) => ({ client: visible(client), effect: highest(st
  */
 async function previewOf(card) {
     const steps = [];
-    for (const { title, effect, rows, targets, thumbnail } of card.steps) {
+    for (const { title, effect, rows, targets, where, thumbnail } of card.steps) {
         const picture = thumbnail === null ? null : await sha256(thumbnail);
-        steps.push({ title, effect, rows: rows.map((row) => ({ ...row })), targets: targets.map(plain), thumbnail: picture });
+        steps.push({
+            title, effect, rows: rows.map((row) => ({ ...row })), targets: targets.map(plain), thumbnail: picture,
+            where: where && { page: where.page, selection: where.selection && where.selection.map((one) => ({ ...one })) },
+        });
     }
     return digestOf({ client: card.client, steps, v: 1 });
 }

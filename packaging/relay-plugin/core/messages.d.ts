@@ -25,8 +25,15 @@ interface Print {
 
 interface OpenFile { key: string | null; name: string; page: string }
 
-// `node` and `parent` of an action, as far as it names any that exist already.
-interface Look { targets: { node?: Print; parent?: Print } }
+interface Named { id: string; name: string; kind: string }
+
+// What an action depends on besides the nodes that it names: the page in view, and for a read of the selection what is
+// selected there.
+interface Where { page: { id: string; name: string }; selection: Named[] | null }
+
+// `node` and `parent` of an action, as far as it names any that exist already; `where` is null for what is the same on
+// every page.
+interface Look { targets: { node?: Print; parent?: Print }; where: Where | null }
 
 interface Refusal { refused: string }
 
@@ -39,7 +46,8 @@ type Question =
     | { ask: "names" }
     | { ask: "look"; action: string; arguments: JsonObject }
     | { ask: "thumbnail"; node: string }
-    | { ask: "act"; action: string; arguments: JsonObject; expect: Print[]; watch: string[]; until: number };
+    | { ask: "act"; action: string; arguments: JsonObject; expect: Print[]; where: Where | null; watch: string[];
+        until: number };
 
 // `unknown`: it failed in the middle and could not be put back.
 interface Acted {

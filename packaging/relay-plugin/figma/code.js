@@ -159,8 +159,20 @@
         return { node, parent };
     };
 
-    /** @param {SceneNode} node @returns {JsonObject} */
+    /** @param {SceneNode} node @returns {{id: string, name: string, kind: string}} */
     const brief = (node) => ({ id: node.id, name: line(node.name), kind: kindOf(node) });
+
+    /** What an action depends on besides the nodes that it names. @param {string} action @returns {Where | null} */
+    const whereOf = (action) => {
+        const isOfSelection = action === "get_selection";
+        if (READS.includes(action) && !isOfSelection) return null;
+        const { id, name, selection } = figma.currentPage;
+        return { page: { id, name: line(name) }, selection: isOfSelection ? selection.slice(0, NODES_MAX).map(brief) : null };
+    };
+
+    // By ids: names are for the card, and a selection has no order.
+    /** @param {Where | null} where */
+    const idsOf = (where) => JSON.stringify(where && [where.page.id].concat((where.selection || []).map(({ id }) => id).sort()));
 
     /** @param {SceneNode} node @param {number} depth @param {{left: number, truncated: boolean}} room @returns {JsonObject} */
     const whole = (node, depth, room) => {
@@ -399,16 +411,17 @@
     };
 
     /** @param {Extract<Question, {ask: "act"}>} question @returns {Promise<Acted>} */
-    const act = async ({ action, arguments: args, expect, watch, until }) => {
+    const act = async ({ action, arguments: args, expect, where, watch, until }) => {
         /** @param {Acted["outcome"]} outcome @param {string | null} code @returns {Acted} */
         const ended = (outcome, code) => ({ outcome, code, value: null, bytes: null, after: [] });
         if (!ACTS.hasOwnProperty(action)) return ended("failed", "unknown_action");
+        const isElsewhere = () => idsOf(whereOf(action)) !== idsOf(where);
         let targets;
         try {
             targets = await targetsOf(action, args);
         } catch (_) {
             // It was possible when the card was made.
-            return ended("stale", "target_changed");
+            return ended("stale", isElsewhere() ? "view_changed" : "target_changed");
         }
         try {
             await prepare(action, targets.node);
@@ -416,9 +429,11 @@
             return ended("failed", "no_font");
         }
         if (Date.now() > until) return ended("failed", "too_late");
-        const page = targets.node || targets.parent;
-        const isElsewhere = !READS.includes(action) && page && (pageOf(page) || page).id !== figma.currentPage.id;
-        if (isElsewhere || !unchanged(targets, expect)) return ended("stale", "target_changed");
+        if (isElsewhere()) return ended("stale", "view_changed");
+        // A node that was moved to another page may have the same fingerprint.
+        const target = targets.node || targets.parent;
+        const isMoved = !READS.includes(action) && target && (pageOf(target) || target).id !== figma.currentPage.id;
+        if (isMoved || !unchanged(targets, expect)) return ended("stale", "target_changed");
         // There is no await between this comparison and the act.
         let done;
         try {
@@ -454,7 +469,8 @@
                 return (await store.keysAsync()).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length));
             case "look": {
                 const { node, parent } = await targetsOf(question.action, question.arguments);
-                return { targets: Object.assign({}, node && { node: printOf(node) }, parent && { parent: printOf(parent) }) };
+                const targets = Object.assign({}, node && { node: printOf(node) }, parent && { parent: printOf(parent) });
+                return { targets, where: whereOf(question.action) };
             }
             case "thumbnail": {
                 const node = await find(question.node, true);

@@ -157,8 +157,20 @@
         return { node, parent };
     };
 
-    /** @param {Shape} shape @returns {JsonObject} */
+    /** @param {Shape} shape @returns {{id: string, name: string, kind: string}} */
     const brief = (shape) => ({ id: shape.id, name: line(shape.name), kind: kindOf(shape) });
+
+    /** What an action depends on besides the nodes that it names. @param {string} action @returns {Where | null} */
+    const whereOf = (action) => {
+        const isOfSelection = action === "get_selection";
+        if (READS.includes(action) && !isOfSelection) return null;
+        const { id, name } = page();
+        return { page: { id, name: line(name) }, selection: isOfSelection ? penpot.selection.slice(0, NODES_MAX).map(brief) : null };
+    };
+
+    // By ids: names are for the card, and a selection has no order.
+    /** @param {Where | null} where */
+    const idsOf = (where) => JSON.stringify(where && [where.page.id, ...(where.selection ?? []).map(({ id }) => id).sort()]);
 
     /** @param {Shape} shape @param {number} depth @param {{left: number, truncated: boolean}} room @returns {JsonObject} */
     const whole = (shape, depth, room) => {
@@ -375,13 +387,14 @@
     };
 
     /** @param {Extract<Question, {ask: "act"}>} question @returns {Promise<Acted>} */
-    const act = async ({ action, arguments: args, expect, watch, until }) => {
+    const act = async ({ action, arguments: args, expect, where, watch, until }) => {
         /** @param {Acted["outcome"]} outcome @param {string | null} code @returns {Acted} */
         const ended = (outcome, code) => ({ outcome, code, value: null, bytes: null, after: [] });
         if (Date.now() > until) return ended("failed", "too_late");
         if (!Object.hasOwn(ACTS, action)) return ended("failed", "unknown_action");
         let targets;
         try {
+            if (idsOf(whereOf(action)) !== idsOf(where)) return ended("stale", "view_changed");
             targets = targetsOf(action, args);
         } catch {
             // It was possible when the card was made.
@@ -419,7 +432,10 @@
             case "names": return store.getKeys().flatMap((key) => (key.startsWith(PREFIX) ? [key.slice(PREFIX.length)] : []));
             case "look": {
                 const { node, parent } = targetsOf(question.action, question.arguments);
-                return { targets: { ...(node && { node: printOf(node) }), ...(parent && { parent: printOf(parent) }) } };
+                return {
+                    targets: { ...(node && { node: printOf(node) }), ...(parent && { parent: printOf(parent) }) },
+                    where: whereOf(question.action),
+                };
             }
             case "thumbnail": {
                 const shape = anywhere(question.node);

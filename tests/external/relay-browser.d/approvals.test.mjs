@@ -45,6 +45,21 @@ test("denied: the caller is told, and nothing is changed", async (t) => {
     assert.equal(await tab.textOf("title"), "Welcome");
 });
 
+test("what was approved for one page is not made on another", async (t) => {
+    const room = await openRoom(t);
+    const tab = await room.openPaired();
+    const call = room.agent.call("create_rectangle", { x: 1, y: 2, width: 3, height: 4 });
+    await tab.card();
+    const [page, made] = await Promise.all([tab.plugin.locator("#card-steps dd").last().textContent(), tab.page.evaluate(() => {
+        window.fake.page = window.fake.other;
+        return window.fake.made.length;
+    })]);
+    await tab.press("card-accept");
+    assert.deepEqual([page, (await call).state], ["“Login”", "stale"]);
+    assert.deepEqual([await tab.page.evaluate(() => window.fake.made.length), await tab.undo()], [made, []]);
+    await tab.plugin.getByText("Another page or selection is in view, nothing was done").waitFor();
+});
+
 test("an allowance: reads come without a card, writes never, and the person ends it", async (t) => {
     const room = await openRoom(t);
     const tab = await room.openPaired();

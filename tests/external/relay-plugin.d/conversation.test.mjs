@@ -219,6 +219,21 @@ test("a file that changed since the card is stale, and nothing is done", async (
     assert.deepEqual([nameOf(bench), bench.journal()], ["Button", [[grant, "stale"]]]);
 });
 
+test("what was approved for one page is not made on another", async () => {
+    const bench = await new Bench().start();
+    const steps = [1, 2].map((x) => bench.step("create_rectangle", { x, y: 0, width: 5, height: 5 }));
+    await approved(bench, ...steps);
+    const [login, made] = [bench.fake.page, bench.fake.made.length];
+    assert.deepEqual(bench.views.findLast(({ card }) => card).card.card.steps.map(({ rows }) => rows.at(-1)), Array(2).fill({ label: "Page", old: null, now: "“Login”" }));
+    await bench.execute(steps[0]);
+    bench.fake.page = bench.fake.other;
+    await bench.conversation.changed({ key: "file-1", name: "Web shop", page: "Archive" });
+    const { grant } = await bench.execute(steps[1]);
+    assert.deepEqual(bench.last("result"), { type: "result", grant, outcome: "stale", error: { code: "view_changed" } });
+    assert.deepEqual([bench.fake.made.length, login.top.held.length, bench.fake.other.top.held.length], [made + 1, 2, 1]);
+    assert.match(bench.view.log[0], /^Another page or selection is in view, nothing was done: Create a rectangle$/);
+});
+
 test("the journal says begun before the act, and the outcome before the result", async () => {
     const bench = await new Bench().start();
     const step = rename(bench);

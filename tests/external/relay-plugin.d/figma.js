@@ -106,7 +106,9 @@ class FakePage {
     }
     async loadAsync() { this.isLoaded = true; }
     get children() { return /** @type {SceneNode[]} */ (/** @type {unknown} */ (this.held.map(strictly))); }
-    get selection() { return [/** @type {SceneNode} */ (/** @type {unknown} */ (strictly(this.host.known("1:2"))))]; }
+    get selection() {
+        return /** @type {SceneNode[]} */ (/** @type {unknown} */ (this.host.selected.map((id) => strictly(this.host.known(id)))));
+    }
     /** @param {(node: SceneNode) => boolean} [fits] */
     findAll(fits) {
         // As Figma does for `dynamic-page`.
@@ -136,12 +138,15 @@ export class FakeFigma {
         this.breaks = null;
         /** @type {string[]} */
         this.exports = [];
+        this.selected = ["1:2"];
         this.html = "";
         this.count = 0;
         /** @type {string | undefined} */
         this.fileKey = undefined;
+        // The page in view.
         this.page = new FakePage(this, "0:1", "Login");
         this.other = new FakePage(this, "0:2", "Archive");
+        this.pages = [this.page, this.other];
         /** @type {FakeNode[]} */
         this.made = [];
         const frame = this.add(new FakeFrame(this, "1:1", "Form"), this.page);
@@ -244,7 +249,7 @@ export class FakeFigma {
             on, showUI, commitUndo, loadFontAsync, getNodeByIdAsync, createText, createRectangle, createFrame,
             get fileKey() { return self.fileKey; },
             get currentPage() { return strictly(self.page); },
-            get root() { return strictly({ name: "Web shop", children: [self.page, self.other].map(strictly) }); },
+            get root() { return strictly({ name: "Web shop", children: self.pages.map(strictly) }); },
         });
     }
 }

@@ -24,9 +24,9 @@ for (const [tool, start] of Object.entries(hosts)) {
         // Looks, and acts on what it saw, as the page does.
         const run = async (action, args, { meanwhile = () => {}, until = Date.now() + 60_000, watch = [] } = {}) => {
             assert.ok(core.fits(core.ACTIONS[action].arguments, args), action);
-            const { targets } = await look(action, args);
+            const { targets, where } = await look(action, args);
             meanwhile();
-            return host.ask({ ask: "act", action, arguments: args, expect: Object.values(targets), watch, until });
+            return host.ask({ ask: "act", action, arguments: args, expect: Object.values(targets), where, watch, until });
         };
         const printOf = async (node) => (await look("get_node", { node })).targets.node;
         return { ...host, look, run, printOf };
@@ -125,14 +125,56 @@ for (const [tool, start] of Object.entries(hosts)) {
         assert.equal(ended.outcome, "stale");
     });
 
+    test(`${tool}: another page in view than the card was made for is stale, whatever the action, and nothing is done`, async () => {
+        const { run, ids, fake } = await prepared();
+        const [login, archive] = [fake.page, fake.other];
+        const turnPage = () => { fake.page = fake.page === login ? archive : login; };
+        const size = { x: 1, y: 2, width: 3, height: 4 };
+        const writes = {
+            create_rectangle: size, create_frame: { ...size, parent: ids.frame }, create_text: { x: 1, y: 2, text: "Hello" },
+            set_text: { node: ids.text, text: "x" }, set_fill: { node: ids.button, color: "#00ff00" }, move_node: { node: ids.button, x: 0, y: 0 },
+            resize_node: { node: ids.button, width: 1, height: 1 }, rename_node: { node: ids.button, name: "x" }, delete_node: { node: ids.button },
+        };
+        assert.deepEqual(Object.keys(writes).sort(), Object.keys(core.ACTIONS).filter((action) => !["read", "export"].includes(core.ACTIONS[action].effect)).sort());
+        const made = fake.made.length;
+        for (const [action, args] of Object.entries(writes)) {
+            const ended = await run(action, args, { meanwhile: turnPage });
+            assert.deepEqual([ended.outcome, ended.code], ["stale", "view_changed"], action);
+            turnPage();
+        }
+        assert.deepEqual([fake.made.length, fake.undo], [made, []]);
+        // What is read by its own id is where it was.
+        assert.equal((await run("get_node", { node: ids.text }, { meanwhile: turnPage })).outcome, "succeeded");
+        // A page of another name is still the same page.
+        assert.equal((await run("create_rectangle", size, { meanwhile: () => { fake.page.name = "Renamed"; } })).outcome, "succeeded");
+    });
+
+    test(`${tool}: the selection that is read is the one on the card`, async () => {
+        const { look, run, ids, fake } = await prepared();
+        fake.selected = [ids.text, ids.button];
+        const { where } = await look("get_selection", {});
+        assert.deepEqual([where.page.name, where.selection.map(({ kind, name }) => [kind, name])], ["Login", [["text", "Title"], ["rectangle", "Button"]]]);
+        for (const selected of [[ids.text], [], [ids.text, ids.frame]]) {
+            const ended = await run("get_selection", {}, { meanwhile: () => { fake.selected = selected; } });
+            assert.deepEqual([ended.outcome, ended.code, ended.value], ["stale", "view_changed", null]);
+            fake.selected = [ids.text, ids.button];
+        }
+        // No tool promises an order.
+        assert.equal((await run("get_selection", {}, { meanwhile: () => { fake.selected = [ids.button, ids.text]; } })).outcome, "succeeded");
+    });
+
     test(`${tool}: what was not shown is not touched, and what comes too late neither`, async () => {
-        const { ask, run, ids, printOf } = await prepared();
+        const { ask, run, look, ids, printOf } = await prepared();
         const args = { node: ids.button, name: "Changed" };
-        const none = await ask({ ask: "act", action: "rename_node", arguments: args, expect: [], watch: [], until: Date.now() + 60_000 });
+        const { where } = await look("rename_node", args);
+        const none = await ask({ ask: "act", action: "rename_node", arguments: args, expect: [], where, watch: [], until: Date.now() + 60_000 });
         assert.equal(none.outcome, "stale");
+        const made = { x: 0, y: 0, width: 5, height: 5 };
+        const nowhere = await ask({ ask: "act", action: "create_frame", arguments: made, expect: [], where: null, watch: [], until: Date.now() + 60_000 });
+        assert.deepEqual([nowhere.outcome, nowhere.code], ["stale", "view_changed"]);
         const late = await run("rename_node", args, { until: Date.now() - 1 });
         assert.deepEqual([late.outcome, late.code], ["failed", "too_late"]);
-        const unknown = await ask({ ask: "act", action: "constructor", arguments: {}, expect: [], watch: [], until: Date.now() + 60_000 });
+        const unknown = await ask({ ask: "act", action: "constructor", arguments: {}, expect: [], where: null, watch: [], until: Date.now() + 60_000 });
         assert.deepEqual([unknown.outcome, unknown.code], ["failed", "unknown_action"]);
         assert.equal((await printOf(ids.button)).name, "Button");
     });

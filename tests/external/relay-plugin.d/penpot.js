@@ -148,9 +148,12 @@ export class FakePenpot {
         this.breaks = null;
         /** @type {string[]} */
         this.exports = [];
+        this.selected = ["title"];
         this.count = 0;
+        // The page in view.
         this.page = new FakePage(this, "page-1", "Login");
         this.other = new FakePage(this, "page-2", "Archive");
+        this.pages = [this.page, this.other];
         /** @type {FakeShape[]} */
         this.made = [];
         const board = this.add(new FakeContainer(this, "board", "Form"), this.page.top);
@@ -246,8 +249,8 @@ export class FakePenpot {
             createText,
             get localStorage() { return strictly(self.storage); },
             get currentPage() { return strictly(self.page); },
-            get currentFile() { return strictly({ id: "file-1", name: "Web shop", pages: [self.page, self.other].map(strictly) }); },
-            get selection() { return [strictly(self.known("title"))]; },
+            get currentFile() { return strictly({ id: "file-1", name: "Web shop", pages: self.pages.map(strictly) }); },
+            get selection() { return self.selected.map((id) => strictly(self.known(id))); },
         });
     }
 }

@@ -74,16 +74,19 @@ const print = (change = {}) => ({
     inside: 0, ...change,
 });
 const step = (action, effect, args) => ({ invocation: "i", action, effect, arguments: args, argumentsSha256: "" });
+const where = (change = {}) => ({ page: { id: "p", name: "Login" }, selection: null, ...change });
+// The rows of a card for an action.
+const rowsOf = (action, args, look) => core.cardStep(step(action, "write", args), { targets: {}, where: null, ...look }, null).rows.map(({ label, now }) => [label, now]);
 
 test("a card says old and new, and what a deletion takes along", () => {
-    const text = core.cardStep(step("set_text", "write", { node: "a", text: "Sign in" }), { targets: { node: print() } }, null);
+    const text = core.cardStep(step("set_text", "write", { node: "a", text: "Sign in" }), { targets: { node: print() }, where: null }, null);
     assert.equal(text.title, "Change the text of text “Title”");
     assert.deepEqual(text.rows, [{ label: "Text", old: "Log in", now: "Sign in" }]);
-    const fill = core.cardStep(step("set_fill", "write", { node: "a", color: "#ff0000", opacity: 0.5 }), { targets: { node: print() } }, null);
+    const fill = core.cardStep(step("set_fill", "write", { node: "a", color: "#ff0000", opacity: 0.5 }), { targets: { node: print() }, where: null }, null);
     assert.deepEqual(fill.rows, [{ label: "Fill", old: "#000000", now: "#ff0000, 50 %" }]);
-    const gone = core.cardStep(step("delete_node", "destructive", { node: "a" }), { targets: { node: print({ inside: 12 }) } }, null);
+    const gone = core.cardStep(step("delete_node", "destructive", { node: "a" }), { targets: { node: print({ inside: 12 }) }, where: null }, null);
     assert.deepEqual(gone.rows, [{ label: "Goes with it", old: null, now: "12 nodes inside it" }]);
-    const moved = core.cardStep(step("move_node", "write", { node: { step: 0 }, x: 5, y: 6, parent: "p" }), { targets: { parent: print({ name: "Form" }) } }, null);
+    const moved = core.cardStep(step("move_node", "write", { node: { step: 0 }, x: 5, y: 6, parent: "p" }), { targets: { parent: print({ name: "Form" }) }, where: null }, null);
     assert.equal(moved.title, "Move what step 1 makes");
     assert.deepEqual(moved.rows.map(({ now }) => now), ["5, 6", "text “Form”"]);
     assert.equal(core.cardOf("agent", [text, gone, fill]).effect, "destructive");
@@ -102,7 +105,7 @@ test("every action has a card that names each of its arguments", () => {
     assert.deepEqual(Object.keys(args).sort(), Object.keys(core.ACTIONS).sort());
     for (const [action, given] of Object.entries(args)) {
         assert.ok(core.fits(core.ACTIONS[action].arguments, given), action);
-        const card = core.cardStep(step(action, "write", given), { targets: { node: print(), parent: print() } }, null);
+        const card = core.cardStep(step(action, "write", given), { targets: { node: print(), parent: print() }, where: null }, null);
         const words = JSON.stringify([card.title, card.rows.map(({ label, now }) => [label, now])]);
         for (const [name, value] of Object.entries(given)) {
             const shown = name === "node" || name === "parent" ? "Title" : name === "opacity" ? "25 %" : String(value);
@@ -111,21 +114,40 @@ test("every action has a card that names each of its arguments", () => {
     }
 });
 
+test("a step that names no node of the file says on which page it is, and a read of the selection what is selected", () => {
+    const size = { x: 1, y: 2, width: 3, height: 4 };
+    const page = ["Page", "“Lo\\u{202e}gin”"];
+    const untrusted = where({ page: { id: "p", name: "Lo\u202egin" } });
+    for (const [action, args] of [["create_rectangle", size], ["create_frame", size], ["create_text", { x: 1, y: 2, text: "TEXT" }],
+        ["create_frame", { ...size, parent: { step: 0 } }], ["rename_node", { node: { step: 0 }, name: "NAME" }]]) {
+        assert.deepEqual(rowsOf(action, args, { where: untrusted }).at(-1), page, action);
+    }
+    for (const [action, args, targets] of [["create_rectangle", { ...size, parent: "a" }, { parent: print() }], ["rename_node", { node: "a", name: "NAME" }, { node: print() }]]) {
+        assert.ok(rowsOf(action, args, { targets, where: where() }).every(([label]) => label !== "Page"), action);
+    }
+    const named = (count) => Array.from({ length: count }, (_, n) => ({ id: `n${n}`, name: `N${n}`, kind: "text" }));
+    const selected = (count) => rowsOf("get_selection", {}, { where: where({ selection: named(count) }) });
+    assert.deepEqual(selected(0), [["Selected", "nothing"], ["Page", "“Login”"]]);
+    assert.deepEqual(selected(2)[0], ["Selected", "text “N0”, text “N1”"]);
+    assert.deepEqual(selected(7)[0], ["Selected", "text “N0”, text “N1”, text “N2”, text “N3”, text “N4”, and 2 more"]);
+});
+
 test("hidden characters are shown, so that no name passes for another", () => {
     assert.equal(core.visible("a\u202eb\u200b\u0007\nc"), "a\\u{202e}b\\u{200b}\\u{7}\nc");
-    const renamed = core.cardStep(step("rename_node", "write", { node: "a", name: "x\u202ey" }), { targets: { node: print() } }, null);
+    const renamed = core.cardStep(step("rename_node", "write", { node: "a", name: "x\u202ey" }), { targets: { node: print() }, where: null }, null);
     assert.ok(!JSON.stringify(renamed).includes("\u202e"));
 });
 
 test("the preview is of all that stands on the card and of the fingerprints", async () => {
-    const of = (args, target, picture = null, client = "agent") =>
-        core.previewOf(core.cardOf(client, [core.cardStep(step("set_text", "write", args), { targets: { node: target } }, picture)]));
+    const of = (args, target, picture = null, client = "agent", there = where()) =>
+        core.previewOf(core.cardOf(client, [core.cardStep(step("set_text", "write", args), { targets: { node: target }, where: there }, picture)]));
     const args = { node: "a", text: "Sign in" };
     const plain = await of(args, print());
     assert.equal(plain, await of(args, print()));
     const others = await Promise.all([
         of({ ...args, text: "x" }, print()), of(args, print({ text: "x" })), of(args, print({ box: { x: 9, y: 2, width: 3, height: 4 } })),
         of(args, print({ inside: 1 })), of(args, print({ kind: "frame" })), of(args, print({ id: "b" })), of(args, print(), "AAAA"), of(args, print(), null, "b"),
+        of(args, print(), null, "agent", where({ page: { id: "q", name: "Login" } })), of(args, print(), null, "agent", where({ selection: [{ id: "b", name: "B", kind: "text" }] })),
     ]);
     assert.equal(new Set([plain, ...others]).size, others.length + 1);
 });
