@@ -185,7 +185,8 @@ class Conversation {
         // With the problem that the daemon reported, if any.
         this.say(local && !(await this.world.mayReachLoopback()) ? "permission" : next.status, this.detail);
         if (next.again === null || attempt !== this.attempt) return;
-        const wait = next.again === "crowded" ? CROWDED_MS : backoff(this.failures, this.world.random());
+        const chance = this.world.random();
+        const wait = next.again === "crowded" ? crowded(chance) : backoff(this.failures, chance);
         this.failures++;
         this.world.later(() => {
             if (attempt === this.attempt && !this.line) this.connect();

@@ -20,6 +20,13 @@ function backoff(failures, chance) {
     return AGAIN_MIN_MS + chance * (most - AGAIN_MIN_MS);
 }
 
+/**
+ * How long to wait when the daemon has too many connections: what was turned away together, such as the tabs of a
+ * browser that starts, does not come again together.
+ * @param {number} chance 0 to 1
+ */
+const crowded = (chance) => CROWDED_MS * (1 + chance);
+
 /** @typedef {{again: "backoff" | "crowded" | null, forget: "session" | "device" | null, status: Status}} AfterClose */
 
 /**
@@ -116,7 +123,7 @@ const STATUS = {
         tone: "bad",
         button: "Try now",
     },
-    crowded: { text: "The daemon has too many connections or codes. Trying again in a minute.", tone: "bad", button: "Try now" },
+    crowded: { text: "The daemon has too many connections or codes. Trying again in one to two minutes.", tone: "bad", button: "Try now" },
     revoked: { text: "This device was revoked. To go on, pair it again.", tone: "bad", button: "Pair again" },
     ended: { text: "This session has ended. To go on, pair this file again.", tone: "bad", button: "Pair again" },
     elsewhere: { text: "Active in another tab. This tab does nothing.", tone: "bad", button: "Use here" },

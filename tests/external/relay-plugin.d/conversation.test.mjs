@@ -512,6 +512,15 @@ test("each way to be closed is said in words, and comes again only where it may"
     }
 });
 
+test("pages that were turned away together do not come again together", async () => {
+    for (const [code, most] of [[4429, 120_000], [1012, 2000], [4408, 2000]]) {
+        const bench = await new Bench().start();
+        bench.chance = 1;
+        await bench.close(code);
+        assert.equal(bench.later[0].ms, most, code);
+    }
+});
+
 test("the wait grows until a session has lasted", async () => {
     const bench = await new Bench().start();
     const failures = () => bench.conversation.failures;

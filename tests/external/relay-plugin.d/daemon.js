@@ -40,6 +40,8 @@ export class Bench {
     constructor({ fake = new FakePenpot(), key = newKey(), address = "https://svc.example" } = {}) {
         Object.assign(this, { fake, key, address, sockets: [], later: [], views: [], asked: [], wall: Date.now(), steady: 0, answers: null });
         this.mayReach = true;
+        this.isSeen = true;
+        this.chance = 0;
         this.session = newId();
         this.epoch = 0;
         this.penpot = startPenpot(fake);
@@ -55,9 +57,10 @@ export class Bench {
                 return this.penpot.ask(question);
             },
             now: () => ({ wall: this.wall, steady: this.steady }),
-            random: () => 0,
+            random: () => this.chance,
             later: (what, ms) => this.later.push({ what, ms }),
             isVisible: () => true,
+            isSeen: (proposal) => this.isSeen && this.view.card?.proposal === proposal,
             mayReachLoopback: async () => this.mayReach,
             show: (view) => this.views.push(view),
         }, { tool: "penpot", plugin: "under test" });
