@@ -63,10 +63,10 @@ class Approvals {
         return [...this.cards.values()].filter((one) => !one.approved);
     }
 
-    /** Reports that the card in view was on the screen. */
+    /** Reports that the card in view can be seen, once. */
     tellShown() {
         const [first] = this.undecided();
-        if (!first || first.told || first.line.phase !== "ready") return;
+        if (!first || first.told || first.line.phase !== "ready" || !this.conversation.world.isSeen(first.proposal)) return;
         first.told = true;
         this.conversation.send(first.line, { type: "shown", proposal: first.proposal, previewSha256: first.preview });
     }

@@ -18,7 +18,8 @@
  * @property {() => Moment} now
  * @property {() => number} random
  * @property {(what: () => void, ms: number) => void} later
- * @property {() => boolean} isVisible
+ * @property {() => boolean} isVisible the tab is
+ * @property {(proposal: string) => boolean} isSeen its card can be seen now
  * @property {() => Promise<boolean>} mayReachLoopback
  * @property {(view: View) => void} show
  */

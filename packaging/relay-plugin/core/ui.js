@@ -12,6 +12,8 @@
     const el = (/** @type {string} */ id) => of(id, HTMLElement);
     const button = (/** @type {string} */ id) => of(id, HTMLButtonElement);
 
+    // What is in view when it is no card.
+    const CLAIM = "claim";
     // Pixels across.
     const PICTURE_MAX = 320;
 
@@ -77,15 +79,25 @@
 
     // ---- What counts as a press ----
 
-    /** @type {number | null} when the card or question in view was there to be read */
+    /** @type {number | null} since when the card or question in view can be seen */
     let shownAt = null;
     /** @type {string | null} what it is */
     let inView = null;
+    /** @type {Set<Element>} those of the two that are on the screen: a page can be scrolled, and its panel moved away */
+    const onScreen = new Set();
 
-    // A tab in the background is not visible.
+    const isSeen = () => document.visibilityState === "visible" && inView !== null
+        && onScreen.has(el(inView === CLAIM ? "claim" : "card"));
+
+    // Begins anew the time after which it can be accepted.
     const appear = () => {
-        shownAt = document.visibilityState === "visible" && inView !== null ? performance.now() : null;
+        shownAt = isSeen() ? performance.now() : null;
         sleepy();
+        conversation.approvals.tellShown();
+    };
+
+    const look = () => {
+        if (isSeen() !== (shownAt !== null)) appear();
     };
 
     // Until then the accept buttons say that they do not work yet. They keep the focus, so they are not `disabled`.
@@ -215,7 +227,7 @@
         const { card } = next;
         el("card").hidden = card === null;
         put("card-behind", next.behind > 0 ? `${next.behind} more waiting` : null);
-        const now = card ? `card ${card.proposal}` : next.status === "confirm" ? "claim" : null;
+        const now = card ? `card ${card.proposal}` : next.status === "confirm" ? CLAIM : null;
         if (now === inView) return;
         inView = now;
         if (card) {
@@ -254,6 +266,7 @@
         random: Math.random,
         later: (what, ms) => void setTimeout(what, Math.min(ms, 2 ** 31 - 1)),
         isVisible: () => document.visibilityState === "visible",
+        isSeen: (proposal) => inView === `card ${proposal}` && isSeen(),
         mayReachLoopback,
         show,
     }, { tool, plugin: `svc relay plugin for ${tool}` });
@@ -279,7 +292,15 @@
     button("again").addEventListener("click", (event) => {
         if (event.isTrusted) void conversation.again();
     });
-    document.addEventListener("visibilitychange", appear);
+    document.addEventListener("visibilitychange", look);
+    const observer = new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting } of entries) {
+            if (isIntersecting) onScreen.add(target);
+            else onScreen.delete(target);
+        }
+        look();
+    });
+    for (const id of ["card", "claim"]) observer.observe(el(id));
     window.addEventListener("pagehide", () => conversation.unload());
 
     // Penpot's page comes from the daemon; Figma's comes from a folder and has to be told.

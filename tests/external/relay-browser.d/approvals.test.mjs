@@ -60,6 +60,30 @@ test("what was approved for one page is not made on another", async (t) => {
     await tab.plugin.getByText("Another page or selection is in view, nothing was done").waitFor();
 });
 
+test("a card counts as shown once it can be seen, and its button wakes after that", async (t) => {
+    const room = await openRoom(t);
+    const tab = await room.openPaired();
+    const frame = (style) => tab.page.evaluate((of) => Object.assign(document.querySelector("iframe").style, of), style);
+    const visibility = (state) => tab.frame.evaluate((to) => {
+        Object.defineProperty(document, "visibilityState", { value: to, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+    // Outside the window of the tool, and in a tab behind another.
+    for (const [hide, reveal] of [[() => frame({ position: "absolute", left: "-5000px" }), () => frame({ position: "static" })],
+        [() => visibility("hidden"), () => visibility("visible")]]) {
+        const before = (await tab.sent("shown")).length;
+        await hide();
+        const call = room.agent.call(...change());
+        await tab.plugin.locator("#card:not([hidden])").waitFor({ state: "attached" });
+        assert.equal((await tab.sent("shown")).length, before);
+        assert.equal(await tab.at("card-accept").getAttribute("aria-disabled"), "true");
+        await reveal();
+        await tab.happened(({ sent }) => sent?.type === "shown", before + 1);
+        await tab.press("card-deny");
+        assert.equal((await call).state, "denied");
+    }
+});
+
 test("an allowance: reads come without a card, writes never, and the person ends it", async (t) => {
     const room = await openRoom(t);
     const tab = await room.openPaired();
@@ -136,6 +160,8 @@ test("the accept button wakes 500 ms after its card", async (t) => {
     const accept = tab.at("card-accept");
     const early = room.agent.call(...change());
     const first = await tab.card();
+    // The time begins when the card can be seen.
+    await tab.happened(({ sent }) => sent?.type === "shown", 1);
     await accept.click({ force: true });
     await clock.runFor(499);
     assert.equal(await accept.getAttribute("aria-disabled"), "true");
@@ -153,6 +179,7 @@ test("the accept button wakes 500 ms after its card", async (t) => {
     // Each card has its own.
     const call = room.agent.call(...change());
     await tab.card(first);
+    await tab.happened(({ sent }) => sent?.type === "shown", 2);
     assert.equal(await accept.getAttribute("aria-disabled"), "true");
     await clock.runFor(500);
     await tab.press("card-accept");

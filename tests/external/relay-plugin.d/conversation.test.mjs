@@ -209,6 +209,28 @@ test("cards stand one after the other, and a withdrawn one goes", async () => {
     assert.equal(bench.frames("decision").length, 0);
 });
 
+test("a card that no person can see is not said to be shown, and not approved", async () => {
+    const bench = await new Bench().start();
+    bench.isSeen = false;
+    const step = rename(bench);
+    const proposal = await bench.propose(step);
+    await bench.approve(proposal);
+    assert.deepEqual([bench.view.card.proposal, bench.frames("shown").length, bench.frames("decision").length], [proposal.proposal, 0, 0]);
+    bench.isSeen = true;
+    bench.conversation.approvals.tellShown();
+    bench.conversation.approvals.tellShown();
+    assert.deepEqual(bench.frames("shown").map(({ proposal: of }) => of), [proposal.proposal]);
+    await bench.approve(proposal);
+    assert.equal(bench.last("decision").decision, "approved");
+    // The card before it is still in view while its decision is signed.
+    const [first, second] = [await bench.propose(rename(bench, "One")), await bench.propose(rename(bench, "Two"))];
+    const denied = bench.conversation.approvals.decide(first.proposal, "denied");
+    bench.conversation.approvals.tellShown();
+    assert.equal(bench.last("shown").proposal, first.proposal);
+    await denied;
+    assert.equal(bench.last("shown").proposal, second.proposal);
+});
+
 test("a file that changed since the card is stale, and nothing is done", async () => {
     const bench = await new Bench().start();
     const step = rename(bench);
