@@ -5,6 +5,7 @@
 //! be lost with the process: a page that comes back is told again. No lock is held during a call to the store.
 
 mod callers;
+mod cards;
 mod connection;
 mod pairing;
 mod plugin;
@@ -243,10 +244,9 @@ impl Relay {
 
     fn tell(&self, plugin: &Plugin, tell: Tell) {
         let frame = match tell {
-            Tell::Withdraw(proposal, reason) => {
-                plugin.forget_card(proposal);
-                FromDaemon::Withdraw(Withdraw { proposal, reason })
-            }
+            // Not twice, when the worker has found it ended in the meantime.
+            Tell::Withdraw(proposal, _) if !plugin.with(|it| it.cards.forget(proposal)) => return,
+            Tell::Withdraw(proposal, reason) => FromDaemon::Withdraw(Withdraw { proposal, reason }),
             Tell::Execute { grant, invocation, arguments_sha256, effect } => {
                 plugin.note_running(grant);
                 let deadline_ms = u32::try_from(effect.deadline().as_millis()).unwrap_or(u32::MAX);

@@ -21,6 +21,8 @@ pub mod session;
 
 use std::time::Duration;
 
+use invocation::Withdrawal;
+
 words! {
     /// What an action does to the file or takes out of it, the least first.
     Effect {
@@ -152,6 +154,20 @@ words! {
 }
 
 impl Reason {
+    /// Returns what a plugin is told of an invocation that ended for this reason before it began; `None` if the plugin
+    /// knows of it, or its socket is closed.
+    #[must_use]
+    pub const fn withdrawal(self) -> Option<Withdrawal> {
+        match self {
+            Self::CancelledByCaller => Some(Withdrawal::Cancelled),
+            Self::DeniedByOperator => Some(Withdrawal::DeniedByOperator),
+            Self::ProposalExpired | Self::GrantExpired | Self::FileChanged | Self::StepFailed => {
+                Some(Withdrawal::Expired)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the reason a plugin gave. Any word that is not the plugin's to say becomes
     /// [`Reason::PluginFailed`], so that no text of a page becomes a code.
     #[must_use]

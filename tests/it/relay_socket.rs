@@ -21,3 +21,4 @@ mod kill;
 mod proofs;
 mod results;
 mod steps;
+mod withdrawals;

@@ -230,11 +230,10 @@ class Approvals {
     withdraw(frame) {
         const waiting = this.cards.get(frame.proposal);
         if (!waiting) return;
-        this.cards.delete(frame.proposal);
-        for (const { invocation } of waiting.steps) {
-            this.disapprove(invocation);
-        }
-        this.conversation.note(`${WITHDRAWN[frame.reason]}: ${waiting.card.steps[0].title}`);
+        // What has begun is not taken back.
+        const next = waiting.steps.findIndex(({ invocation }) => this.approved.has(invocation));
+        this.finish(waiting);
+        this.conversation.note(`${WITHDRAWN[frame.reason]}: ${waiting.card.steps[Math.max(0, next)].title}`);
     }
 
     // ---- Grants ----
@@ -290,6 +289,7 @@ class Approvals {
         this.running = null;
         const title = waiting.card.steps[position].title;
         if (acted.outcome === "unknown") {
+            this.finish(waiting);
             // Left as begun: the daemon counts it as UNKNOWN, and the person is told so.
             return this.conversation.note(`Look at the file, this may be half done: ${title}`);
         }

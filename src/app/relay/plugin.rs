@@ -1,12 +1,12 @@
 //! One plugin's socket: its state, and how to send to it.
 
-use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use super::cards::Cards;
 use crate::domain::digest::Digest;
-use crate::domain::id::{DeviceId, GrantId, PairingId, ProposalId};
+use crate::domain::id::{DeviceId, GrantId, PairingId};
 use crate::domain::relay::CloseCode;
 use crate::domain::time::Timestamp;
 use crate::metrics::Counted;
@@ -24,8 +24,6 @@ const GREETING: Duration = Duration::from_secs(5);
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 /// How many unanswered pings suspend a session.
 const MISSED_MAX: u32 = 2;
-/// Cards that a socket remembers, those that wait and the newest of the others: far more than can wait for a person.
-const CARDS_MAX: usize = 64;
 
 /// Sends to a plugin.
 pub trait Socket: Send {
@@ -101,8 +99,7 @@ pub(super) struct State {
     pub(super) file: Option<File>,
     /// What it was told to carry out last, and the name of the file then.
     running: Option<(GrantId, String)>,
-    /// The cards that were sent, the oldest first.
-    cards: VecDeque<Card>,
+    pub(super) cards: Cards,
     pings: Pings,
     /// Its places among all sockets.
     permits: Permits,
@@ -114,17 +111,6 @@ pub(super) struct Permits {
     pub(super) unproved: Option<KeyedPermit<Option<IpAddr>>>,
     pub(super) of_subject: Option<KeyedPermit<String>>,
     pub(super) _counted: Counted,
-}
-
-/// A card that was sent.
-struct Card {
-    proposal: ProposalId,
-    /// Of the arguments of each step.
-    digests: Vec<Digest>,
-    /// The plugin has not sent a decision.
-    is_open: bool,
-    /// Digest of what the plugin has shown, if that is not recorded yet.
-    shown: Option<Digest>,
 }
 
 #[derive(Default)]
@@ -173,7 +159,7 @@ impl Plugin {
             held: None,
             file: None,
             running: None,
-            cards: VecDeque::new(),
+            cards: Cards::default(),
             pings: Pings::default(),
             permits,
         };
@@ -208,66 +194,6 @@ impl Plugin {
     /// Says whether the rate limit allows one more frame now.
     pub(super) fn takes_frame(&self, now: Duration) -> bool {
         lock(&self.state).frames.take((), now).is_ok()
-    }
-
-    /// Notes that a card is sent; returns `false` if it was sent before.
-    pub(super) fn note_card(&self, proposal: ProposalId, digests: Vec<Digest>) -> bool {
-        let cards = &mut lock(&self.state).cards;
-        if cards.iter().any(|card| card.proposal == proposal) {
-            return false;
-        }
-        if cards.len() == CARDS_MAX {
-            // A card that waits for a person may be older than many reads that needed no decision.
-            cards.remove(cards.iter().position(|card| !card.is_open).unwrap_or_default());
-        }
-        cards.push_back(Card { proposal, digests, is_open: true, shown: None });
-        true
-    }
-
-    /// Notes that an open card was shown, to be recorded later; returns `false` if that cannot be noted.
-    pub(super) fn note_shown(&self, proposal: ProposalId, preview: Digest) -> bool {
-        let cards = &mut lock(&self.state).cards;
-        let mut open = cards.iter_mut().filter(|card| card.is_open && card.shown.is_none());
-        let card = open.find(|card| card.proposal == proposal);
-        card.map(|card| card.shown = Some(preview)).is_some()
-    }
-
-    /// Returns a card that was shown without a record of it, and the digest of what it showed.
-    pub(super) fn unrecorded(&self) -> Option<(ProposalId, Digest)> {
-        let state = lock(&self.state);
-        state.cards.iter().find_map(|card| Some((card.proposal, card.shown?)))
-    }
-
-    /// Notes that the plugin has decided about a card; returns the digest of what it showed, if that is not recorded.
-    pub(super) fn note_decided(&self, proposal: ProposalId) -> Option<Digest> {
-        let cards = &mut lock(&self.state).cards;
-        let decided = cards.iter_mut().find(|card| card.proposal == proposal)?;
-        decided.is_open = false;
-        decided.shown.take()
-    }
-
-    /// Notes that it is recorded what a card showed.
-    pub(super) fn note_recorded(&self, proposal: ProposalId) {
-        let cards = &mut lock(&self.state).cards;
-        let recorded = cards.iter_mut().filter(|card| card.proposal == proposal);
-        recorded.for_each(|card| card.shown = None);
-    }
-
-    /// Returns the cards that the plugin has not decided about.
-    pub(super) fn open_cards(&self) -> Vec<ProposalId> {
-        let state = lock(&self.state);
-        state.cards.iter().filter(|card| card.is_open).map(|card| card.proposal).collect()
-    }
-
-    /// Returns the digests of the arguments that a card was sent with.
-    pub(super) fn card(&self, proposal: ProposalId) -> Option<Vec<Digest>> {
-        let state = lock(&self.state);
-        let found = state.cards.iter().find(|card| card.proposal == proposal);
-        found.map(|card| card.digests.clone())
-    }
-
-    pub(super) fn forget_card(&self, proposal: ProposalId) {
-        lock(&self.state).cards.retain(|card| card.proposal != proposal);
     }
 
     /// Says what is due. `now` is monotonic.

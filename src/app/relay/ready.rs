@@ -9,11 +9,10 @@ use super::connection::{Connection, Step, not_done};
 use super::pairing::account;
 use super::plugin::{Closing, Plugin};
 use super::results::Kept;
-use crate::domain::digest::Digest;
-use crate::domain::id::{DeviceId, GrantId, InvocationId};
+use crate::domain::id::{DeviceId, GrantId, InvocationId, ProposalId};
 use crate::domain::relay::allowance::Length;
 use crate::domain::relay::device;
-use crate::domain::relay::invocation::{Approval, Report, Signed, State, Withdrawal};
+use crate::domain::relay::invocation::{Approval, Report, Signed, State};
 use crate::domain::relay::{self as rules, CloseCode, Reason, session};
 use crate::relay::action::{Action, ResultFault};
 use crate::relay::frame::{
@@ -52,32 +51,46 @@ impl Relay {
     /// wait.
     pub(super) fn show_waiting(&self, held: Held, plugin: &Plugin) {
         // Before the store is asked: what is proposed in the meantime is not missed.
-        let open = plugin.open_cards();
-        match self.store.relay_waiting(held) {
-            Ok(waiting) => {
-                for proposal in open {
-                    // A card that was decided in the meantime does not wait either, but is not withdrawn.
-                    let is_open = || plugin.open_cards().contains(&proposal);
-                    if waiting.iter().all(|it| it.id != proposal) && is_open() {
-                        self.tell(plugin, Tell::Withdraw(proposal, Withdrawal::Cancelled));
-                    }
-                }
-                waiting.into_iter().for_each(|it| self.show(plugin, it));
-            }
+        let open = plugin.with(|state| state.cards.open());
+        let shown = self.store.relay_waiting(held).and_then(|waiting| {
+            let is_waiting = |proposal: &ProposalId| waiting.iter().any(|it| it.id == *proposal);
+            self.withdraw_ended(plugin, open.into_iter().filter(|it| !is_waiting(it)))?;
+            waiting.into_iter().for_each(|it| self.show(plugin, it));
+            Ok(())
+        });
+        if let Err(error) = shown {
             // The worker looks for them again each second.
-            Err(error) => not_done(&error),
+            not_done(&error);
         }
     }
 
     /// Records which cards a plugin has shown.
     pub(super) fn record_shown(&self, held: Held, plugin: &Plugin) -> Result<(), store::Error> {
-        while let Some((proposal, preview)) = plugin.unrecorded() {
+        while let Some((proposal, preview)) = plugin.with(|state| state.cards.unrecorded()) {
             let mut effects = self.store.relay_shown(held, proposal, preview)?;
             // If a decision was recorded in the meantime, the card was recorded with it. To the rules, this is then a
             // plugin that shows a card after its decision.
             effects.tell.clear();
             self.carry_out(effects);
-            plugin.note_recorded(proposal);
+            plugin.with(|state| state.cards.recorded(proposal));
+        }
+        Ok(())
+    }
+
+    /// Withdraws those cards that another process has ended, with the reason.
+    pub(super) fn withdraw_ended(
+        &self,
+        plugin: &Plugin,
+        cards: impl IntoIterator<Item = ProposalId>,
+    ) -> Result<(), store::Error> {
+        let subject = plugin.with(|state| state.subject.clone()).unwrap_or_default();
+        for proposal in cards {
+            let steps = self.store.relay_steps_of(&subject, proposal)?;
+            if let Some(why) = steps.iter().find_map(|step| step.reason?.withdrawal()) {
+                self.tell(plugin, Tell::Withdraw(proposal, why));
+            } else if steps.iter().all(|step| step.state.is_terminal()) {
+                plugin.with(|state| state.cards.forget(proposal));
+            }
         }
         Ok(())
     }
@@ -93,9 +106,10 @@ impl Relay {
         let (proposal, expires_at) = (waiting.id, waiting.expires_at);
         let (client, steps) = (Line::new(&waiting.client), steps.collect());
         let card = FromDaemon::Propose(Propose { proposal, client, expires_at, steps });
-        if plugin.note_card(proposal, digests) && !self.send(plugin, card) {
+        let is_new = plugin.with(|state| state.cards.sent(proposal, digests));
+        if is_new && !self.send(plugin, card) {
             // It is sent after the next `ready`, or by the worker a second later.
-            plugin.forget_card(proposal);
+            plugin.with(|state| state.cards.forget(proposal));
         }
     }
 }
@@ -114,6 +128,7 @@ impl Connection {
             .iter()
             .position(|(to, tell)| Some(*to) == held && matches!(tell, Tell::Close(_)));
         let close = close.map(|place| effects.tell.remove(place).1);
+        self.plugin.with(|state| state.cards.ended(&effects.changed));
         self.relay.carry_out(effects);
         match close {
             Some(Tell::Close(code @ CloseCode::BadFrame)) => {
@@ -161,7 +176,7 @@ impl Connection {
     pub(super) fn shown(&self, shown: &Shown) -> Step {
         let (held, relay) = (self.held()?, &self.relay);
         // Recorded with the decision if that comes within a second, which saves a commit.
-        if self.plugin.note_shown(shown.proposal, shown.preview_sha256) {
+        if self.plugin.with(|state| state.cards.shown(shown.proposal, shown.preview_sha256)) {
             return Ok(());
         }
         relay.record_shown(held, &self.plugin)?;
@@ -193,7 +208,7 @@ impl Connection {
             .relay_decisions
             .count([("by", decision.by.as_str()), ("decision", decision.decision.as_str())]);
         let proposal = decision.proposal;
-        let shown = self.plugin.note_decided(proposal);
+        let shown = self.plugin.with(|state| state.cards.decided(proposal));
         let verdict = SignedVerdict { proposal, shown, verdict, preview, signature };
         let grant = self.relay.settings.grant;
         self.carry_out(self.relay.store.relay_decide(held, verdict, grant)?)
@@ -201,7 +216,7 @@ impl Connection {
 
     /// Returns the device, if its key signed the decision on the steps that its card was sent with.
     fn signer(&self, held: Held, decision: &Decision) -> Option<DeviceId> {
-        let arguments: Vec<Digest> = self.plugin.card(decision.proposal)?;
+        let arguments = self.plugin.with(|state| state.cards.digests(decision.proposal))?;
         let text = DecisionText {
             session: held.session,
             epoch: u64::from(held.epoch),

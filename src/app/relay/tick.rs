@@ -134,12 +134,16 @@ impl Relay {
             Some(session) if session.held.epoch > held.epoch => {
                 plugin.close(Closing::rule(CloseCode::TakenOver));
             }
-            Some(session) if session.has_news || !plugin.open_cards().is_empty() => {
-                self.show_waiting(held, plugin);
-                let effects = self.store.relay_claim_due(held)?;
-                self.carry_out(effects);
+            Some(session) => {
+                let (is_open, at_work) =
+                    plugin.with(|state| (!state.cards.open().is_empty(), state.cards.at_work()));
+                self.withdraw_ended(plugin, at_work)?;
+                if session.has_news || is_open {
+                    self.show_waiting(held, plugin);
+                    let effects = self.store.relay_claim_due(held)?;
+                    self.carry_out(effects);
+                }
             }
-            Some(_) => {}
         }
         Ok(())
     }

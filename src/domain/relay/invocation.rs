@@ -189,40 +189,42 @@ fn is_ours(facts: &Facts, signed: Signed) -> bool {
 }
 
 /// The caller, an operator, or the passing of time takes it back.
-const fn taken_back(state: State, event: &Event) -> Outcome {
+fn taken_back(state: State, event: &Event) -> Outcome {
     use State::{Approved, Cancelled, Expired, Proposed, Running, Shown};
-    let (end, reason, withdrawal) = match event {
-        Event::CallerCancels => (Cancelled, Reason::CancelledByCaller, Withdrawal::Cancelled),
-        Event::OperatorDenies => {
-            (Cancelled, Reason::DeniedByOperator, Withdrawal::DeniedByOperator)
-        }
-        _ => (Expired, Reason::ProposalExpired, Withdrawal::Expired),
+    let (end, reason) = match event {
+        Event::CallerCancels => (Cancelled, Reason::CancelledByCaller),
+        Event::OperatorDenies => (Cancelled, Reason::DeniedByOperator),
+        _ if state == Approved => (Expired, Reason::GrantExpired),
+        _ => (Expired, Reason::ProposalExpired),
     };
     match (state, end) {
-        (Proposed | Shown, _) => to(end).because(reason).tell(ToPlugin::Withdraw(withdrawal)),
-        (Approved, Expired) => to(end).because(Reason::GrantExpired).grant(Change::Kill),
-        (Approved, _) => to(end).because(reason).grant(Change::Kill),
+        (Proposed | Shown, _) => over(end, reason),
+        (Approved, _) => over(end, reason).grant(Change::Kill),
         (Running, Cancelled) => unchanged(Reason::TooLate),
         _ => NOTHING,
     }
 }
 
 /// What it belongs to is over.
-const fn swept_along(state: State, event: &Event) -> Outcome {
+fn swept_along(state: State, event: &Event) -> Outcome {
     use State::{Approved, Cancelled, Expired, Proposed, Running, Shown};
-    let (end, reason, plugin) = match event {
-        Event::FileChanged => {
-            (Expired, Reason::FileChanged, Some(ToPlugin::Withdraw(Withdrawal::Expired)))
-        }
-        Event::Revoked => (Cancelled, Reason::Revoked, None),
-        _ => (Cancelled, Reason::StepFailed, None),
+    let (end, reason) = match event {
+        Event::FileChanged => (Expired, Reason::FileChanged),
+        Event::Revoked => (Cancelled, Reason::Revoked),
+        _ => (Cancelled, Reason::StepFailed),
     };
     match (state, reason) {
-        (Proposed | Shown, _) => Outcome { plugin, ..to(end).because(reason) },
-        (Approved, _) => to(end).because(reason).grant(Change::Kill),
+        (Proposed | Shown, _) => over(end, reason),
+        (Approved, _) => over(end, reason).grant(Change::Kill),
         (Running, Reason::Revoked) => unknown(reason),
         _ => NOTHING,
     }
+}
+
+/// It is over before it began. The plugin is told of an approved one too, because it shows that as being at work
+/// (docs/decisions/relay-withdraw.md).
+fn over(end: State, reason: Reason) -> Outcome {
+    Outcome { plugin: reason.withdrawal().map(ToPlugin::Withdraw), ..to(end).because(reason) }
 }
 
 /// A running or unknown one, by what a page of the session says.

@@ -209,6 +209,51 @@ test("cards stand one after the other, and a withdrawn one goes", async () => {
     assert.equal(bench.frames("decision").length, 0);
 });
 
+test("an approved card that is withdrawn goes, with the reason, and is not run", async () => {
+    for (const [reason, words] of [["cancelled", "Cancelled by the client"], ["expired", "Expired"], ["denied_by_operator", "Denied by an operator"]]) {
+        const bench = await new Bench().start();
+        const step = rename(bench);
+        const { proposal } = await approved(bench, step);
+        assert.equal(bench.view.running.proposal, proposal);
+        await bench.give({ type: "withdraw", proposal, reason });
+        assert.deepEqual([bench.view.running, bench.view.card, bench.view.log[0]], [null, null, `${words}: Rename rectangle “Button”`]);
+        // The order may have been on its way.
+        const { grant } = await bench.execute(step);
+        assert.deepEqual(bench.last("result"), { type: "result", grant, outcome: "failed", error: { code: "stopped" } });
+        assert.deepEqual([nameOf(bench), bench.socket.closed], ["Button", null]);
+    }
+});
+
+test("what is withdrawn behind a step at work is what has not begun", async () => {
+    const bench = await new Bench().start();
+    const steps = [rename(bench, "One"), bench.step("delete_node", { node: "title" })];
+    const { proposal } = await approved(bench, ...steps);
+    let go = () => {};
+    bench.answers = ({ ask }) => (ask === "act" ? new Promise((next) => { go = next; }) : undefined);
+    await bench.execute(steps[0]);
+    await bench.give({ type: "withdraw", proposal, reason: "cancelled" });
+    assert.deepEqual([bench.view.running.title, bench.view.log[0]], ["Rename rectangle “Button”", "Cancelled by the client: Delete text “Title”"]);
+    go();
+    await turn();
+    assert.deepEqual([bench.last("result").outcome, nameOf(bench), bench.view.running], ["succeeded", "One", null]);
+});
+
+test("steps behind one that is half done are not shown as at work", async () => {
+    const bench = await new Bench().start();
+    const steps = [bench.step("create_rectangle", { x: 0, y: 0, width: 5, height: 5 }), rename(bench)];
+    await approved(bench, ...steps);
+    bench.fake.breaks = "resize";
+    const changing = bench.fake.changing.bind(bench.fake);
+    bench.fake.changing = (what) => {
+        if (what === "remove") throw new Error("no");
+        changing(what);
+    };
+    await bench.execute(steps[0]);
+    assert.deepEqual([bench.frames("result").length, bench.view.running], [0, null]);
+    await bench.execute(steps[1]);
+    assert.deepEqual([bench.last("result").error.code, nameOf(bench)], ["stopped", "Button"]);
+});
+
 test("a card that no person can see is not said to be shown, and not approved", async () => {
     const bench = await new Bench().start();
     bench.isSeen = false;

@@ -94,6 +94,17 @@ impl Service {
         Self { site, daemon, host }
     }
 
+    /// Starts another one on the same store, with the settings that make it one of the relay.
+    pub(crate) fn beside(&self) -> Self {
+        let database = self.site.database();
+        Self::start(&[
+            ("SVC_DATABASE", database.to_str().unwrap()),
+            ("SVC_RELAY", "true"),
+            ("SVC_RELAY_LOCAL", "true"),
+            ("SVC_RELAY_WAIT_SECONDS", "0"),
+        ])
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         match &self.daemon.public {
             Door::Tcp(address) => *address,

@@ -57,6 +57,11 @@ impl World {
         Self { service: self.service.restart(&[]), issuer: self.issuer }
     }
 
+    /// Starts another daemon on the same store.
+    pub(super) fn beside(&self) -> Self {
+        Self { service: self.service.beside(), issuer: None }
+    }
+
     /// Returns how the daemon's own page opens its socket.
     pub(super) fn opening(&self) -> Opening {
         let local = Opening::local(self.service.address());
