@@ -36,7 +36,7 @@ use crate::runtime::sliding_window::SlidingWindow;
 use crate::store::relay::{Effects, Held, Tell};
 use crate::store::{self, Store};
 
-pub use crate::relay::frame::PROTOCOL;
+pub use crate::relay::frame::{PROTOCOL, is_other_version};
 pub use callers::Who;
 pub use connection::{Connection, NoRoom};
 pub use plugin::{Closing, Socket};

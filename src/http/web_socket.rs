@@ -31,7 +31,7 @@ impl Handshake {
     ///
     /// # Errors
     /// How to refuse it.
-    pub fn read(request: &Request, protocol: Option<&'static str>) -> Result<Self, Refusal> {
+    pub fn read(request: &Request, protocol: Option<&str>) -> Result<Self, Refusal> {
         let head = &request.head;
         let is_upgrade = head.method == Method::GET
             && request.long_lived.as_ref().is_some_and(LongLived::can_upgrade)
@@ -52,7 +52,8 @@ impl Handshake {
             (SEC_WEBSOCKET_ACCEPT, accept.map_err(|_| Refusal::Internal)?),
         ]);
         if let Some(protocol) = protocol {
-            headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(protocol));
+            let protocol = HeaderValue::from_str(protocol).map_err(|_| Refusal::Internal)?;
+            headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
         }
         Ok(Self(headers))
     }
@@ -65,10 +66,20 @@ impl Handshake {
     }
 }
 
-/// Says whether a header that is a list, in any number of lines, has a token in any letter case.
+/// Returns the protocols that a request offers, in its order.
+pub(in crate::http) fn offered(head: &Head) -> impl Iterator<Item = &str> {
+    tokens(head, &SEC_WEBSOCKET_PROTOCOL)
+}
+
+/// Says whether a header that is a list has a token in any letter case.
 fn has_token(head: &Head, name: &HeaderName, token: &str) -> bool {
-    let lines = head.headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|word| word.trim().eq_ignore_ascii_case(token))
+    tokens(head, name).any(|word| word.eq_ignore_ascii_case(token))
+}
+
+/// Returns the tokens of a header that is a list, in any number of lines.
+fn tokens<'a>(head: &'a Head, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    let lines = head.headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
 #[cfg(test)]

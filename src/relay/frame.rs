@@ -33,6 +33,10 @@ pub use text::{ByeReason, DecidedBy, Key, Line, Nonce, Outcome, Signature};
 
 /// The name of the protocol, as it is offered and echoed in `Sec-WebSocket-Protocol`.
 pub const PROTOCOL: &str = "svc.relay.v1";
+/// What the name of every version of the protocol begins with.
+const PROTOCOL_FAMILY: &str = "svc.relay.v";
+/// Most digits of a version.
+const VERSION_DIGITS_MAX: usize = 3;
 /// The largest frame before `ready`, in bytes.
 pub const BEFORE_READY_BYTES_MAX: usize = 16 << 10;
 /// The largest frame after `ready`, in bytes. Only a `result` may be larger.
@@ -53,6 +57,14 @@ static PLUGIN: LazyLock<Vec<(PluginFrame, Schema)>> =
 /// The schema of each frame of the daemon, in the order of [`DaemonFrame::ALL`].
 static DAEMON: LazyLock<Vec<(DaemonFrame, Schema)>> =
     LazyLock::new(|| DaemonFrame::ALL.iter().map(|kind| (*kind, schema(kind.as_str()))).collect());
+
+/// Says whether a name is that of another version of the protocol.
+#[must_use]
+pub fn is_other_version(name: &str) -> bool {
+    let version = name.strip_prefix(PROTOCOL_FAMILY).unwrap_or_default();
+    let is_number = version.bytes().all(|byte| byte.is_ascii_digit());
+    name != PROTOCOL && is_number && (1..=VERSION_DIGITS_MAX).contains(&version.len())
+}
 
 fn schema(kind: &str) -> Schema {
     let alone = definition(&DOCUMENT, kind);

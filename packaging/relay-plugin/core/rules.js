@@ -128,7 +128,12 @@ const STATUS = {
     ended: { text: "This session has ended. To go on, pair this file again.", tone: "bad", button: "Pair again" },
     elsewhere: { text: "Active in another tab. This tab does nothing.", tone: "bad", button: "Use here" },
     expired: { text: "The code has expired.", tone: "bad", button: "New code" },
-    old: { text: "The daemon speaks another version. Reload the plugin, or update it.", tone: "bad", button: "Try again" },
+    old: {
+        text: "This plugin and the daemon speak different versions of their protocol. Reload the plugin. If that does not help, "
+            + "update the plugin or the daemon, whichever is older.",
+        tone: "bad",
+        button: "Try again",
+    },
     refused: { text: "The daemon or this plugin refused the other. Nothing was done.", tone: "bad", button: "Try again" },
     disagreed: { text: "The daemon and this plugin do not understand each other.", tone: "bad", button: "Try again" },
     stranger: {

@@ -62,6 +62,13 @@ impl Relay {
         let counted = self.metrics.relay_connections.count();
         Ok(Permits { _of_all: of_all, unproved, of_subject: None, _counted: counted })
     }
+
+    /// Returns how to close the socket of a plugin that speaks another version of the protocol.
+    #[must_use]
+    pub fn other_version(&self) -> Closing {
+        self.refused("version");
+        Closing::of(Close::Version)
+    }
 }
 
 impl Connection {

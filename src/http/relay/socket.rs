@@ -10,7 +10,7 @@ use crate::http::long_lived::{Close, Message, NoRoom, Sender, Session, Terms};
 use crate::http::message::{Refusal, Request, Response};
 use crate::http::path::Path;
 use crate::http::relay::Relay;
-use crate::http::web_socket::Handshake;
+use crate::http::web_socket::{Handshake, offered};
 
 /// The smallest limit on a message, whatever the limit on results is: a card may be this large.
 const MESSAGE_BYTES_MIN: usize = 256 << 10;
@@ -62,14 +62,38 @@ impl From<Refusal> for NotOpened {
 
 fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response, NotOpened> {
     gate.admit_socket(&request.head, &endpoint.origins).map_err(NotOpened::Gate)?;
-    let handshake = Handshake::read(request, Some(PROTOCOL))?;
+    let is_ours = offered(&request.head).any(|it| it.eq_ignore_ascii_case(PROTOCOL));
+    let other = offered(&request.head).find(|it| !is_ours && relay::is_other_version(it));
+    let handshake = Handshake::read(request, Some(other.unwrap_or(PROTOCOL)))?;
     let long_lived = request.long_lived.as_ref().ok_or(Refusal::UpgradeRequired)?;
-    let socket = long_lived.web_socket(endpoint.message_bytes_max, |sender| {
-        let connection =
-            Connection::open(&endpoint.relay, request.head.peer, Box::new(ToPlugin(sender)));
-        connection.map(FromPlugin).map_err(|relay::NoRoom| NoRoom)
-    });
+    let socket = if other.is_some() {
+        // A browser does not tell its page the status of a refused handshake (docs/decisions/relay-version.md).
+        long_lived.web_socket(0, |sender| {
+            let closing = close(endpoint.relay.other_version());
+            let _sent = sender.send(Message::Close(closing));
+            Ok(OtherVersion(closing))
+        })
+    } else {
+        long_lived.web_socket(endpoint.message_bytes_max, |sender| {
+            let connection =
+                Connection::open(&endpoint.relay, request.head.peer, Box::new(ToPlugin(sender)));
+            connection.map(FromPlugin).map_err(|relay::NoRoom| NoRoom)
+        })
+    };
     Ok(handshake.accept(socket.map_err(Refusal::from)?))
+}
+
+/// A plugin whose socket is closed before it has said anything.
+struct OtherVersion(Close);
+
+impl Session for OtherVersion {
+    fn receive(&mut self, _message: &str) -> Result<(), Close> {
+        Err(self.0)
+    }
+
+    fn terms(&self) -> Terms {
+        Terms { bytes_max: 0, too_long: self.0, too_slow: Some(self.0) }
+    }
 }
 
 /// Sends to a plugin.

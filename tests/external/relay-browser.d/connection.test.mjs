@@ -64,6 +64,21 @@ test("two tabs: the newer one is active, the older one says so, and is used agai
     assert.deepEqual([await sockets(older), await sockets(newer)], [2, 1]);
 });
 
+test("a plugin of another version than the daemon's says so, with what to do, and does not come again", async (t) => {
+    const prepare = (profile) => profile.addInitScript(() => {
+        const { WebSocket } = globalThis;
+        globalThis.WebSocket = class extends WebSocket {
+            constructor(address) { super(address, "svc.relay.v2"); }
+        };
+    });
+    const room = await openRoom(t, { prepare });
+    const tab = await room.open();
+    await tab.says("old");
+    assert.match(await tab.text("status"), /different versions.*[Rr]eload.*update/);
+    assert.deepEqual([await tab.closes(), await tab.text("again")], [[4426], "Try again"]);
+    assert.equal((await tab.story()).filter(({ socket }) => socket).length, 1);
+});
+
 test("the daemon restarts: the page comes back by itself, with the card that waited", async (t) => {
     const room = await openRoom(t);
     const tab = await room.openPaired();

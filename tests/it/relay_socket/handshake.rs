@@ -15,7 +15,7 @@ type Change = fn(&mut Opening);
 
 #[test]
 fn only_the_daemon_s_own_pages_may_open_a_socket() {
-    let cases: [(&str, u16, Change); 9] = [
+    let cases: [(&str, u16, Change); 11] = [
         ("no origin", 403, |opening| opening.origin = None),
         ("a foreign origin", 403, |opening| opening.origin = Some("https://evil.example".into())),
         ("a page without an origin", 403, |opening| opening.origin = Some("null".into())),
@@ -26,7 +26,11 @@ fn only_the_daemon_s_own_pages_may_open_a_socket() {
             opening.origin = Some("http://evil.example".into());
         }),
         ("no protocol", 400, |opening| opening.protocol = None),
-        ("another protocol", 400, |opening| opening.protocol = Some("svc.relay.v2".into())),
+        ("another protocol", 400, |opening| opening.protocol = Some("svc.other.v1".into())),
+        ("no version", 400, |opening| opening.protocol = Some("svc.relay.v".into())),
+        ("a version that is no number", 400, |opening| {
+            opening.protocol = Some("svc.relay.v1.1".into());
+        }),
         ("the protocol in capitals", 400, |opening| opening.protocol = Some("SVC.RELAY.V0".into())),
     ];
     let world = World::local(&[]);
@@ -40,6 +44,24 @@ fn only_the_daemon_s_own_pages_may_open_a_socket() {
     page.connect().unwrap();
     code(&mut page);
     assert_eq!(world.service.gauge("svc_relay_connections"), 1);
+}
+
+#[test]
+fn a_plugin_of_another_version_is_told_so() {
+    let world = World::local(&[]);
+    for protocol in ["svc.relay.v2", "svc.relay.v0", "svc.relay.v10"] {
+        let mut page = world.page();
+        page.opening.protocol = Some(protocol.to_owned());
+        page.connect().unwrap();
+        assert_eq!(closed(&mut page), (Vec::new(), Some(4426)), "{protocol}");
+        // Who may not connect is not told a version.
+        let mut page = world.page();
+        page.opening.protocol = Some(protocol.to_owned());
+        page.opening.origin = Some("https://evil.example".into());
+        assert_eq!(refused(&mut page), 403, "{protocol}");
+    }
+    assert_eq!(world.service.gauge("svc_relay_connections"), 0);
+    assert_eq!(world.service.gauge("svc_relay_refusals_total{reason=\"version\"}"), 3);
 }
 
 #[test]
