@@ -37,6 +37,36 @@ proptest! {
     }
 }
 
+#[test]
+fn the_published_table_has_every_close_code() {
+    let readme = include_str!("../../../docs/relay/README.md");
+    for close in Close::ALL {
+        let mut rows = readme.lines().filter_map(|line| line.strip_prefix("| "));
+        let row = rows.find(|row| row.starts_with(&format!("{} | ", close.code())));
+        let again = if close.may_come_again() { "yes |" } else { "no |" };
+        assert!(row.is_some_and(|row| row.ends_with(again)), "{close:?}: {row:?}");
+    }
+}
+
+#[test]
+fn only_the_name_of_another_version_is_one() {
+    for name in ["svc.relay.v0", "svc.relay.v2", "svc.relay.v10", "svc.relay.v999"] {
+        assert!(is_other_version(name), "{name}");
+    }
+    for name in [
+        PROTOCOL,
+        "svc.relay.v",
+        "svc.relay.v1000",
+        "svc.relay.v2.0",
+        "svc.relay.w2",
+        "svc.other.v2",
+        "",
+        "SVC.RELAY.V2",
+    ] {
+        assert!(!is_other_version(name), "{name}");
+    }
+}
+
 /// The frames that a run of mutations gave, by the verdict of the schema.
 #[test]
 fn what_the_schema_refuses_is_refused_and_what_it_accepts_is_read() {
