@@ -25,7 +25,7 @@
  */
 
 /** @typedef {{socket: Socket, phase: "opening" | "greeted" | "proved" | "pairing" | "claimed" | "moving" | "ready",
- *     over: boolean, opened: boolean, pinged: boolean, heard: Moment, readyAt: number, hello: string, helloNonce: string,
+ *     over: boolean, opened: boolean, isLeaving: boolean, pinged: boolean, heard: Moment, readyAt: number, hello: string, helloNonce: string,
  *     file: OpenFile, key: PublicKey | null, nonce: string, queue: Promise<void>}} Line */
 
 /** @typedef {{status: Status, detail: string, code: string | null, account: string | null, client: string | null,
@@ -143,7 +143,7 @@ class Conversation {
         const socket = this.world.open(place.socket);
         /** @type {Line} */
         const line = {
-            socket, phase: "opening", over: false, opened: false, pinged: false, heard: now, readyAt: 0, hello: "",
+            socket, phase: "opening", over: false, opened: false, isLeaving: false, pinged: false, heard: now, readyAt: 0, hello: "",
             helloNonce: nonce(), file: this.file, key: null, nonce: "", queue: Promise.resolve(),
         };
         this.line = line;
@@ -438,6 +438,14 @@ class Conversation {
         this.attempt++;
         await this.forget("session");
         this.say("left");
+    }
+
+    /** Revokes this device. The daemon answers by closing the sockets of all its pages, which then forget the key. */
+    forgetDevice() {
+        const { line } = this;
+        if (line?.phase !== "ready" || line.isLeaving) return;
+        line.isLeaving = true;
+        this.send(line, { type: "bye", reason: "forget" });
     }
 
     /** The page goes away. */

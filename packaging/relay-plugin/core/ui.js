@@ -217,6 +217,7 @@
         button("allowance-60").hidden = end !== null;
         button("allowance-stop").hidden = end === null;
         button("leave").hidden = !connected;
+        button("forget").hidden = !connected;
         const log = el("log");
         const entries = [...log.children].map((one) => one.textContent);
         if (entries.join("\n") !== next.log.join("\n")) log.replaceChildren(...next.log.map((one) => make("li", make("bdi", one))));
@@ -289,6 +290,9 @@
     }
     button("allowance-stop").addEventListener("click", () => void conversation.approvals.allow(0));
     button("leave").addEventListener("click", () => void conversation.leave());
+    button("forget").addEventListener("click", (event) => {
+        if (event.isTrusted) conversation.forgetDevice();
+    });
     button("again").addEventListener("click", (event) => {
         if (event.isTrusted) void conversation.again();
     });

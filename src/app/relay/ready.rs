@@ -288,8 +288,14 @@ impl Connection {
     }
 
     pub(super) fn bye(&self, reason: ByeReason) -> Step {
-        if let (ByeReason::Person, Some(held)) = (reason, self.plugin.with(|state| state.held)) {
-            self.carry_out(self.relay.store.relay_session_event(held, session::Event::Bye)?)?;
+        let store = &self.relay.store;
+        if let Some(held) = self.plugin.with(|state| state.held) {
+            self.carry_out(match reason {
+                ByeReason::Person => store.relay_session_event(held, session::Event::Bye)?,
+                // docs/decisions/relay-forget.md
+                ByeReason::Forget => store.relay_forget_device(held)?,
+                ByeReason::Closing => Effects::default(),
+            })?;
         }
         Err(Closing::NORMAL)
     }

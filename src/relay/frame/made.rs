@@ -119,7 +119,8 @@ pub(super) fn from_plugin() -> impl Strategy<Value = Value> {
         }),
         (any::<u64>(), any::<bool>())
             .prop_map(|(n, visible)| json!({"type": "pong", "n": n, "visible": visible})),
-        one_of(&["person", "closing"]).prop_map(|reason| json!({"type": "bye", "reason": reason})),
+        one_of(&["person", "closing", "forget"])
+            .prop_map(|reason| json!({"type": "bye", "reason": reason})),
     ]
 }
 

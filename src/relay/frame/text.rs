@@ -46,6 +46,8 @@ words! {
         Person => "person",
         /// The page is being closed.
         Closing => "closing",
+        /// A person revokes the device.
+        Forget => "forget",
     }
 }
 

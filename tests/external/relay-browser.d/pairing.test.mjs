@@ -45,6 +45,22 @@ test("a click by a script does not confirm, and a refusal pairs nothing", async 
     assert.deepEqual((await room.agent.call("list_design_sessions")).sessions, []);
 });
 
+test("forgetting the computer revokes its device in every tab, by a person's click only", async (t) => {
+    const room = await openRoom(t);
+    const tab = await room.openPaired();
+    await tab.frame.evaluate(() => document.getElementById("forget").click());
+    const call = room.agent.call("set_text", { node: "title", text: "Sign in" });
+    await tab.card();
+    assert.deepEqual(await tab.sent("bye"), []);
+    await tab.press("forget");
+    await tab.says("revoked");
+    const { state, reason } = await call;
+    assert.deepEqual([state, reason, await tab.closes()], ["cancelled", "revoked", [4401]]);
+    const { items: [device] } = await room.operate("GET", "devices");
+    assert.equal(device.state, "revoked");
+    assert.deepEqual(await tab.page.evaluate(() => window.fake.storage.getKeys().filter((name) => name.includes("key"))), []);
+});
+
 test("revoked: the page says so, ends what it showed, and offers to pair again with another key", async (t) => {
     const room = await openRoom(t);
     const tab = await room.openPaired();

@@ -702,6 +702,18 @@ test("leaving says bye and forgets the session", async () => {
     assert.equal((await bench.greet()).session, null);
 });
 
+test("forgetting the computer revokes the device, and its key goes when the daemon has done so", async () => {
+    const bench = await new Bench().start();
+    const kept = (what) => bench.fake.storage.kept.has(`svc.relay ${what} https://svc.example`);
+    bench.conversation.forgetDevice();
+    bench.conversation.forgetDevice();
+    assert.deepEqual([bench.frames("bye"), bench.view.status, kept("key")], [[{ type: "bye", reason: "forget" }], "ready", true]);
+    await bench.close(4401);
+    assert.deepEqual([bench.view.status, kept("key"), kept("daemon")], ["revoked", false, false]);
+    await bench.wake();
+    assert.equal(bench.sockets.length, 1);
+});
+
 test("a design tool that keeps nothing, or does not answer, is said", async () => {
     const bench = new Bench();
     bench.answers = ({ ask }) => {

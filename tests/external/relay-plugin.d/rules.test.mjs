@@ -174,7 +174,7 @@ test("results are bounded", () => {
 
 test("the page has what the browser suite takes hold of, and loads nothing but its own files", () => {
     const page = read("core/ui.html");
-    for (const id of ["status", "code", "claim-accept", "claim-refuse", "card", "card-accept", "card-deny", "allowance-15", "allowance-60", "allowance-stop", "running-stop", "again", "leave"]) {
+    for (const id of ["status", "code", "claim-accept", "claim-refuse", "card", "card-accept", "card-deny", "allowance-15", "allowance-60", "allowance-stop", "running-stop", "again", "leave", "forget"]) {
         assert.equal(page.split(`id="${id}"`).length, 2, id);
     }
     assert.match(page, /id="status" role="status" aria-live="polite"/);

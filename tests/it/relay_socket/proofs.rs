@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use svc::demo::plugin::device::Device;
+use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
 use svc::demo::plugin::socket::Heard;
 use svc::demo::plugin::{Plugin, Tamper};
@@ -164,6 +165,34 @@ fn a_revoked_device_is_sent_away_and_begins_anew() {
     assert_eq!(operator.delete(&format!("devices/{device}")), 204, "again");
     assert_eq!(world.states(&agent), []);
     assert_ne!(page.device().key(), key, "the page has made another key");
+    page.connect().unwrap();
+    code(&mut page);
+}
+
+#[test]
+fn a_person_revokes_their_device_from_any_of_its_pages() {
+    let world = World::local(&[]);
+    let agent = world.agent();
+    let mut page = world.paired(&agent);
+    // The same profile, with another file open.
+    let mut other = world.other_page(&page);
+    other.open(Some("another file"), "another file", "a page");
+    other.connect().unwrap();
+    confirm(&mut other);
+    let waiting = agent.propose(
+        "set_text",
+        &json!({ "session": page.session(), "node": Document::TITLE, "text": "Sign in" }),
+    );
+    other.send_value(&json!({ "type": "bye", "reason": "forget" }));
+    assert_eq!((closed(&mut other).1, closed(&mut page).1), (Some(4401), Some(4401)));
+    assert_eq!(agent.await_state(waiting, "cancelled")["reason"], "revoked");
+    let operator = world.operator();
+    assert_eq!(operator.list("devices")[0]["state"], "revoked");
+    let events = operator.audit();
+    let revoked: Vec<_> =
+        events.iter().filter(|it| it["event"] == "relay.device_revoked").collect();
+    assert_eq!(revoked.len(), 1, "{revoked:?}");
+    assert_eq!(revoked[0]["decidedBy"], "person", "{revoked:?}");
     page.connect().unwrap();
     code(&mut page);
 }

@@ -2,13 +2,13 @@
 
 use crate::domain::id::DeviceId;
 use crate::domain::relay::device::Revocation;
-use crate::domain::relay::{AuditEvent, device, session};
+use crate::domain::relay::{AuditEvent, DecidedBy, device, session};
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, Account};
 use crate::store::rows::relay::{devices, session_events, sessions};
 use crate::store::sql::Tx;
-use crate::store::types::relay::{Device, Effects, Point};
+use crate::store::types::relay::{Device, Effects, Held, Point};
 
 impl Store {
     /// Returns the device that has this key, even if it is revoked; `None` if no person has paired it.
@@ -31,22 +31,35 @@ impl Store {
     ) -> Result<Option<Effects>, Error> {
         let by = by.to_owned();
         self.write(move |tx| {
-            devices::find(tx, device)?.map(|device| revoke(tx, &device, &by)).transpose()
+            let account = Account::operator(&by);
+            devices::find(tx, device)?.map(|device| revoke(tx, &device, &account)).transpose()
+        })
+    }
+
+    /// Revokes the device of a session for ever, at the request of its person: the same. Changes nothing once another
+    /// socket was accepted for the session.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_forget_device(&self, held: Held) -> Result<Effects, Error> {
+        self.write(move |tx| {
+            let Some(session) = sessions::held(tx, held)? else { return Ok(Effects::default()) };
+            let device = devices::find(tx, session.device)?.ok_or(Error::Row("relay device"))?;
+            revoke(tx, &device, &Account::of(DecidedBy::Person))
         })
     }
 }
 
-fn revoke(tx: &mut Tx<'_>, device: &Device, by: &str) -> Result<Effects, Error> {
+fn revoke(tx: &mut Tx<'_>, device: &Device, account: &Account<'_>) -> Result<Effects, Error> {
     let mut effects = Effects::default();
     if device::revoke(device.state) == Revocation::Unchanged {
         return Ok(effects);
     }
-    let account = Account::operator(by);
     devices::revoke(tx, device.id)?;
-    audit::device(tx, AuditEvent::DeviceRevoked, device, None, &account)?;
+    audit::device(tx, AuditEvent::DeviceRevoked, device, None, account)?;
     for mut session in sessions::of_device(tx, device.id)? {
         let event = session::Event::Revoked;
-        session_events::happens(tx, &mut session, event, &account, &mut effects)?;
+        session_events::happens(tx, &mut session, event, account, &mut effects)?;
     }
     Ok(effects)
 }
