@@ -252,7 +252,7 @@ counters {
     /// By `effect` and `outcome`: the state in which it ended.
     relay_invocations: Two = "svc_relay_invocations_total", "Invocations of the relay that ended, by effect and outcome.";
     /// By who decided, and what.
-    relay_decisions: Two = "svc_relay_decisions_total", "Decisions about proposals that plugins sent, by who decided and what.";
+    relay_decisions: Two = "svc_relay_decisions_total", "Decisions about proposals that took effect, by who decided and what.";
     /// By `outcome`.
     relay_pairings: One = "svc_relay_pairings_total", "Pairings of the relay by outcome.";
     /// By `reason`.

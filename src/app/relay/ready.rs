@@ -203,15 +203,17 @@ impl Connection {
             _ => return Err(Closing::of(Close::BadFrame)),
         };
         let signature = signature(&decision.signature)?;
-        self.relay
-            .metrics
-            .relay_decisions
-            .count([("by", decision.by.as_str()), ("decision", decision.decision.as_str())]);
         let proposal = decision.proposal;
         let shown = self.plugin.with(|state| state.cards.decided(proposal));
         let verdict = SignedVerdict { proposal, shown, verdict, preview, signature };
         let grant = self.relay.settings.grant;
-        self.carry_out(self.relay.store.relay_decide(held, verdict, grant)?)
+        let effects = self.relay.store.relay_decide(held, verdict, grant)?;
+        // One that is not signed, breaks the rules or came late decides nothing.
+        if !effects.changed.is_empty() {
+            let labels = [("by", decision.by.as_str()), ("decision", decision.decision.as_str())];
+            self.relay.metrics.relay_decisions.count(labels);
+        }
+        self.carry_out(effects)
     }
 
     /// Returns the device, if its key signed the decision on the steps that its card was sent with.

@@ -116,6 +116,12 @@ fn an_approval_of_something_else_closes_the_socket_and_changes_nothing() {
     let proposal = card(&mut page);
     agent.await_state(invocation, "shown");
     assert_eq!(page.host().open().effects.len(), 0);
+    let counted = || {
+        let metrics = world.service.daemon.metrics();
+        let lines = metrics.lines().filter(|line| line.starts_with("svc_relay_decisions_total{"));
+        lines.map(ToOwned::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(counted(), Vec::<String>::new());
     // What was made by hand is as good as the page's own.
     let honest = Lie::none(&page).frame(&page, proposal, "Sign in");
     let approving = Arc::new(Mutex::new(Some(honest)));
@@ -126,6 +132,7 @@ fn an_approval_of_something_else_closes_the_socket_and_changes_nothing() {
     page.decide(proposal, Decision::Approved);
     settled(&mut page);
     assert_eq!(title(&page), "Sign in");
+    assert_eq!(counted(), ["svc_relay_decisions_total{by=\"person\",decision=\"approved\"} 1"]);
     let approvals = world.operator().audit();
     let approved = approvals.iter().filter(|event| event["event"] == "relay.approved");
     assert_eq!(approved.count(), 1, "{approvals:#?}");
