@@ -24,7 +24,7 @@ use std::time::Duration;
 use crate::domain::id::{PairingId, RelaySessionId};
 use crate::domain::relay::CloseCode;
 use crate::metrics::Metrics;
-use crate::relay::frame::{FromDaemon, Settled, Withdraw};
+use crate::relay::frame::{self, FromDaemon, Settled, Withdraw};
 use crate::relay::proof::{DaemonKey, KeyError};
 use crate::runtime::clock::Clock;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
@@ -76,7 +76,7 @@ pub struct Settings {
     pub call_wait: Duration,
     /// How long an unused session is kept.
     pub session_kept: Duration,
-    /// The largest frame `result`, in bytes.
+    /// The largest frame `result` whose value is taken, in bytes.
     pub result_bytes_max: usize,
     /// Most proposals per minute of one client in one session.
     pub proposals_per_minute: u32,
@@ -200,6 +200,13 @@ impl Relay {
         self.settings.call_wait
     }
 
+    /// Returns the most bytes of a message that is read. It may be larger than a result may be, because the plugin has
+    /// acted by then (docs/decisions/relay-large-results.md).
+    #[must_use]
+    pub fn message_bytes_max(&self) -> usize {
+        self.settings.result_bytes_max.max(frame::RESULT_BYTES_MAX)
+    }
+
     /// Returns how many sockets hold a session here.
     #[must_use]
     pub fn ready_count(&self) -> usize {
@@ -250,7 +257,7 @@ impl Relay {
             Tell::Execute { grant, invocation, arguments_sha256, effect } => {
                 plugin.note_running(grant);
                 let deadline_ms = u32::try_from(effect.deadline().as_millis()).unwrap_or(u32::MAX);
-                FromDaemon::Execute(crate::relay::frame::Execute {
+                FromDaemon::Execute(frame::Execute {
                     grant,
                     invocation,
                     arguments_sha256,

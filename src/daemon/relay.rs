@@ -54,7 +54,7 @@ pub(super) fn serve(
 ) -> Option<http::relay::Relay> {
     let (relay, config) = relay.zip(config)?;
     let origins = config.origins.iter().map(|origin| with_port(origin, port)).collect();
-    let sockets = Endpoint::new(Arc::clone(relay), origins, config.result_bytes_max);
+    let sockets = Endpoint::new(Arc::clone(relay), origins);
     let plugin = Plugin::new(public_url, config.tool_origins);
     Some(http::relay::Relay { sockets, plugin })
 }

@@ -42,7 +42,7 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversation {
     phase: Phase,
-    /// The largest `result`, in bytes; set by the operator.
+    /// The largest `result` that is read, in bytes.
     result_bytes_max: usize,
 }
 

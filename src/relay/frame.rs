@@ -41,6 +41,8 @@ const VERSION_DIGITS_MAX: usize = 3;
 pub const BEFORE_READY_BYTES_MAX: usize = 16 << 10;
 /// The largest frame after `ready`, in bytes. Only a `result` may be larger.
 pub const BYTES_MAX: usize = 64 << 10;
+/// The largest `result` that a plugin sends, in bytes.
+pub const RESULT_BYTES_MAX: usize = 8 << 20;
 /// Most values a frame may consist of. 256 KiB of small nodes have some 27,000.
 const VALUES_MAX: usize = 30_000;
 

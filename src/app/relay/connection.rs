@@ -83,7 +83,7 @@ impl Connection {
     ) -> Result<Self, NoRoom> {
         let permits = relay.permits(peer).inspect_err(|_| relay.refused("no_room"))?;
         let number = relay.next_socket.fetch_add(1, Ordering::Relaxed);
-        let conversation = Conversation::new(relay.settings.result_bytes_max);
+        let conversation = Conversation::new(relay.message_bytes_max());
         let (frames, now) = (relay.settings.frames_per_second, relay.clock.monotonic());
         let plugin = Plugin::new(number, peer, socket, conversation, frames, (permits, now));
         let plugin = Arc::new(plugin);
@@ -127,7 +127,7 @@ impl Connection {
             FromPlugin::Shown(shown) => self.shown(&shown),
             FromPlugin::Decision(decision) => self.decision(&decision),
             FromPlugin::Allowance(allowance) => self.allowance(&allowance),
-            FromPlugin::Result(result) => self.result(result),
+            FromPlugin::Result(result) => self.result(result, text.len()),
             FromPlugin::Pong(_) => self.pong(),
             FromPlugin::Bye(bye) => self.bye(bye.reason),
         }

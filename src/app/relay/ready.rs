@@ -248,14 +248,21 @@ impl Connection {
         self.carry_out(self.relay.store.relay_allow(held, given)?)
     }
 
-    pub(super) fn result(&self, result: ActionResult) -> Step {
+    /// A step has ended, as a frame of so many bytes says.
+    pub(super) fn result(&self, result: ActionResult, bytes: usize) -> Step {
         let held = self.held()?;
         let Some(grant) = self.relay.store.relay_grant(held, result.grant)? else {
             let message = "this session was not told to carry out this grant";
             return Err(self.problem(Close::BadFrame, "no_such_grant", message));
         };
         let value = result.value.unwrap_or_default();
-        let report = report(&grant.action, result.outcome, &value, result.error.map(|it| it.code));
+        let code = result.error.map(|error| error.code);
+        let report = match report(&grant.action, result.outcome, &value, code) {
+            Report::Succeeded if bytes > self.relay.settings.result_bytes_max => {
+                Report::Unusable(Reason::ResultTooLarge)
+            }
+            report => report,
+        };
         // Before the commit, so that a value is there as soon as its invocation has succeeded.
         let is_kept =
             report == Report::Succeeded && self.keep(result.grant, grant.invocation, &value);

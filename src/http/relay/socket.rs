@@ -12,22 +12,18 @@ use crate::http::path::Path;
 use crate::http::relay::Relay;
 use crate::http::web_socket::{Handshake, offered};
 
-/// The smallest limit on a message, whatever the limit on results is: a card may be this large.
-const MESSAGE_BYTES_MIN: usize = 256 << 10;
-
 /// The relay behind `/relay/v1/connect`.
 pub struct Endpoint {
     relay: Arc<relay::Relay>,
     /// Origins of the pages that may connect, in lower case.
     origins: Vec<String>,
-    message_bytes_max: usize,
 }
 
 impl Endpoint {
-    /// Returns the endpoint of a relay, for pages of these origins, with a limit on results in bytes.
+    /// Returns the endpoint of a relay, for pages of these origins.
     #[must_use]
-    pub fn new(relay: Arc<relay::Relay>, origins: Vec<String>, result_bytes_max: usize) -> Self {
-        Self { relay, origins, message_bytes_max: result_bytes_max.max(MESSAGE_BYTES_MIN) }
+    pub const fn new(relay: Arc<relay::Relay>, origins: Vec<String>) -> Self {
+        Self { relay, origins }
     }
 }
 
@@ -74,7 +70,7 @@ fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response,
             Ok(OtherVersion(closing))
         })
     } else {
-        long_lived.web_socket(endpoint.message_bytes_max, |sender| {
+        long_lived.web_socket(endpoint.relay.message_bytes_max(), |sender| {
             let connection =
                 Connection::open(&endpoint.relay, request.head.peer, Box::new(ToPlugin(sender)));
             connection.map(FromPlugin).map_err(|relay::NoRoom| NoRoom)

@@ -84,19 +84,30 @@ fn a_result_that_does_not_fit_says_nothing_about_a_change() {
 
 #[test]
 fn a_result_that_is_too_large_has_failed_and_one_that_no_frame_may_be_closes() {
-    let world = World::local(&[("SVC_RELAY_RESULT_BYTES", "1048576")]);
+    let world = World::local(&[("SVC_RELAY_RESULT_BYTES", "65536")]);
     let agent = world.agent();
     let mut page = world.paired(&agent);
-    let node = |text: String| {
+    let node = |bytes: usize| {
         json!({"node": {"id": "1:1", "name": "x", "kind": "text", "box": {"x": 0, "y": 0, "width": 1, "height": 1},
-               "fill": null, "opacity": null, "text": text, "children": []}, "truncated": false})
+               "fill": null, "opacity": null, "text": MARK.repeat(bytes / MARK.len()), "children": []}, "truncated": false})
     };
-    page.tamper = Some(answering(node(MARK.repeat((256 << 10) / MARK.len()))));
-    let invocation = agent.propose("get_node", &json!({ "node": Document::FRAME }));
+    // What the operator does not want, what no read gives, and what is no value at all.
+    let values = [node(100_000), node(256 << 10), json!("x".repeat(7 << 20))];
+    for (depth, value) in values.into_iter().enumerate() {
+        page.tamper = Some(answering(value));
+        let arguments = json!({ "node": Document::FRAME, "depth": depth });
+        let invocation = agent.propose("get_node", &arguments);
+        let_it(&mut page);
+        let stands = agent.await_state(invocation, "failed");
+        assert_eq!(stands["reason"], "result_too_large", "{stands}");
+        settled(&mut page);
+    }
+    page.tamper = Some(answering(node(30_000)));
+    let invocation = agent.propose("get_node", &json!({ "node": Document::TITLE }));
     let_it(&mut page);
-    let stands = agent.await_state(invocation, "failed");
-    assert_eq!(stands["reason"], "result_too_large", "{stands}");
-    page.tamper = Some(answering(json!("x".repeat(1 << 20))));
+    agent.await_state(invocation, "succeeded");
+    settled(&mut page);
+    page.tamper = Some(answering(json!("x".repeat(8 << 20))));
     let invocation = agent.propose("get_node", &json!({ "node": Document::TITLE }));
     let_it(&mut page);
     assert_eq!(closed(&mut page).1, Some(4413));
@@ -107,6 +118,19 @@ fn a_result_that_is_too_large_has_failed_and_one_that_no_frame_may_be_closes() {
     let stands = agent.await_state(invocation, "succeeded");
     assert_eq!(stands["valueGone"], true, "{stands}");
     assert!(!world.has_logged(MARK), "a result was logged");
+}
+
+#[test]
+fn a_write_whose_result_is_too_large_says_nothing_about_the_change() {
+    let world = World::local(&[("SVC_RELAY_RESULT_BYTES", "65536")]);
+    let agent = world.agent();
+    let mut page = world.paired(&agent);
+    let old = "x".repeat(100_000);
+    page.tamper = Some(answering(json!({ "node": Document::TITLE, "old": old })));
+    let invocation = agent.propose_title("Sign in");
+    let_it(&mut page);
+    let stands = agent.await_state(invocation, "unknown");
+    assert_eq!(stands["reason"], "result_too_large", "{stands}");
 }
 
 #[test]
