@@ -222,9 +222,9 @@ words! {
     CloseCode {
         /// The peer broke the protocol: 4400.
         BadFrame => "bad_frame",
-        /// Its session or device was revoked: 4401.
+        /// Its device was revoked: 4401.
         Revoked => "revoked",
-        /// There is no such session any more: 4404.
+        /// There is no such session, or it has ended: 4404.
         NoSuchSession => "no_such_session",
         /// Another page of the device took the session over: 4409.
         TakenOver => "taken_over",

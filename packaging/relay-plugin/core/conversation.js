@@ -430,7 +430,7 @@ class Conversation {
         await this.start(this.address);
     }
 
-    /** Ends the session. To come back, the file must be paired again. */
+    /** Ends the session. To come back, a person confirms the file again. */
     async leave() {
         const { line } = this;
         if (line) this.send(line, { type: "bye", reason: "person" });

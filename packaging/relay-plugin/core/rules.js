@@ -125,7 +125,7 @@ const STATUS = {
     },
     crowded: { text: "The daemon has too many connections or codes. Trying again in one to two minutes.", tone: "bad", button: "Try now" },
     revoked: { text: "This device was revoked. To go on, pair it again.", tone: "bad", button: "Pair again" },
-    ended: { text: "This session has ended. To go on, pair this file again.", tone: "bad", button: "Pair again" },
+    ended: { text: "This session has ended. To go on, confirm this file again.", tone: "bad", button: "Connect" },
     elsewhere: { text: "Active in another tab. This tab does nothing.", tone: "bad", button: "Use here" },
     expired: { text: "The code has expired.", tone: "bad", button: "New code" },
     old: {

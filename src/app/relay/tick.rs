@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Relay;
 use super::connection::not_done;
 use super::plugin::{Closing, Look, Plugin, ping};
-use crate::domain::relay::{CloseCode, session};
+use crate::domain::relay::{CloseCode, device, session};
 use crate::relay::frame::Close;
 use crate::runtime::mutex::lock;
 use crate::store::Error;
@@ -130,7 +130,7 @@ impl Relay {
         found: Option<&HeldSession>,
     ) -> Result<(), Error> {
         match found {
-            None => plugin.close(self.why_not_held(held)?),
+            None => plugin.close(self.why_not_held(held, plugin)?),
             Some(session) if session.held.epoch > held.epoch => {
                 plugin.close(Closing::rule(CloseCode::TakenOver));
             }
@@ -149,11 +149,17 @@ impl Relay {
     }
 
     /// Returns how to close a socket whose session has no socket according to the store.
-    fn why_not_held(&self, held: Held) -> Result<Closing, Error> {
+    fn why_not_held(&self, held: Held, plugin: &Plugin) -> Result<Closing, Error> {
+        let key =
+            plugin.with(|state| state.hello.as_ref().and_then(|(hello, _)| hello.key.point()));
+        let device = key.map_or(Ok(None), |key| self.store.relay_device(&key))?;
+        if device.is_some_and(|device| device.state == device::State::Revoked) {
+            return Ok(Closing::rule(CloseCode::Revoked));
+        }
         let found = self.store.relay_show_session(held.session)?;
         let ended = session::State::Ended.as_str();
         Ok(match found.filter(|session| session.state != ended) {
-            None => Closing::rule(CloseCode::Revoked),
+            None => Closing::rule(CloseCode::NoSuchSession),
             Some(session) if session.epoch > held.epoch => Closing::rule(CloseCode::TakenOver),
             Some(_) => Closing::TRY_LATER,
         })

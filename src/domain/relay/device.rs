@@ -14,7 +14,7 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revocation {
     /// It is revoked, audited as `relay.device_revoked`, and each of its sessions gets
-    /// [`session::Event::Revoked`](super::session::Event::Revoked) in the same transaction.
+    /// [`session::Event::DeviceRevoked`](super::session::Event::DeviceRevoked) in the same transaction.
     Revoke,
     /// It was before.
     Unchanged,

@@ -29,8 +29,10 @@ words! {
         PongAgain => "pong again",
         /// Its page says that another file is open.
         FileChanged => "another file",
-        /// The person or an operator ended it, or its device was revoked.
+        /// The person or an operator ended it.
         Revoked => "revoke",
+        /// Its device was revoked.
+        DeviceRevoked => "device revoked",
         /// The person ended it in the plugin.
         Bye => "bye(person)",
         /// It was not used for as long as sessions are kept.
@@ -137,14 +139,22 @@ pub const fn decide(state: State, event: Event) -> Outcome {
         }),
         (Event::FileChanged, Away | Ended) => Outcome::Close(CloseCode::BadFrame),
 
+        // Only a device that was revoked has to be paired again (docs/decisions/relay-ended-sessions.md).
         (Event::Revoked | Event::Bye | Event::Unused, Connected | Suspended) => {
+            Outcome::Change(Change { close_old: Some(CloseCode::NoSuchSession), ..ENDED })
+        }
+        (Event::DeviceRevoked, Connected | Suspended) => {
             Outcome::Change(Change { close_old: Some(CloseCode::Revoked), ..ENDED })
         }
-        (Event::Revoked | Event::Bye | Event::Unused, Away) => Outcome::Change(ENDED),
+        (Event::Revoked | Event::DeviceRevoked | Event::Bye | Event::Unused, Away) => {
+            Outcome::Change(ENDED)
+        }
 
         (Event::SocketClosed, Away | Ended)
         | (Event::PongsMissed, Away | Suspended | Ended)
         | (Event::PongAgain, Away | Connected | Ended)
-        | (Event::Revoked | Event::Bye | Event::Unused, Ended) => Outcome::Unchanged,
+        | (Event::Revoked | Event::DeviceRevoked | Event::Bye | Event::Unused, Ended) => {
+            Outcome::Unchanged
+        }
     }
 }

@@ -97,11 +97,11 @@ impl Problem {
 pub enum Close {
     /// A frame that is none, or may not come now.
     BadFrame,
-    /// The session or its device was revoked.
+    /// The device was revoked.
     Revoked,
     /// The origin, host or proof is refused.
     Refused,
-    /// There is no such session.
+    /// There is no such session, or it has ended.
     NoSuchSession,
     /// `hello` or `proof` did not come in time.
     TooLate,

@@ -168,7 +168,7 @@ fn a_page_that_is_closed_is_away_and_one_that_leaves_ends_its_session() {
     let invocation = agent.propose_title("Sign in");
     card(&mut page);
     page.leave();
-    assert_eq!(closed(&mut page).1, Some(4401));
+    assert_eq!(closed(&mut page).1, Some(4404));
     assert_eq!(world.states(&agent), []);
     assert_eq!(agent.await_state(invocation, "cancelled")["reason"], "revoked");
     assert_eq!(refusal(&agent), "no_such_session");

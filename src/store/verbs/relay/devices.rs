@@ -58,7 +58,7 @@ fn revoke(tx: &mut Tx<'_>, device: &Device, account: &Account<'_>) -> Result<Eff
     devices::revoke(tx, device.id)?;
     audit::device(tx, AuditEvent::DeviceRevoked, device, None, account)?;
     for mut session in sessions::of_device(tx, device.id)? {
-        let event = session::Event::Revoked;
+        let event = session::Event::DeviceRevoked;
         session_events::happens(tx, &mut session, event, account, &mut effects)?;
     }
     Ok(effects)

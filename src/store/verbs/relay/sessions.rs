@@ -190,7 +190,9 @@ fn happens(tx: &mut Tx<'_>, claims: &Claims, held: Held, event: Event) -> Result
             Account::default()
         }
         Event::Bye => Account::of(DecidedBy::Person),
-        Event::Proved | Event::Revoked | Event::Unused => return Ok(effects),
+        Event::Proved | Event::Revoked | Event::DeviceRevoked | Event::Unused => {
+            return Ok(effects);
+        }
     };
     let closed = session_events::happens(tx, &mut session, event, &account, &mut effects)?;
     effects.tell.extend(closed.map(|code| (held, Tell::Close(code))));

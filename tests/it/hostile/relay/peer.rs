@@ -13,6 +13,7 @@ use svc::domain::relay::Decision;
 use svc::relay::digest;
 use svc::relay::frame::{DecidedBy, Nonce};
 use svc::relay::proof::{DaemonKey, DecisionText, allowance_text, confirm_text, proof_text};
+use svc::store::relay::Point;
 use uuid::Uuid;
 
 use super::hub::who;
@@ -215,6 +216,11 @@ impl Peer {
     /// Says from now on when a ping comes, while it is being sent.
     pub(super) fn tell_pings(&self, pinged: Sender<()>) {
         self.wire.lock().unwrap().pinged = Some(pinged);
+    }
+
+    /// Returns its public key, as the store has it.
+    pub(super) fn point(&self) -> Point {
+        self.key.public().point().unwrap()
     }
 
     pub(super) fn pong(&mut self) {

@@ -48,12 +48,14 @@ fn a_socket_that_was_replaced_in_another_process_is_told_that_and_not_that_it_wa
 }
 
 #[test]
-fn a_session_that_was_ended_elsewhere_is_told_that_it_was_revoked() {
+fn what_was_ended_elsewhere_is_told_whether_that_was_the_session_or_the_device() {
     let hub = Hub::new();
-    let peer = hub.paired(1, "ada");
-    hub.store.relay_end_session(peer.session.unwrap(), "ops:test").unwrap().unwrap();
+    let [one, other] = [hub.paired(1, "ada"), hub.paired(2, "ben")];
+    hub.store.relay_end_session(one.session.unwrap(), "ops:test").unwrap().unwrap();
+    let ben = hub.store.relay_device(&other.point()).unwrap().unwrap();
+    hub.store.relay_revoke_device(ben.id, "ops:test").unwrap().unwrap();
     hub.tick();
-    assert_eq!(peer.closed(), Some(4401));
+    assert_eq!([one.closed(), other.closed()], [Some(4404), Some(4401)]);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn tells_how_a_socket_stands(open: Open) {
     let happens = |held, event| relay.store.relay_session_event(held, event).unwrap();
     assert_eq!(state(), session::State::Connected);
     // Not from a socket: nothing comes of these.
-    for event in [Event::Proved, Event::Revoked, Event::Unused] {
+    for event in [Event::Proved, Event::Revoked, Event::DeviceRevoked, Event::Unused] {
         assert_eq!(happens(ann.held, event), Effects::default());
     }
     happens(ann.held, Event::PongsMissed);
@@ -146,7 +146,7 @@ fn ends_sessions(open: Open) {
     let (running, _) = relay.run(&ann, Effect::Write, 1);
     let (_, waits) = relay.propose(&ann, &[Effect::Read, Effect::Write], 2);
     let effects = end(ann.held.session).unwrap();
-    assert_eq!(told(&effects, ann.held), [Tell::Close(CloseCode::Revoked)]);
+    assert_eq!(told(&effects, ann.held), [Tell::Close(CloseCode::NoSuchSession)]);
     assert_eq!(relay.state(&ann, running), "unknown revoked");
     for step in waits {
         assert_eq!(relay.state(&ann, step), "cancelled revoked");
@@ -157,7 +157,7 @@ fn ends_sessions(open: Open) {
     // The person says goodbye.
     let bob = relay.pair(2, "bob", 1);
     let effects = store.relay_session_event(bob.held, Event::Bye).unwrap();
-    assert_eq!(effects.tell, [(bob.held, Tell::Close(CloseCode::Revoked))]);
+    assert_eq!(effects.tell, [(bob.held, Tell::Close(CloseCode::NoSuchSession))]);
     assert!(store.relay_sessions_of("bob").unwrap().is_empty());
     let device = store.relay_device(&crate::support::relay::key(2)).unwrap().unwrap();
     assert_eq!(device.id, bob.device, "the device stays paired");

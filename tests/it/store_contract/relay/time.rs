@@ -101,7 +101,7 @@ fn ends_unused_sessions(open: Open) {
     room.relay.propose(&bob, &[Effect::Write], 1);
     room.bench.clock.advance(TICK);
     let effects = expire(&room);
-    let close = Tell::Close(svc::domain::relay::CloseCode::Revoked);
+    let close = Tell::Close(svc::domain::relay::CloseCode::NoSuchSession);
     assert_eq!(effects.tell, [(ann.held, close)]);
     assert!(room.relay.store.relay_sessions_of("ann").unwrap().is_empty());
     assert_eq!(room.relay.store.relay_sessions_of("bob").unwrap().len(), 1, "it was used");
