@@ -4,8 +4,9 @@
 /** @typedef {{proposal: string, card: Card, preview: string, steps: Step[], expiresAt: string, line: Line, told: boolean,
  *     approved: boolean, done: number, made: (string | null)[], prints: Map<string, Print>}} Waiting */
 
-// Cards that wait for a person. What is approved and waits for its turn is not among them, but bounded too.
-const CARDS_MAX = 8;
+// Cards that wait for a person: 8, and 20 reads that were proposed before their allowance ended. What is approved and waits
+// for its turn is not among them, but bounded too.
+const CARDS_MAX = 28;
 const CARDS_KEPT_MAX = 2000;
 // Enough for the approvals of all cards, several times over.
 const STOPPED_MAX = 1000;

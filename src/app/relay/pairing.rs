@@ -6,8 +6,8 @@ use super::connection::{Connection, Greeting, Step};
 use super::plugin::{Closing, Plugin};
 use super::{OFFERS_OF_PEER_MAX, Relay, SOCKETS_OF_SUBJECT_MAX};
 use crate::domain::digest::Digest;
-use crate::domain::relay::Tool;
 use crate::domain::relay::pairing::{CLAIMED, OFFERED};
+use crate::domain::relay::{Tool, session};
 use crate::relay::code::Code;
 use crate::relay::conversation::Phase;
 use crate::relay::digest::Lane;
@@ -104,6 +104,11 @@ impl Connection {
         let id = self.relay.ids().id(self.relay.clock.now());
         let begins = Begins::Claimed(device.id, held);
         self.begin(NewPairing { id, key, tool, begins, expires_at })?;
+        if let Some(held) = held {
+            // After the question was stored, so that nothing is proposed in between.
+            let event = session::Event::FileChanged;
+            self.carry_out(self.relay.store.relay_session_event(held, event)?)?;
+        }
         let (account, client) = (account(&device.subject), Line::new(PAIRED_ALREADY));
         self.relay
             .send(&self.plugin, FromDaemon::Claimed(Claimed { pairing: id, account, client }));

@@ -26,6 +26,9 @@ use crate::store::relay::{
     Device, Effects, Held, NewAllowance, Opened, SignedVerdict, Tell, Verdict, Waiting,
 };
 
+/// Most cards that are sent at once: fewer than the messages that may wait for a slow page.
+const CARDS_AT_ONCE: usize = 8;
+
 impl Relay {
     /// A socket holds a session from now on.
     pub(super) fn make_ready(&self, plugin: &Arc<Plugin>, opened: Opened) {
@@ -55,7 +58,10 @@ impl Relay {
         let shown = self.store.relay_waiting(held).and_then(|waiting| {
             let is_waiting = |proposal: &ProposalId| waiting.iter().any(|it| it.id == *proposal);
             self.withdraw_ended(plugin, open.into_iter().filter(|it| !is_waiting(it)))?;
-            waiting.into_iter().for_each(|it| self.show(plugin, it));
+            // The worker sends the rest.
+            let sent =
+                waiting.into_iter().map(|it| self.show(plugin, it)).filter(|is_sent| *is_sent);
+            sent.take(CARDS_AT_ONCE).for_each(drop);
             Ok(())
         });
         if let Err(error) = shown {
@@ -95,7 +101,8 @@ impl Relay {
         Ok(())
     }
 
-    fn show(&self, plugin: &Plugin, waiting: Waiting) {
+    /// Sends a card, unless it was sent before; returns whether it was sent now.
+    fn show(&self, plugin: &Plugin, waiting: Waiting) -> bool {
         let digests = waiting.steps.iter().map(|step| step.arguments_sha256).collect();
         let steps = waiting.steps.into_iter().filter_map(|step| {
             let (action, arguments) =
@@ -106,11 +113,15 @@ impl Relay {
         let (proposal, expires_at) = (waiting.id, waiting.expires_at);
         let (client, steps) = (Line::new(&waiting.client), steps.collect());
         let card = FromDaemon::Propose(Propose { proposal, client, expires_at, steps });
-        let is_new = plugin.with(|state| state.cards.sent(proposal, digests));
-        if is_new && !self.send(plugin, card) {
+        if !plugin.with(|state| state.cards.sent(proposal, digests)) {
+            return false;
+        }
+        let is_sent = self.send(plugin, card);
+        if !is_sent {
             // It is sent after the next `ready`, or by the worker a second later.
             plugin.with(|state| state.cards.forget(proposal));
         }
+        is_sent
     }
 }
 
@@ -121,7 +132,7 @@ impl Connection {
     }
 
     /// Carries out the effects of a verb; returns the closing of this very socket as an error.
-    fn carry_out(&self, mut effects: Effects) -> Step {
+    pub(super) fn carry_out(&self, mut effects: Effects) -> Step {
         let held = self.plugin.with(|state| state.held);
         let close = effects
             .tell
@@ -165,8 +176,6 @@ impl Connection {
             return Err(Closing::of(Close::BadFrame));
         }
         let key = key.ok_or(Close::Refused)?;
-        let event = session::Event::FileChanged;
-        self.carry_out(self.relay.store.relay_session_event(held, event)?)?;
         let known = self.plugin.with(|state| state.device.zip(state.subject.clone()));
         let (id, subject) = known.ok_or(Close::BadFrame)?;
         let device = Device { id, subject, state: device::State::Active };

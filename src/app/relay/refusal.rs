@@ -47,7 +47,7 @@ pub(super) fn refused(why: Refusal, waiting: u32) -> RelayRefusal {
                 .to_owned()
         }
         Refusal::Busy => format!(
-            "{waiting} proposals wait for the person already: let them decide first, or cancel some with \
+            "{waiting} proposals wait for a decision already: let the person decide first, or cancel some with \
              cancel_invocation"
         ),
     };

@@ -16,8 +16,9 @@ use crate::relay::frame::{
 use crate::relay::proof;
 use crate::runtime::clock::Clock as _;
 
-/// Most cards that wait for a person. What is approved and waits for its turn is not among them.
-const CARDS_MAX: usize = 9;
+/// Most cards that wait for a person, with reads that were proposed before their allowance ended. What is approved and
+/// waits for its turn is not among them.
+const CARDS_MAX: usize = 29;
 /// Most cards in all.
 const CARDS_KEPT_MAX: usize = 2_000;
 

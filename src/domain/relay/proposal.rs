@@ -12,6 +12,8 @@ pub const STEPS_MAX: usize = 20;
 pub const WAITING_OF_SESSION_MAX: u32 = 8;
 /// Proposals of a subject that wait for a decision.
 pub const WAITING_OF_SUBJECT_MAX: u32 = 16;
+/// Reads of a session that its allowance covers and that its page has not decided yet: as many as come in a second.
+pub const COVERED_OF_SESSION_MAX: u32 = 20;
 /// So many denials within [`COOLING_OFF`] silence a client.
 pub const DENIALS_MAX: usize = 3;
 /// Within what time denials are counted, and how long a client then rests.
@@ -40,12 +42,18 @@ pub struct Facts {
     pub same_call: Option<(InvocationId, invocation::State)>,
     /// The state of the session; `None` where there is no such session of the caller's subject.
     pub session: Option<session::State>,
+    /// The session's page has another file open, which the person has not confirmed.
+    pub is_moving: bool,
+    /// The session's allowance covers all of its steps: no person decides about it.
+    pub is_covered: bool,
     /// Until when the client rests, by [`rests_until`].
     pub rests_until: Option<Timestamp>,
-    /// Proposals of the session that wait for a decision.
+    /// Proposals of the session that wait for a decision and are not covered.
     pub waiting_of_session: u32,
-    /// Proposals of the subject that wait for a decision.
+    /// Proposals of the subject that wait for a decision and are not covered.
     pub waiting_of_subject: u32,
+    /// Covered proposals of the session that wait for a decision.
+    pub covered_of_session: u32,
 }
 
 /// What comes of a call.
@@ -70,6 +78,15 @@ pub fn admit(facts: &Facts, now: Timestamp) -> Admission {
         None | Some(session::State::Ended) => Refusal::NoSuchSession,
         Some(session::State::Away) => Refusal::SessionAway,
         Some(session::State::Suspended) => Refusal::SessionSuspended,
+        // It is meant for the file before, which is not open (docs/decisions/relay-another-file.md).
+        Some(session::State::Connected) if facts.is_moving => Refusal::SessionAway,
+        // It asks nobody (docs/decisions/relay-covered-reads.md).
+        Some(session::State::Connected) if facts.is_covered => {
+            if facts.covered_of_session < COVERED_OF_SESSION_MAX {
+                return Admission::Propose;
+            }
+            Refusal::Busy
+        }
         Some(session::State::Connected) => {
             let is_session_full = facts.waiting_of_session >= WAITING_OF_SESSION_MAX;
             if facts.rests_until.is_some_and(|until| now < until) {

@@ -665,8 +665,8 @@ test("what is approved and waits for its turn leaves room for cards, and cards f
     const bench = await new Bench().start();
     for (let count = 0; count < 20; count++) await approved(bench, rename(bench, `Name ${count}`));
     assert.equal(bench.frames("decision").length, 20);
-    for (let count = 0; count < 9; count++) await bench.propose(rename(bench, `Card ${count}`));
-    assert.deepEqual([bench.view.behind, bench.socket.closed], [8, null]);
+    for (let count = 0; count < 29; count++) await bench.propose(rename(bench, `Card ${count}`));
+    assert.deepEqual([bench.view.behind, bench.socket.closed], [28, null]);
     await bench.propose(rename(bench, "One more"));
     assert.deepEqual([bench.socket.closed.code, bench.view.detail], [4400, "too_many_proposals"]);
 });

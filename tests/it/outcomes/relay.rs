@@ -224,12 +224,9 @@ fn admissions(table: &mut String) {
                         rests_until,
                         waiting_of_session,
                         waiting_of_subject,
+                        ..NOTHING_KNOWN
                     };
-                    let outcome = match proposal::admit(&facts, NOW) {
-                        Admission::Propose => "proposed".to_owned(),
-                        Admission::Join(_) => "the same invocation".to_owned(),
-                        Admission::Refuse(refusal) => refusal.to_string(),
-                    };
+                    let outcome = admitted(&facts);
                     let same = same.map_or("new", invocations::State::as_str);
                     let session = session.map_or("foreign", session::State::as_str);
                     writeln!(
@@ -240,5 +237,49 @@ fn admissions(table: &mut String) {
                 }
             }
         }
+    }
+    for session in sessions {
+        let name = session.map_or("foreign", session::State::as_str);
+        let moving =
+            proposal::Facts { session, is_moving: true, is_covered: true, ..NOTHING_KNOWN };
+        writeln!(table, "session {name}, another file is open -> {}", admitted(&moving)).unwrap();
+        for covered_of_session in [0, 19, 20] {
+            let covered = proposal::Facts {
+                session,
+                is_covered: true,
+                rests_until: Some(NOW.plus(TICK)),
+                waiting_of_session: 8,
+                waiting_of_subject: 16,
+                covered_of_session,
+                ..NOTHING_KNOWN
+            };
+            let outcome = admitted(&covered);
+            writeln!(
+                table,
+                "covered by an allowance; session {name}; client rests; 8 and 16 wait, and \
+                 {covered_of_session} that are covered -> {outcome}"
+            )
+            .unwrap();
+        }
+    }
+}
+
+/// Nothing is known.
+const NOTHING_KNOWN: proposal::Facts = proposal::Facts {
+    same_call: None,
+    session: None,
+    is_moving: false,
+    is_covered: false,
+    rests_until: None,
+    waiting_of_session: 0,
+    waiting_of_subject: 0,
+    covered_of_session: 0,
+};
+
+fn admitted(facts: &proposal::Facts) -> String {
+    match proposal::admit(facts, NOW) {
+        Admission::Propose => "proposed".to_owned(),
+        Admission::Join(_) => "the same invocation".to_owned(),
+        Admission::Refuse(refusal) => refusal.to_string(),
     }
 }

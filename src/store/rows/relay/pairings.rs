@@ -79,6 +79,15 @@ pub(in crate::store) fn open(tx: &Tx<'_>) -> Result<u32, Error> {
     )
 }
 
+/// Says whether a person is asked whether the session that a socket holds may have another file.
+pub(in crate::store) fn is_asked_about(tx: &Tx<'_>, held: Held) -> Result<bool, Error> {
+    tx.value(
+        "SELECT EXISTS (SELECT 1 FROM relay_pairings INDEXED BY relay_pairings_open \
+            WHERE finished_at IS NULL AND session_id = :session AND session_epoch = :epoch)",
+        params! { ":session": held.session, ":epoch": held.epoch },
+    )
+}
+
 /// Adds a pairing. Returns `false` if another one offers the same code.
 pub(in crate::store) fn insert(
     tx: &Tx<'_>,

@@ -2,21 +2,25 @@
 
 use crate::domain::id::{InvocationId, ProposalId};
 use crate::domain::relay::AuditEvent;
+use crate::domain::relay::allowance::{self, Cover};
 use crate::domain::relay::invocation::State;
 use crate::domain::relay::proposal::{
-    self, Admission, COOLING_OFF, Facts, Refusal, WAITING_OF_SESSION_MAX,
+    self, Admission, COOLING_OFF, COVERED_OF_SESSION_MAX, Facts, Refusal, WAITING_OF_SESSION_MAX,
 };
 use crate::domain::time::Timestamp;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, Account};
 use crate::store::rows::relay::sessions::Session;
-use crate::store::rows::relay::{proposals, sessions, steps};
+use crate::store::rows::relay::{pairings, proposals, sessions, steps};
 use crate::store::sql::{Db, Row, Tx, params};
 use crate::store::types::relay::{Held, NewProposal, Proposed, Waiting, WaitingStep};
 
 /// Most denials of a client that are considered, the newest first.
 const DENIALS_READ_MAX: u32 = 100;
+
+/// Most proposals that wait for a page: those that a person decides, and those that an allowance covered.
+const CARDS_MAX: u32 = WAITING_OF_SESSION_MAX + COVERED_OF_SESSION_MAX;
 
 impl Store {
     /// Stores a caller's proposal, for a person to decide about. Repeating the call while the first has not ended
@@ -29,7 +33,7 @@ impl Store {
     }
 
     /// Returns the proposals of a session that wait for a decision and whose time is not over, the oldest first, at most
-    /// 8; returns none once another socket was accepted.
+    /// 28; returns none once another socket was accepted.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -57,19 +61,18 @@ fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
     let found = sessions::find(tx, proposal.session)?;
     let session = found.filter(|session| session.subject == proposal.subject);
     let same = same_call(tx, proposal)?;
+    let waiting = waiting_now(tx, proposal)?;
     let facts = Facts {
         same_call: same.map(|(_, invocation, state)| (invocation, state)),
         session: session.as_ref().map(|session| session.state),
+        is_moving: session
+            .as_ref()
+            .map_or(Ok(false), |it| pairings::is_asked_about(tx, it.held()))?,
+        is_covered: session.as_ref().is_some_and(|session| is_covered(proposal, session, tx.now)),
         rests_until: rests_until(tx, proposal)?,
-        waiting_of_session: tx.value(
-            "SELECT count(*) FROM relay_proposals INDEXED BY relay_proposals_waiting_of_session \
-             WHERE session_id = :session AND is_waiting = 1",
-            params! { ":session": proposal.session },
-        )?,
-        waiting_of_subject: tx.value(
-            "SELECT count(*) FROM relay_proposals WHERE subject = :subject AND is_waiting = 1",
-            params! { ":subject": proposal.subject },
-        )?,
+        waiting_of_session: waiting.of_session,
+        waiting_of_subject: waiting.of_subject,
+        covered_of_session: waiting.covered,
     };
     match (proposal::admit(&facts, tx.now), same, session) {
         (Admission::Propose, _, Some(session)) => {
@@ -78,11 +81,55 @@ fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
         (Admission::Join(_), Some((same, ..)), _) => Ok(Proposed::Same(same)),
         (Admission::Refuse(why), ..) => Ok(Proposed::Refused {
             why,
-            waiting: facts.waiting_of_session.max(facts.waiting_of_subject),
+            waiting: if facts.is_covered {
+                facts.covered_of_session
+            } else {
+                facts.waiting_of_session.max(facts.waiting_of_subject)
+            },
             rests_until: facts.rests_until.filter(|_| why == Refusal::CoolingOff),
         }),
         (Admission::Propose | Admission::Join(_), ..) => Err(Error::Row("relay session")),
     }
+}
+
+/// Says whether the session's allowance covers all steps.
+fn is_covered(proposal: &NewProposal, session: &Session, now: Timestamp) -> bool {
+    let highest = proposal.steps.iter().map(|step| step.effect).max();
+    highest.is_some_and(|effect| {
+        allowance::covers(session.allowance, effect, session.page, now) == Cover::Yes
+    })
+}
+
+/// How many proposals wait for a decision.
+struct WaitingNow {
+    of_session: u32,
+    of_subject: u32,
+    /// Of the session, those that its allowance covers, which are in no other number.
+    covered: u32,
+}
+
+/// Counts the proposals of a subject that wait. What an allowance covers is counted as if it were proposed now: once the
+/// allowance has ended, a person decides about it.
+fn waiting_now(tx: &Tx<'_>, proposal: &NewProposal) -> Result<WaitingNow, Error> {
+    let found = tx.query_one(
+        "SELECT count(*) FILTER (WHERE w.session_id = :session AND NOT w.is_covered) AS of_session, \
+            count(*) FILTER (WHERE NOT w.is_covered) AS of_subject, \
+            count(*) FILTER (WHERE w.session_id = :session AND w.is_covered) AS covered \
+         FROM (SELECT p.session_id, \
+                EXISTS (SELECT 1 FROM relay_sessions s JOIN relay_allowances a \
+                        ON a.session_id = s.session_id AND a.page = s.page AND a.expires_at > :now \
+                    WHERE s.session_id = p.session_id) \
+                AND NOT EXISTS (SELECT 1 FROM relay_invocations i \
+                    WHERE i.proposal_id = p.proposal_id AND i.effect <> 'read') AS is_covered \
+            FROM relay_proposals p INDEXED BY relay_proposals_waiting_of_subject \
+            WHERE p.subject = :subject AND p.is_waiting = 1) w",
+        params! { ":session": proposal.session, ":subject": proposal.subject, ":now": tx.now },
+        |row| {
+            let (of_session, of_subject) = (row.get("of_session")?, row.get("of_subject")?);
+            Ok(WaitingNow { of_session, of_subject, covered: row.get("covered")? })
+        },
+    )?;
+    found.ok_or(Error::Row("relay proposal"))
 }
 
 /// Returns the proposal of the same call that has not ended, and one of its steps that has not.
@@ -145,7 +192,7 @@ fn waiting(db: &Db<'_>, held: Held, now: Timestamp) -> Result<Vec<Waiting>, Erro
          FROM relay_proposals INDEXED BY relay_proposals_waiting_of_session \
          WHERE session_id = :session AND is_waiting = 1 AND expires_at > :now \
          ORDER BY id LIMIT +:limit",
-        params! { ":session": held.session, ":now": now, ":limit": WAITING_OF_SESSION_MAX },
+        params! { ":session": held.session, ":now": now, ":limit": CARDS_MAX },
         |row| {
             Ok(Waiting {
                 id: row.get("proposal_id")?,

@@ -15,12 +15,18 @@ use super::hub::{Hub, get_selection, set_text, state, who};
 const ROUNDS: usize = 150;
 
 #[test]
-fn a_card_that_waits_while_a_person_is_asked_about_another_file_is_shown_afterwards() {
+fn what_is_proposed_while_a_person_is_asked_about_another_file_is_not_kept_for_that_file() {
     let hub = Hub::new();
     let mut peer = hub.paired(1, "ada");
     peer.open("another file");
-    hub.relay.propose(who("ada"), peer.session, &set_text(&["Sign in"])).unwrap();
+    for relay in [&hub.relay, &hub.beside()] {
+        let refused = relay.propose(who("ada"), peer.session, &set_text(&["Sign in"]));
+        assert_eq!(refused.unwrap_err().code, "session_away");
+    }
     peer.confirm();
+    hub.tick();
+    assert_eq!(peer.find("propose"), None);
+    hub.relay.propose(who("ada"), peer.session, &set_text(&["Sign in"])).unwrap();
     let card = peer.next("propose");
     peer.approve(&card);
     peer.next("execute");

@@ -6,7 +6,7 @@ use svc::app::relay::Who;
 use svc::domain::relay::Decision;
 use svc::relay::frame::DecidedBy;
 
-use super::hub::{Hub, set_text, state, who};
+use super::hub::{Hub, get_selection, set_text, state, who};
 use super::peer::Peer;
 use crate::support::world::open_raw;
 
@@ -34,6 +34,53 @@ fn so_many_cards_wait_and_no_more() {
     }
     assert_eq!(propose(&hub, who("ada"), &peers[2], "17").unwrap_err(), "busy");
     propose(&hub, who("ben"), &ben, "1").unwrap();
+}
+
+#[test]
+fn reads_that_an_allowance_covers_are_no_proposals() {
+    let hub = Hub::new();
+    let mut peer = hub.paired(1, "ada");
+    let session = peer.session;
+    let names: Vec<String> = (1..=20).map(|number| format!("agent {number}")).collect();
+    let read = |client: &str| {
+        let read = hub.relay.propose(Who { client, ..who("ada") }, session, &get_selection());
+        read.map(|_| ()).map_err(|refusal| refusal.code.into_owned())
+    };
+    // One client rests, and one card less waits than may.
+    for number in 0..3 {
+        propose(&hub, who("ada"), &peer, &number.to_string()).unwrap();
+        let card = peer.next("propose");
+        peer.decide(&card, Decision::Denied, DecidedBy::Person).unwrap();
+    }
+    let other = Who { client: "another agent", ..who("ada") };
+    for number in 0..7 {
+        propose(&hub, other, &peer, &number.to_string()).unwrap();
+    }
+    drop(peer.kinds());
+    assert_eq!(read("agent").unwrap_err(), "cooling_off");
+    peer.allow();
+    read("agent").unwrap();
+    for client in &names[1..] {
+        read(client).unwrap();
+    }
+    // None of them counts, neither for a card nor, when the cards are too many, for themselves.
+    propose(&hub, other, &peer, "the eighth").unwrap();
+    assert_eq!(propose(&hub, other, &peer, "one more").unwrap_err(), "busy");
+    // They have a limit of their own, as large as what comes in a second.
+    hub.tick();
+    assert_eq!(read(&names[0]).unwrap_err(), "busy");
+    let decided = peer.next("propose");
+    peer.decide(&decided, Decision::Approved, DecidedBy::Allowance).unwrap();
+    read(&names[0]).unwrap();
+    // A page that comes back gets all of them, and not more at once than may wait for it.
+    peer.connect(&hub.relay).unwrap();
+    let mut cards = Vec::new();
+    for _ in 0..4 {
+        let sent = peer.kinds().into_iter().filter(|kind| kind == "propose").count();
+        cards.push(sent);
+        hub.tick();
+    }
+    assert_eq!(cards, [8, 8, 8, 4]);
 }
 
 #[test]

@@ -17,9 +17,12 @@ impl World {
         let facts = proposal::Facts {
             same_call: None,
             session: Some(self.sessions[s].state),
+            is_moving: false,
+            is_covered: false,
             rests_until: None,
             waiting_of_session: 0,
             waiting_of_subject: 0,
+            covered_of_session: 0,
         };
         if proposal::admit(&facts, self.now) != proposal::Admission::Propose {
             return;
