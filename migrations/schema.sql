@@ -415,6 +415,8 @@ CREATE TABLE relay_proposals (
     expires_at     INTEGER NOT NULL,                   -- until when it can be decided about; microseconds UTC
     created_at     INTEGER NOT NULL,                   -- microseconds UTC
     finished_at    INTEGER,                            -- when its last step ended; microseconds UTC
+    -- The same call twice is one card. It is taken back when the client of its last call has gone.
+    calls INTEGER NOT NULL DEFAULT 1 CHECK (calls >= 0),  -- whose clients have not gone, or may ask for it later
     CHECK (is_waiting = 0 OR finished_at IS NULL)
 ) STRICT;
 -- What retention deletes.

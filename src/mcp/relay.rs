@@ -62,6 +62,13 @@ pub trait Relay: Send + Sync {
     fn cancel(&self, caller: &Caller, invocation: InvocationId)
     -> Result<Invocation, RelayRefusal>;
 
+    /// The client of a call that proposed this has gone: takes the proposal back, as far as it has not begun, unless
+    /// another call stands for it.
+    ///
+    /// # Errors
+    /// Why it was not taken back.
+    fn leave(&self, caller: &Caller, proposal: ProposalId) -> Result<(), RelayRefusal>;
+
     /// Hands a proposal to `waiter` until all its steps have ended, or so long. Returns at once, and holds no thread.
     fn wait(&self, proposal: ProposalId, within: Duration, waiter: Box<dyn Waiter>);
 }
@@ -119,6 +126,10 @@ impl Relay for app::relay::Relay {
         invocation: InvocationId,
     ) -> Result<Invocation, RelayRefusal> {
         self.cancel(who(caller), invocation)
+    }
+
+    fn leave(&self, caller: &Caller, proposal: ProposalId) -> Result<(), RelayRefusal> {
+        self.leave(who(caller), proposal)
     }
 
     fn wait(&self, proposal: ProposalId, within: Duration, waiter: Box<dyn Waiter>) {

@@ -299,6 +299,15 @@ impl Relay {
         self.invocation(who, invocation)
     }
 
+    /// The client of a call has gone: takes its proposal back, as far as it has not begun, unless another call stands for it.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub fn leave(&self, who: Who<'_>, proposal: ProposalId) -> Result<(), RelayRefusal> {
+        self.carry_out(self.store.relay_leave(who.subject, proposal)?);
+        Ok(())
+    }
+
     fn describe(&self, session: &OwnSession) -> DesignSession {
         let file = self.plugin_of(session.id).and_then(|(_, plugin)| plugin.file());
         let (file, page) = file.unzip();

@@ -101,6 +101,26 @@ pub fn admit(facts: &Facts, now: Timestamp) -> Admission {
     Admission::Refuse(refusal)
 }
 
+/// What comes of a call whose client has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Other calls stand for the proposal: it goes on.
+    GoesOn,
+    /// What has not begun is taken back, as if the caller had cancelled it.
+    TakenBack,
+}
+
+/// Decides what comes of a proposal when the client of one of its calls has gone. `others` counts the calls that stand for
+/// it besides: those that wait, and those that were answered before its end, because their clients may ask for it later
+/// (docs/decisions/relay-shared-calls.md).
+#[must_use]
+pub const fn leave(others: u32) -> Left {
+    match others {
+        0 => Left::TakenBack,
+        _ => Left::GoesOn,
+    }
+}
+
 /// Returns until when a client rests after the denials by the person, the oldest first, of at least the last 20
 /// minutes. One that a clock which was ahead has noted counts for nothing.
 #[must_use]

@@ -19,7 +19,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 49] = [
+const STEPS: [(&str, &str); 50] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -69,10 +69,11 @@ const STEPS: [(&str, &str); 49] = [
     step!("47-relay-grants"),
     step!("48-relay-allowances"),
     step!("49-relay-audit-events"),
+    step!("51-relay-calls-and-processes"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 49;
+pub const NEWEST_STEP: i64 = 50;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

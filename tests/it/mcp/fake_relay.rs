@@ -233,6 +233,11 @@ impl Relay for FakeRelay {
         Ok(cancelled)
     }
 
+    fn leave(&self, caller: &Caller, proposal: ProposalId) -> Result<(), RelayRefusal> {
+        let steps = self.steps(caller, proposal)?;
+        self.cancel(caller, steps[0].invocation).map(drop)
+    }
+
     fn wait(&self, _proposal: ProposalId, within: Duration, waiter: Box<dyn Waiter>) {
         self.asked.fetch_add(1, Ordering::Relaxed);
         self.waiting.lock().unwrap().push(Waiting { within, waiter });

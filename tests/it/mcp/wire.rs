@@ -92,7 +92,7 @@ impl EventStream {
     }
 
     /// Returns the next message, past events that have none.
-    pub(super) fn message(&mut self) -> Value {
+    pub(crate) fn message(&mut self) -> Value {
         loop {
             let event = self.next().expect("one more message");
             if !event.is_priming() {

@@ -184,6 +184,13 @@ fn relay_proposal() {
         writeln!(table, "a step is {step}; the next -> {next}").unwrap();
     }
     admissions(&mut table);
+    for others in 0..3 {
+        let left = match proposal::leave(others) {
+            proposal::Left::GoesOn => "goes on",
+            proposal::Left::TakenBack => "taken back",
+        };
+        writeln!(table, "the client of a call goes, {others} other calls stand -> {left}").unwrap();
+    }
     let patterns: [(&str, &[u64]); 8] = [
         ("none", &[]),
         ("two at once", &[0, 0]),

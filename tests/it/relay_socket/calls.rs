@@ -1,6 +1,11 @@
 //! Calls of agents: held for a person, pending, the same again, and reads that a person lets go by.
 
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use svc::demo::plugin::Plugin;
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
 use svc::domain::relay::Decision;
@@ -69,6 +74,47 @@ fn the_same_call_again_is_the_same_card() {
 }
 
 #[test]
+fn a_client_that_goes_takes_back_what_no_other_call_waits_for() {
+    let settings = [("MCP_V2_EXPERIMENTAL", "true"), ("SVC_RELAY_WAIT_SECONDS", "30")];
+    let world = World::local(&settings);
+    let agent = world.agent();
+    let mut page = world.paired(&agent);
+    let open = |text: &str| {
+        let arguments = json!({ "node": Document::TITLE, "text": text });
+        let params = json!({
+            "name": "set_text", "arguments": arguments, "_meta": { "progressToken": "p" }
+        });
+        let mut stream = world.service.open(&world.service.standalone(1, "tools/call", params));
+        // It waits.
+        stream.message();
+        stream
+    };
+    let withdrawn = |page: &mut Plugin| {
+        page.until(Duration::from_secs(4), |_, event| match event {
+            Event::Withdrawn(proposal, _) => Some(*proposal),
+            _ => None,
+        })
+    };
+    let [first, second] = [open("Sign in"), open("Sign in")];
+    let proposal = card(&mut page);
+    drop(first);
+    assert_eq!(withdrawn(&mut page), None, "the second call waits for it");
+    drop(second);
+    assert_eq!(withdrawn(&mut page), Some(proposal), "no call waits for it");
+    // A client of the legacy era that has gone may ask for it later.
+    let mut legacy = TcpStream::connect(world.service.address()).unwrap();
+    let call = agent.ask("set_text", &json!({ "node": Document::TITLE, "text": "Sign on" }));
+    legacy.write_all(&call.to_bytes()).unwrap();
+    let proposal = card(&mut page);
+    drop((legacy, open("Sign on")));
+    assert_eq!(withdrawn(&mut page), None);
+    page.decide(proposal, Decision::Approved);
+    ended(&mut page);
+    settled(&mut page);
+    assert_eq!(title(&page), "Sign on");
+}
+
+#[test]
 fn so_many_proposals_wait_and_no_more() {
     let world = World::local(&[]);
     let agent = world.agent();
@@ -112,7 +158,7 @@ fn a_person_lets_reads_go_by_for_a_while_and_nothing_else() {
     let mut page = world.paired(&agent);
     page.allow(15);
     let listed = crate::daemon::wait_for("the allowance", || {
-        page.pump(std::time::Duration::from_millis(10));
+        page.pump(Duration::from_millis(10));
         let listed = agent.good("list_design_sessions", &json!({}));
         listed["sessions"][0]["allowanceUntil"].is_string().then_some(listed)
     });
@@ -233,7 +279,7 @@ fn what_is_no_call_reaches_no_plugin() {
         assert!(shown.contains(place), "{tool} {place}: {shown}");
     }
     assert_eq!(world.operator().list("invocations"), Vec::<Value>::new());
-    let quiet = page.until(std::time::Duration::from_secs(1), |_, event| match event {
+    let quiet = page.until(Duration::from_secs(1), |_, event| match event {
         Event::Ping(_) | Event::Nothing => None,
         other => Some(other.clone()),
     });
@@ -264,7 +310,7 @@ fn faults_of_era_and_envelope_reach_no_plugin() {
         assert!(is_error, "{ask:?}: {answer:?} {}", answer.text());
     }
     assert_eq!(world.operator().list("invocations"), Vec::<Value>::new());
-    let quiet = page.until(std::time::Duration::from_secs(1), |_, event| match event {
+    let quiet = page.until(Duration::from_secs(1), |_, event| match event {
         Event::Ping(_) | Event::Nothing => None,
         other => Some(other.clone()),
     });

@@ -90,15 +90,11 @@ impl Held {
         }
     }
 
-    /// Takes back what the call has proposed and has not begun.
-    fn take_back(&self) {
-        if matches!(self.about, About::Invocation(_)) {
-            return;
-        }
-        let steps = self.invocations().unwrap_or_default();
-        if let Some(step) = steps.iter().find(|step| !step.has_ended()) {
-            // There is no client any more to tell that it was too late.
-            drop(self.relay.cancel(self.call.caller(), step.invocation));
+    /// Gives up what the call has proposed.
+    fn leave(&self) {
+        if !matches!(self.about, About::Invocation(_)) {
+            // There is no client any more to tell that it cannot be done.
+            drop(self.relay.leave(self.call.caller(), self.proposal));
         }
     }
 }
@@ -118,7 +114,7 @@ impl Waiter for Held {
     fn end(self: Box<Self>, how: Ended) {
         // A service that stops closes streams too, and that is not the client's wish.
         if how != Ended::Stopping && self.call.is_taken_back() {
-            return self.take_back();
+            return self.leave();
         }
         match how {
             // A client of the legacy era: what it has proposed goes on.

@@ -54,6 +54,30 @@ fn insert_step(
     Ok(())
 }
 
+/// Notes that one call more stands for a proposal.
+pub(in crate::store) fn join(tx: &Tx<'_>, proposal: ProposalId) -> Result<(), Error> {
+    tx.execute(
+        "UPDATE relay_proposals SET calls = calls + 1 WHERE proposal_id = :id",
+        params! { ":id": proposal },
+    )?;
+    Ok(())
+}
+
+/// Notes that one call less stands for a subject's proposal. Returns how many are left; `None` if the subject has no
+/// such proposal, or none was left before.
+pub(in crate::store) fn leave(
+    tx: &Tx<'_>,
+    subject: &str,
+    proposal: ProposalId,
+) -> Result<Option<u32>, Error> {
+    tx.query_one(
+        "UPDATE relay_proposals SET calls = calls - 1 \
+         WHERE proposal_id = :id AND subject = :subject AND calls > 0 RETURNING calls",
+        params! { ":id": proposal, ":subject": subject },
+        |row| row.get("calls"),
+    )
+}
+
 /// Notes what the card of a proposal shows; `None` when it is no longer shown.
 pub(in crate::store) fn note_preview(
     tx: &Tx<'_>,

@@ -2,13 +2,14 @@
 
 use crate::domain::id::{GrantId, InvocationId, ProposalId};
 use crate::domain::relay::invocation::{Event, Report};
+use crate::domain::relay::proposal::{self, Left};
 use crate::domain::relay::{CloseCode, DecidedBy, grant};
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::Account;
 use crate::store::rows::relay::invocations::{self, Scene};
 use crate::store::rows::relay::steps::Step;
-use crate::store::rows::relay::{sessions, steps};
+use crate::store::rows::relay::{proposals, sessions, steps};
 use crate::store::sql::{Row, Tx, params};
 use crate::store::types::relay::{Effects, GrantFor, Held, OwnInvocation, Tell};
 
@@ -100,6 +101,24 @@ impl Store {
             let found = steps::find(tx, invocation)?.filter(|step| step.subject == subject);
             let account = Account::of(DecidedBy::Caller);
             found.map(|step| take_back(tx, &step, Event::CallerCancels, account)).transpose()
+        })
+    }
+
+    /// Notes that the client of a subject's call has gone. Takes its proposal back when no other call stands for it;
+    /// otherwise, and if the subject has no such proposal, the effects are none.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was changed.
+    pub fn relay_leave(&self, subject: &str, proposal: ProposalId) -> Result<Effects, Error> {
+        let subject = subject.to_owned();
+        self.write(move |tx| {
+            let others = proposals::leave(tx, &subject, proposal)?;
+            if others.is_none_or(|others| proposal::leave(others) == Left::GoesOn) {
+                return Ok(Effects::default());
+            }
+            let steps = steps::of_proposal(tx, proposal)?;
+            let step = steps.first().ok_or(Error::Row("relay proposal"))?;
+            take_back(tx, step, Event::CallerCancels, Account::of(DecidedBy::Caller))
         })
     }
 

@@ -78,7 +78,9 @@ fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
         (Admission::Propose, _, Some(session)) => {
             insert(tx, proposal, &session).map(|()| Proposed::Made)
         }
-        (Admission::Join(_), Some((same, ..)), _) => Ok(Proposed::Same(same)),
+        (Admission::Join(_), Some((same, ..)), _) => {
+            proposals::join(tx, same).map(|()| Proposed::Same(same))
+        }
         (Admission::Refuse(why), ..) => Ok(Proposed::Refused {
             why,
             waiting: if facts.is_covered {

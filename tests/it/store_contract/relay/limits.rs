@@ -7,7 +7,7 @@ use svc::domain::relay::allowance::Length;
 use svc::domain::relay::proposal::Refusal;
 use svc::domain::relay::session::Event;
 use svc::domain::relay::{DecidedBy, Reason};
-use svc::store::relay::{Effects, NewAllowance, NewProposal, Proposed};
+use svc::store::relay::{Effects, NewAllowance, NewProposal, Proposed, Tell};
 
 use super::super::Open;
 use super::{Room, changed};
@@ -15,6 +15,7 @@ use crate::support::relay::{Plugin, Relay, executed};
 
 pub(super) fn exercise(open: Open) {
     joins_the_same_call(open);
+    takes_back_what_no_call_stands_for(open);
     limits_what_waits(open);
     lets_a_client_rest_that_was_denied_too_often(open);
     says_at_once_that_a_session_is_not_there(open);
@@ -45,6 +46,32 @@ fn joins_the_same_call(open: Open) {
     relay.store.relay_end_session(ann.held.session, "ops").unwrap();
     assert_eq!(relay.state(&ann, steps[0]), "unknown revoked");
     assert_eq!(again(relay).unwrap(), refused(Refusal::NoSuchSession, 0));
+}
+
+fn takes_back_what_no_call_stands_for(open: Open) {
+    let room = Room::new(open);
+    let relay = &room.relay;
+    let other = relay.beside(open, &room.database());
+    let ann = relay.pair(1, "ann", 1);
+    let call = || other.store.relay_propose(relay.proposal(&ann, &[Effect::Write; 2], 1)).unwrap();
+    let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 2], 1);
+    assert_eq!((call(), call()), (Proposed::Same(proposal), Proposed::Same(proposal)));
+    let leave = |subject| relay.store.relay_leave(subject, proposal).unwrap();
+    assert_eq!(leave("bob"), Effects::default(), "another's is unknown");
+    assert_eq!((leave("ann"), leave("ann")), (Effects::default(), Effects::default()));
+    assert_eq!(relay.state(&ann, steps[0]), "proposed");
+    let effects = leave("ann");
+    assert_eq!(changed(&effects).len(), 2);
+    assert!(
+        matches!(super::told(&effects, ann.held)[..], [Tell::Withdraw(it, _)] if it == proposal)
+    );
+    assert_eq!(relay.state(&ann, steps[1]), "cancelled cancelled_by_caller");
+    assert_eq!(leave("ann"), Effects::default(), "again");
+    // What has begun goes on.
+    let (running, _) = relay.run(&ann, Effect::Write, 2);
+    let ran = relay.store.relay_invocation_of("ann", running).unwrap().unwrap();
+    assert_eq!(changed(&relay.store.relay_leave("ann", ran.proposal).unwrap()), []);
+    assert_eq!(relay.state(&ann, running), "running");
 }
 
 fn limits_what_waits(open: Open) {
