@@ -246,10 +246,11 @@ CREATE TABLE relay_allowances (
     page       TEXT NOT NULL,                          -- UUID of the page in which it was given: no other page shows it
     expires_at INTEGER NOT NULL,                       -- microseconds UTC
     signature  BLOB NOT NULL CHECK (length(signature) = 64), -- of the device's key
-    created_at INTEGER NOT NULL                        -- microseconds UTC
+    created_at INTEGER NOT NULL, -- microseconds UTC
+    ended_at INTEGER  -- when it was audited that it has run out; microseconds UTC
 ) STRICT;
--- What a clock that was ahead has given for too long.
-CREATE INDEX relay_allowances_end ON relay_allowances (expires_at);
+-- What has run out, and what a clock that was ahead has given for too long.
+CREATE INDEX relay_allowances_lasting ON relay_allowances (expires_at) WHERE ended_at IS NULL;
 
 -- What was decided about a proposal in the plugin, as the device signed it. There is no second decision.
 CREATE TABLE relay_approvals (
@@ -290,10 +291,17 @@ CREATE TABLE relay_audit_events (
     actor            TEXT,                             -- the configured actor, where an operator did it
     created_at       INTEGER NOT NULL,                 -- microseconds UTC
     prev_hash        BLOB NOT NULL CHECK (length(prev_hash) = 32), -- of the row before; zeros in the first one
-    hash             BLOB NOT NULL CHECK (length(hash) = 32)
+    hash             BLOB NOT NULL CHECK (length(hash) = 32),
+    public_key BLOB CHECK (length(public_key) = 65),  -- of a device that was paired: P-256, uncompressed point
+    pairing_id TEXT,  -- that the person confirmed
+    minutes INTEGER,  -- for which an allowance was given; 0 ended it
+    nonce TEXT CHECK (length(nonce) = 22),  -- of the socket on which the person confirmed, or gave or ended an allowance
+    card_sha256 BLOB CHECK (length(card_sha256) % 32 = 0)  -- arguments_sha256 of every step on the card, in order
 ) STRICT;
 CREATE TRIGGER relay_audit_events_are_not_changed BEFORE UPDATE ON relay_audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
 CREATE TRIGGER relay_audit_events_are_not_deleted BEFORE DELETE ON relay_audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
+-- The key of a device, as it was paired.
+CREATE INDEX relay_audit_events_paired ON relay_audit_events (device_id, seq) WHERE public_key IS NOT NULL;
 
 -- Plugin installations whose key a person has confirmed. A revoked one stays for ever, so that its key is never paired
 -- again.

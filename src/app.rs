@@ -12,6 +12,7 @@ mod lists;
 mod readiness;
 mod receive;
 pub mod relay;
+mod relay_audit;
 mod relay_operators;
 mod request_states;
 mod slo;

@@ -13,7 +13,7 @@ use crate::domain::time::Timestamp;
 
 pub use operators::{
     RelayAuditCheck, RelayAuditEvent, RelayCounts, RelayDevice, RelayInvocation, RelaySession,
-    RelayStatus,
+    RelaySignatureCheck, RelayStatus,
 };
 
 /// An open design file, as the person's own clients see it. Names of file and page are those of the document.

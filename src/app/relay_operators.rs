@@ -3,9 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::api::relay::{
-    RelayAuditCheck, RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession, RelayStatus,
-};
+use crate::api::relay::{RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession, RelayStatus};
 use crate::api::{Row, Wanted};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
@@ -144,20 +142,6 @@ impl App {
         }
         log::info!(event = "operator.relay_invocation_denied", invocation_id:% = invocation; "an operator denied an invocation of the relay");
         Ok(now)
-    }
-
-    /// Computes the chain of the relay's audit log anew.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn verify_relay_audit(&self, _: &Principal) -> Result<RelayAuditCheck, Error> {
-        let verified = self.store.relay_verify_audit()?;
-        Ok(RelayAuditCheck {
-            rows: verified.rows,
-            head: verified.head,
-            intact: verified.broken.is_none(),
-            first_broken: verified.broken,
-        })
     }
 
     /// Tells plugins and waiting callers what has changed. While the relay is off there are none.

@@ -188,7 +188,9 @@ impl Teller<'_> {
         let path = "/api/v1/operator/relay/audit-events/verify";
         let verified = self.stage.operator_get(path)?;
         self.show("operator", &format!("GET {path} -> {verified}"))?;
-        self.expect("whether the log is intact", &json!(true), member(&verified, "intact"))
+        self.expect("whether the log is intact", &json!(true), member(&verified, "intact"))?;
+        let invalid = member(member(&verified, "signatures"), "invalid");
+        self.expect("how many signatures are invalid", &json!(0), invalid)
     }
 
     /// Calls a tool, and shows the call and its answer.

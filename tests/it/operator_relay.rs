@@ -2,12 +2,15 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use svc::domain::id::RelaySessionId;
+use svc::crypto::sha256;
+use svc::domain::digest::Digest;
+use svc::domain::id::{InvocationId, ProposalId, RelaySessionId};
+use svc::domain::relay::Effect;
 use svc::http::message::Surface;
 use svc::runtime::clock::Clock as _;
 
 use crate::support::World;
-use crate::support::relay_rows::{CLIENT, Plugin, SUBJECT, approve, pair, propose};
+use crate::support::relay::{CLIENT, Plugin, Relay, SUBJECT};
 use crate::support::world::{ACTOR, bytes, json as body, outcome};
 
 const BASE: &str = "/api/v1/operator/relay";
@@ -34,8 +37,21 @@ fn ask(world: &World, method: Method, rest: &str) -> (u16, Value) {
     (answer.status.as_u16(), said)
 }
 
-fn plugin(world: &World, number: u32) -> Plugin {
-    pair(&world.store, number, world.clock.now())
+/// Returns a service and what has its plugins; the relay itself is off.
+fn world() -> (World, Relay) {
+    let world = World::new();
+    let relay = Relay::new(&world.store, &world.clock);
+    (world, relay)
+}
+
+fn plugin(relay: &Relay, number: u8) -> Plugin {
+    relay.pair(number, SUBJECT, number)
+}
+
+/// Proposes one step.
+fn propose(relay: &Relay, plugin: &Plugin, call: u8) -> (ProposalId, InvocationId) {
+    let (proposal, steps) = relay.propose(plugin, &[Effect::Write], call);
+    (proposal, steps[0])
 }
 
 fn names(page: &Value, name: &str) -> Vec<String> {
@@ -45,10 +61,9 @@ fn names(page: &Value, name: &str) -> Vec<String> {
 
 #[test]
 fn lists_have_metadata_and_each_item_is_shown_alone() {
-    let world = World::new();
-    let plugin = plugin(&world, 1);
-    let invocation = propose(&world.store, plugin, 1, world.clock.now());
-    approve(&world.store, plugin, 1);
+    let (world, relay) = world();
+    let plugin = plugin(&relay, 1);
+    let (invocation, _) = relay.run(&plugin, Effect::Write, 1);
     for (list, name) in LISTS {
         let page = get(&world, list);
         assert_eq!(page["nextBefore"], Value::Null);
@@ -72,10 +87,10 @@ fn lists_have_metadata_and_each_item_is_shown_alone() {
 
 #[test]
 fn pages_neither_skip_nor_repeat() {
-    let world = World::new();
+    let (world, relay) = world();
     for number in 1..=7 {
-        let plugin = plugin(&world, number);
-        propose(&world.store, plugin, number, world.clock.now());
+        let plugin = plugin(&relay, number);
+        propose(&relay, &plugin, number);
     }
     for (list, name) in LISTS {
         let whole = names(&get(&world, &format!("{list}?limit=100")), name);
@@ -96,8 +111,8 @@ fn pages_neither_skip_nor_repeat() {
 
 #[test]
 fn what_cannot_be_understood_or_is_not_there_is_said_so() {
-    let world = World::new();
-    plugin(&world, 1);
+    let (world, relay) = world();
+    plugin(&relay, 1);
     for (list, _) in LISTS {
         for query in ["limit=0", "limit=101", "before=x", "before=", "limit=1&limit=1", "status=x"]
         {
@@ -153,7 +168,7 @@ fn without_the_token_there_is_one_answer_and_on_the_public_surface_no_route() {
 
 #[test]
 fn the_status_counts_what_is_open_and_says_that_the_relay_is_off() {
-    let world = World::new();
+    let (world, relay) = world();
     let status = || {
         let answer = world.operate(Method::GET, BASE, &[]);
         assert_eq!(answer.status, 200);
@@ -170,11 +185,11 @@ fn the_status_counts_what_is_open_and_says_that_the_relay_is_off() {
         })
     };
     assert_eq!(status(), counts(0, 0, 0));
-    let (first, second) = (plugin(&world, 1), plugin(&world, 2));
-    propose(&world.store, first, 1, world.clock.now());
-    propose(&world.store, first, 2, world.clock.now());
+    let (first, second) = (plugin(&relay, 1), plugin(&relay, 2));
+    let (proposal, _) = propose(&relay, &first, 1);
+    propose(&relay, &first, 2);
     assert_eq!(status(), counts(2, 2, 0));
-    approve(&world.store, first, 1);
+    relay.approve(&first, proposal);
     assert_eq!(status(), counts(2, 1, 1));
     ask(&world, Method::DELETE, &format!("sessions/{}", second.held.session));
     assert_eq!(status(), counts(1, 1, 1));
@@ -182,9 +197,9 @@ fn the_status_counts_what_is_open_and_says_that_the_relay_is_off() {
 
 #[test]
 fn a_session_ends_once_and_what_waited_in_it_is_cancelled() {
-    let world = World::new();
-    let plugin = plugin(&world, 1);
-    let invocation = propose(&world.store, plugin, 1, world.clock.now());
+    let (world, relay) = world();
+    let plugin = plugin(&relay, 1);
+    let (_, invocation) = propose(&relay, &plugin, 1);
     let session: RelaySessionId = plugin.held.session;
     let rest = format!("sessions/{session}");
     for _ in 0..2 {
@@ -209,8 +224,8 @@ fn a_session_ends_once_and_what_waited_in_it_is_cancelled() {
 
 #[test]
 fn a_device_is_revoked_once_with_its_sessions() {
-    let world = World::new();
-    let (mine, other) = (plugin(&world, 1), plugin(&world, 2));
+    let (world, relay) = world();
+    let (mine, other) = (plugin(&relay, 1), plugin(&relay, 2));
     let rest = format!("devices/{}", mine.device);
     for _ in 0..2 {
         assert_eq!(ask(&world, Method::DELETE, &rest), (204, Value::Null));
@@ -225,9 +240,9 @@ fn a_device_is_revoked_once_with_its_sessions() {
 
 #[test]
 fn what_has_not_begun_can_be_denied_and_what_runs_cannot() {
-    let world = World::new();
-    let plugin = plugin(&world, 1);
-    let waiting = propose(&world.store, plugin, 1, world.clock.now());
+    let (world, relay) = world();
+    let plugin = plugin(&relay, 1);
+    let (_, waiting) = propose(&relay, &plugin, 1);
     let deny = |rest: &str| {
         let answer = world.operate(Method::POST, &format!("{BASE}/invocations/{rest}/deny"), &[]);
         (answer.status.as_u16(), body(&answer))
@@ -238,8 +253,7 @@ fn what_has_not_begun_can_be_denied_and_what_runs_cannot() {
         assert_eq!(denied["reason"], "denied_by_operator");
         assert_eq!(denied, get(&world, &format!("invocations/{waiting}")));
     }
-    let running = propose(&world.store, plugin, 2, world.clock.now());
-    approve(&world.store, plugin, 2);
+    let (running, _) = relay.run(&plugin, Effect::Write, 2);
     let (status, refused) = deny(&running.to_string());
     assert_eq!((status, &refused["outcome"]), (409, &json!("too_late")));
     assert_eq!(get(&world, &format!("invocations/{running}"))["state"], "running");
@@ -247,12 +261,14 @@ fn what_has_not_begun_can_be_denied_and_what_runs_cannot() {
 
 #[test]
 fn the_audit_log_is_verified_up_to_the_first_event_that_does_not_hold() {
-    let world = World::new();
-    let empty = json!({"rows": 0, "head": null, "intact": true, "firstBroken": null});
+    let (world, relay) = world();
+    let none = json!({"valid": 0, "invalid": 0, "notCheckable": 0, "firstInvalid": null});
+    let empty = json!(
+        {"rows": 0, "head": null, "intact": true, "firstBroken": null, "signatures": none}
+    );
     assert_eq!(get(&world, "audit-events/verify"), empty);
-    let plugin = plugin(&world, 1);
-    propose(&world.store, plugin, 1, world.clock.now());
-    approve(&world.store, plugin, 1);
+    let plugin = plugin(&relay, 1);
+    relay.run(&plugin, Effect::Write, 1);
     let events = get(&world, "audit-events");
     let newest = &events["items"][0];
     let whole = get(&world, "audit-events/verify");
@@ -265,4 +281,62 @@ fn the_audit_log_is_verified_up_to_the_first_event_that_does_not_hold() {
     let broken = get(&world, "audit-events/verify");
     assert_eq!((&broken["intact"], &broken["firstBroken"]), (&json!(false), &json!(3)));
     assert_eq!(broken["rows"], 2);
+}
+
+/// The hashes are no secret: whoever can write to the file can compute them. The keys of devices are not in it.
+#[test]
+fn in_a_log_that_was_written_anew_the_signatures_tell() {
+    let old = "UPDATE relay_audit_events SET pairing_id = NULL, nonce = NULL, public_key = NULL, \
+        card_sha256 = NULL, signature = CASE event WHEN 'relay.approved' THEN signature END;";
+    let changes = [
+        ("", (3, 0, 0, Value::Null)),
+        ("UPDATE relay_audit_events SET epoch = 2 WHERE seq = 5;", (2, 1, 0, json!(5))),
+        ("UPDATE relay_audit_events SET signature = NULL WHERE seq = 5;", (2, 1, 0, json!(5))),
+        (
+            "UPDATE relay_audit_events SET pairing_id = session_id WHERE seq = 2;",
+            (2, 1, 0, json!(2)),
+        ),
+        (
+            "UPDATE relay_audit_events SET event = 'relay.denied' WHERE seq = 5;",
+            (2, 1, 0, json!(5)),
+        ),
+        (
+            "UPDATE relay_audit_events SET public_key = zeroblob(65) WHERE seq = 1;",
+            (0, 3, 0, json!(1)),
+        ),
+        // The key is that of the event in which the device was paired.
+        ("UPDATE relay_devices SET public_key = zeroblob(65);", (3, 0, 0, Value::Null)),
+        (old, (0, 0, 3, Value::Null)),
+    ];
+    for (change, (valid, invalid, not_checkable, first_invalid)) in changes {
+        let (world, relay) = world();
+        let plugin = plugin(&relay, 1);
+        relay.run(&plugin, Effect::Write, 1);
+        world.tamper(&format!("DROP TRIGGER relay_audit_events_are_not_changed; {change}"));
+        write_hashes_anew(&world);
+        let found = get(&world, "audit-events/verify");
+        assert_eq!((&found["intact"], &found["rows"]), (&json!(true), &json!(6)), "{change}");
+        let expected = json!({
+            "valid": valid, "invalid": invalid, "notCheckable": not_checkable,
+            "firstInvalid": first_invalid,
+        });
+        assert_eq!(found["signatures"], expected, "{change}");
+    }
+}
+
+/// Gives every event of the audit log the hash of what it says now.
+fn write_hashes_anew(world: &World) {
+    let listed = get(world, "audit-events?limit=100")["items"].as_array().unwrap().clone();
+    let mut before = Digest::from([0; 32]);
+    for event in listed.iter().rev() {
+        let mut members = event.as_object().unwrap().clone();
+        members.retain(|name, value| !value.is_null() && name != "hash" && name != "prevHash");
+        let text = serde_json::to_string(&members).unwrap();
+        let hash = sha256::of(&[before.as_bytes().as_slice(), text.as_bytes()].concat());
+        world.tamper(&format!(
+            "UPDATE relay_audit_events SET prev_hash = x'{before}', hash = x'{hash}' WHERE seq = {};",
+            event["seq"]
+        ));
+        before = hash;
+    }
 }

@@ -9,7 +9,6 @@ pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod reconciliation;
 pub(crate) mod relay;
-pub(crate) mod relay_rows;
 pub(crate) mod world;
 
 pub(crate) use backend::NoBackend;

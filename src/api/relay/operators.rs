@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::list::{NoFilter, Row};
 use crate::domain::digest::Digest;
-use crate::domain::id::{DeviceId, InvocationId, ProposalId, RelaySessionId};
+use crate::domain::id::{DeviceId, InvocationId, PairingId, ProposalId, RelaySessionId};
 use crate::domain::time::Timestamp;
 
 /// A session: one device with one open file.
@@ -109,6 +109,8 @@ pub struct RelayAuditEvent {
     pub device: Option<DeviceId>,
     /// UUID.
     pub session: Option<RelaySessionId>,
+    /// UUID; of a pairing that the person confirmed.
+    pub pairing: Option<PairingId>,
     /// UUID.
     pub proposal: Option<ProposalId>,
     /// UUID.
@@ -117,6 +119,8 @@ pub struct RelayAuditEvent {
     pub action: Option<String>,
     /// Of action and arguments: 64 hexadecimal digits.
     pub arguments_sha256: Option<Digest>,
+    /// That of every step on the card that was decided about, in order.
+    pub card_sha256: Option<Vec<Digest>>,
     /// Of what the card showed: 64 hexadecimal digits.
     pub preview_sha256: Option<Digest>,
     /// `person`, `allowance`, `plugin`, `operator` or `caller`.
@@ -125,7 +129,13 @@ pub struct RelayAuditEvent {
     pub reason: Option<String>,
     /// The epoch of the session.
     pub epoch: Option<u32>,
-    /// The device's signature over a decision or an allowance: 128 hexadecimal digits.
+    /// For how many minutes an allowance was given; 0 ended it.
+    pub minutes: Option<u32>,
+    /// The nonce of the socket on which a pairing was confirmed or an allowance given: 22 characters.
+    pub nonce: Option<String>,
+    /// The public key of a device that was paired, an uncompressed point of P-256: 130 hexadecimal digits.
+    pub public_key: Option<String>,
+    /// The device's signature over a confirmation, a decision or an allowance: 128 hexadecimal digits.
     pub signature: Option<String>,
     /// The configured actor, where an operator did it.
     pub actor: Option<String>,
@@ -163,7 +173,7 @@ pub struct RelayStatus {
     pub counts: RelayCounts,
 }
 
-/// What became of computing the chain of the audit log anew.
+/// The result of verifying the audit log: the chain of hashes, and the signatures of devices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RelayAuditCheck {
@@ -171,10 +181,26 @@ pub struct RelayAuditCheck {
     pub rows: u64,
     /// The hash of the last of them: 64 hexadecimal digits; null of an empty log.
     pub head: Option<Digest>,
-    /// All events hold.
+    /// The hashes of all events hold.
     pub intact: bool,
-    /// The number of the first event that does not; null while all do.
+    /// The number of the first event whose hash does not; null while all do.
     pub first_broken: Option<i64>,
+    /// The signatures of the events whose hashes hold.
+    pub signatures: RelaySignatureCheck,
+}
+
+/// How the signatures of the audit log were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelaySignatureCheck {
+    /// Events that the key of their device has signed.
+    pub valid: u64,
+    /// Events whose signature is missing, or is not that of the device's key over what the event says.
+    pub invalid: u64,
+    /// Events of an earlier version, which kept too little to check their signature, or none.
+    pub not_checkable: u64,
+    /// The number of the first invalid one; null while there is none.
+    pub first_invalid: Option<i64>,
 }
 
 /// Declares the lists of rows that are named by an id of theirs.

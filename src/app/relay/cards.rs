@@ -92,10 +92,10 @@ impl Cards {
         at_work.map(|card| card.proposal).collect()
     }
 
-    /// Returns the digests of the arguments that a card was sent with.
-    pub(super) fn digests(&self, proposal: ProposalId) -> Option<Vec<Digest>> {
+    /// Returns the digests of the arguments that a card was sent with; none if it was not sent.
+    pub(super) fn digests(&self, proposal: ProposalId) -> Vec<Digest> {
         let found = self.0.iter().find(|card| card.proposal == proposal);
-        found.map(|card| card.digests.clone())
+        found.map(|card| card.digests.clone()).unwrap_or_default()
     }
 
     /// Forgets a card; returns whether it was sent.

@@ -13,6 +13,7 @@ use crate::relay::conversation::Conversation;
 use crate::relay::digest;
 use crate::relay::frame::{
     Challenge, Close, Fault, FromDaemon, FromPlugin, Hello, Nonce, PluginFrame, Problem, Proof,
+    Signature,
 };
 use crate::relay::proof::{challenge_text, is_signed, proof_text};
 use crate::runtime::mutex::lock;
@@ -196,6 +197,17 @@ pub(super) struct Greeting {
     pub(super) hello: Hello,
     pub(super) digest: Digest,
     pub(super) nonce: Nonce,
+}
+
+/// Returns a signature that was made on the socket of a nonce, as it is kept.
+pub(super) fn signed(nonce: &Nonce, made: &Signature) -> Result<store::relay::Proof, Closing> {
+    Ok(store::relay::Proof { nonce: nonce.as_str().to_owned(), signature: signature(made)? })
+}
+
+/// Returns the bytes of a signature.
+pub(super) fn signature(signature: &Signature) -> Result<[u8; 64], Closing> {
+    let bytes = signature.bytes().and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or_else(|| Closing::of(Close::BadFrame))
 }
 
 impl Relay {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::connection::{Connection, Greeting, Step};
+use super::connection::{Connection, Greeting, Step, signed};
 use super::plugin::{Closing, Plugin};
 use super::{OFFERS_OF_PEER_MAX, Relay, SOCKETS_OF_SUBJECT_MAX};
 use crate::domain::digest::Digest;
@@ -128,6 +128,7 @@ impl Connection {
                 "the answer is not signed by this device",
             ));
         }
+        let proof = signed(&nonce, &confirm.signature)?;
         let held = self.plugin.with(|state| state.held);
         if held.is_none() && confirm.accept && self.plugin.with(|state| state.device.is_none()) {
             self.take_place_of(&subject)?;
@@ -145,6 +146,7 @@ impl Connection {
             session,
             lane,
             page: hello.instance,
+            proof,
         };
         match self.relay.store.relay_answer_pairing(answer)? {
             Paired::Ready(opened) => {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Relay;
-use super::connection::{Connection, Step, not_done};
+use super::connection::{Connection, Step, not_done, signature, signed};
 use super::pairing::account;
 use super::plugin::{Closing, Plugin};
 use super::results::Kept;
+use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, GrantId, InvocationId, ProposalId};
 use crate::domain::relay::allowance::Length;
 use crate::domain::relay::device;
@@ -17,7 +18,7 @@ use crate::domain::relay::{self as rules, CloseCode, Reason, session};
 use crate::relay::action::{Action, ResultFault};
 use crate::relay::frame::{
     ActionResult, Allowance, ByeReason, Close, DecidedBy, Decision, File, FromDaemon, Line,
-    Outcome, Propose, Ready, Shown, Signature, Step as Proposed,
+    Outcome, Propose, Ready, Shown, Step as Proposed,
 };
 use crate::relay::proof::{DecisionText, allowance_text, is_signed};
 use crate::runtime::mutex::lock;
@@ -194,8 +195,9 @@ impl Connection {
 
     pub(super) fn decision(&self, decision: &Decision) -> Step {
         let held = self.held()?;
-        let signed =
-            Signed { by: self.signer(held, decision), session: held.session, epoch: held.epoch };
+        let arguments = self.plugin.with(|state| state.cards.digests(decision.proposal));
+        let by = self.signer(held, decision, &arguments);
+        let signed = Signed { by, session: held.session, epoch: held.epoch };
         let by = match decision.by {
             DecidedBy::Person => rules::DecidedBy::Person,
             DecidedBy::Allowance => rules::DecidedBy::Allowance,
@@ -214,25 +216,28 @@ impl Connection {
         let signature = signature(&decision.signature)?;
         let proposal = decision.proposal;
         let shown = self.plugin.with(|state| state.cards.decided(proposal));
-        let verdict = SignedVerdict { proposal, shown, verdict, preview, signature };
+        let verdict = SignedVerdict { proposal, shown, verdict, arguments, preview, signature };
         let grant = self.relay.settings.grant;
         let effects = self.relay.store.relay_decide(held, verdict, grant)?;
         // One that is not signed, breaks the rules or came late decides nothing.
-        if !effects.changed.is_empty() {
+        if effects.changed.iter().any(|step| step.state != State::Shown) {
             let labels = [("by", decision.by.as_str()), ("decision", decision.decision.as_str())];
             self.relay.metrics.relay_decisions.count(labels);
         }
         self.carry_out(effects)
     }
 
-    /// Returns the device, if its key signed the decision on the steps that its card was sent with.
-    fn signer(&self, held: Held, decision: &Decision) -> Option<DeviceId> {
-        let arguments = self.plugin.with(|state| state.cards.digests(decision.proposal))?;
+    /// Returns the device, if its key signed the decision on the steps that its card was sent with; none where no card
+    /// was.
+    fn signer(&self, held: Held, decision: &Decision, arguments: &[Digest]) -> Option<DeviceId> {
+        if arguments.is_empty() {
+            return None;
+        }
         let text = DecisionText {
             session: held.session,
             epoch: u64::from(held.epoch),
             proposal: decision.proposal,
-            arguments: &arguments,
+            arguments,
             preview: decision.preview_sha256,
             decision: decision.decision,
             by: decision.by,
@@ -252,8 +257,8 @@ impl Connection {
             let message = "the allowance is not signed by this device";
             return Err(self.problem(Close::BadFrame, "bad_proof", message));
         }
-        let signature = signature(&allowance.signature)?;
-        let given = NewAllowance { page: greeting.hello.instance, length, signature };
+        let proof = signed(&greeting.nonce, &allowance.signature)?;
+        let given = NewAllowance { page: greeting.hello.instance, length, proof };
         self.carry_out(self.relay.store.relay_allow(held, given)?)
     }
 
@@ -330,9 +335,4 @@ fn report(action: &str, outcome: Outcome, value: &Value, code: Option<String>) -
             Some(Err(ResultFault::Bad)) | None => Report::Unusable(Reason::BadResult),
         },
     }
-}
-
-fn signature(signature: &Signature) -> Result<[u8; 64], Closing> {
-    let bytes = signature.bytes().and_then(|bytes| bytes.try_into().ok());
-    bytes.ok_or_else(|| Closing::of(Close::BadFrame))
 }

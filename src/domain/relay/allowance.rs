@@ -59,12 +59,17 @@ impl Length {
 
     /// Returns the length of so many minutes; there are only those of 0, 15 and 60.
     #[must_use]
-    pub const fn from_minutes(minutes: u64) -> Option<Self> {
-        match minutes {
-            0 => Some(Self::Ended),
-            15 => Some(Self::Quarter),
-            60 => Some(Self::Hour),
-            _ => None,
+    pub fn from_minutes(minutes: u64) -> Option<Self> {
+        Self::ALL.into_iter().find(|length| u64::from(length.minutes()) == minutes)
+    }
+
+    /// Returns it in minutes.
+    #[must_use]
+    pub const fn minutes(self) -> u32 {
+        match self {
+            Self::Ended => 0,
+            Self::Quarter => 15,
+            Self::Hour => 60,
         }
     }
 }
@@ -92,12 +97,13 @@ impl Outcome {
     }
 }
 
-/// Decides at `now` what a person who asks for that length gets.
+/// Decides at `now` what a person who asks for that length gets; `has_one` says whether there is one that lasts.
 #[must_use]
 pub fn decide(has_one: bool, length: Length, now: Timestamp) -> Outcome {
     match length {
-        Length::Quarter => Outcome::Give(now.plus(Duration::from_mins(15))),
-        Length::Hour => Outcome::Give(now.plus(Duration::from_mins(60))),
+        Length::Quarter | Length::Hour => {
+            Outcome::Give(now.plus(Duration::from_mins(length.minutes().into())))
+        }
         Length::Ended if has_one => Outcome::End,
         Length::Ended => Outcome::Unchanged,
     }

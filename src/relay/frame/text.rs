@@ -88,12 +88,19 @@ impl Nonce {
     pub fn new(bytes: &[u8; NONCE_BYTES]) -> Self {
         Self(jose::encode(bytes))
     }
+
+    /// Reads the text of a nonce; `None` if it is none.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let bytes: [u8; NONCE_BYTES] = jose::decode(text)?.try_into().ok()?;
+        Some(Self::new(&bytes))
+    }
 }
 
 impl Signature {
     /// Returns the text of a signature.
     #[must_use]
-    pub(in crate::relay) fn new(bytes: &[u8]) -> Self {
+    pub fn new(bytes: &[u8]) -> Self {
         Self(jose::encode(bytes))
     }
 

@@ -19,7 +19,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 50] = [
+const STEPS: [(&str, &str); 51] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -69,11 +69,12 @@ const STEPS: [(&str, &str); 50] = [
     step!("47-relay-grants"),
     step!("48-relay-allowances"),
     step!("49-relay-audit-events"),
+    step!("50-relay-audit-signatures"),
     step!("51-relay-calls-and-processes"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 50;
+pub const NEWEST_STEP: i64 = 51;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

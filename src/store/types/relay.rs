@@ -194,6 +194,8 @@ pub struct SignedVerdict {
     pub shown: Option<Digest>,
     /// What was decided.
     pub verdict: Verdict,
+    /// `argumentsSha256` of every step on its card, in order.
+    pub arguments: Vec<Digest>,
     /// Digest of what the card showed.
     pub preview: Digest,
     /// The device's signature: 64 bytes.
@@ -212,12 +214,21 @@ impl SignedVerdict {
 }
 
 /// A person's leave to read, whose signature holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct NewAllowance {
     /// The page in which it was given.
     pub page: PageInstanceId,
     /// For how long.
     pub length: Length,
+    /// That its device gave it.
+    pub proof: Proof,
+}
+
+/// What a device signed on one socket, for the audit log.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The nonce of the socket's `challenge`, as it was sent: 22 characters.
+    pub nonce: String,
     /// The device's signature: 64 bytes.
     pub signature: [u8; 64],
 }

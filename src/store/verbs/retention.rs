@@ -99,7 +99,8 @@ impl Store {
                  WHERE state = 'unused' AND expires_at IS NOT NULL AND expires_at > :horizon",
                 "UPDATE relay_grants SET deadline_at = :now \
                  WHERE state = 'claimed' AND deadline_at > :horizon",
-                "UPDATE relay_allowances SET expires_at = :now WHERE expires_at > :horizon",
+                "UPDATE relay_allowances SET expires_at = :now \
+                 WHERE ended_at IS NULL AND expires_at > :horizon",
             ]
             .into_iter()
             .map(|sql| tx.execute(sql, params! { ":now": tx.now, ":horizon": horizon }))

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use svc::relay::code::Code;
-use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::clock::SystemClock;
 use svc::runtime::random::{Ids, SystemEntropy};
 use svc::store::{Options, Store};
 
 use super::site::Site;
-use crate::support::relay_rows::{id, offer};
+use crate::support::relay::Relay;
 
 #[test]
 fn a_code_is_claimed_once_and_an_unknown_one_is_not_found() {
@@ -26,12 +26,12 @@ fn a_code_is_claimed_once_and_an_unknown_one_is_not_found() {
     })
     .unwrap();
     let code: Code = "7K2M-9QXV".parse().unwrap();
-    offer(&store, 1, code.digest(), clock.now());
+    let pairing = Relay::new(&store, &clock).begin(code.digest());
     let url = format!("unix:{}", site.socket().display());
     let ended = site.svcctl(&url, &["relay", "pair", "7k2m 9qxv"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.contains("penpot") && ended.stderr.contains("confirm in the plugin"));
-    let claimed = store.relay_pairing(id(1, 1)).unwrap().unwrap();
+    let claimed = store.relay_pairing(pairing).unwrap().unwrap();
     assert_eq!((claimed.subject.as_str(), claimed.client.as_str()), ("local", "local"));
     let again = site.svcctl(&url, &["relay", "pair", "7K2M-9QXV"]);
     assert_eq!(again.code, Some(6), "{again:?}");

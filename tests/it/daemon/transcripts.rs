@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use svc::domain::relay::Effect;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::random::{Ids, SystemEntropy};
 use svc::store::{Options, Store};
@@ -20,7 +21,7 @@ use super::process::Daemon;
 use super::site::Site;
 use super::{INSTALLATION, commit, database, letters};
 use crate::support::reconciliation::{self, Item};
-use crate::support::relay_rows::{approve, pair, propose};
+use crate::support::relay::{Relay, SUBJECT};
 
 #[test]
 fn every_page_is_what_is_said() {
@@ -137,15 +138,15 @@ fn relay(site: &Site) -> [(&'static str, String); 4] {
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
     })
     .unwrap();
-    let plugin = pair(&store, 1, clock.now());
-    let running = propose(&store, plugin, 1, clock.now());
-    approve(&store, plugin, 1);
-    let waiting = propose(&store, plugin, 2, clock.now());
+    let relay = Relay::new(&store, &clock);
+    let plugin = relay.pair(1, SUBJECT, 1);
+    let (running, _) = relay.run(&plugin, Effect::Write, 1);
+    let (_, waiting) = relay.propose(&plugin, &[Effect::Write], 2);
     [
         ("$SESSION", plugin.held.session.to_string()),
         ("$DEVICE", plugin.device.to_string()),
         ("$RUNNING", running.to_string()),
-        ("$WAITING", waiting.to_string()),
+        ("$WAITING", waiting[0].to_string()),
     ]
 }
 

@@ -127,9 +127,22 @@ fn on_a_line_of_its_own(sql: &str, column: &Added) -> String {
     let (before, after) = sql
         .split_once(&format!(", {definition}"))
         .unwrap_or_else(|| panic!("{table} has no column {definition}"));
-    let (line, below) = after.split_once('\n').unwrap();
     let space = if beside.is_empty() { "" } else { "  " };
+    let before = with_comma(before);
+    // Nothing follows the last column of a table without constraints of its own.
+    if after.starts_with(')') {
+        return format!("{before}\n{above}    {definition}{space}{beside}\n{after}");
+    }
+    let (line, below) = after.split_once('\n').unwrap();
     format!("{before}{line}\n{above}    {definition},{space}{beside}\n{below}")
+}
+
+/// Ends the line of the column before with the comma that the database put on the next line.
+fn with_comma(before: &str) -> String {
+    let Some(lines) = before.strip_suffix('\n') else { return before.to_owned() };
+    let (above, line) = lines.rsplit_once('\n').unwrap();
+    let (column, comment) = line.find(" --").map_or((line, ""), |place| line.split_at(place));
+    format!("{above}\n{},{comment}", column.trim_end())
 }
 
 /// Checks that the text makes the tables that the steps make.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
+use svc::domain::id::PairingId;
 use svc::http::message::{Response, Surface};
 use svc::relay::code::Code;
 use svc::runtime::clock::Clock as _;
@@ -11,7 +12,7 @@ use svc::runtime::clock::Clock as _;
 use super::attacks::{CHALLENGE, ISSUER};
 use super::{HOST, REMOTE, Site, header};
 use crate::support::World;
-use crate::support::relay_rows::offer;
+use crate::support::relay::Relay;
 use crate::support::world::json;
 
 const PATH: &str = "/relay/v1/pairings/claim";
@@ -19,19 +20,19 @@ const CODE: &str = "7K2M-9QXV";
 const BODY: &str = r#"{"code":"7K2M-9QXV"}"#;
 
 /// Starts one that others reach, whose relay offers one code.
-fn site() -> Site {
+fn site() -> (Site, PairingId) {
     with_code(Site::around(World::with_relay(), REMOTE))
 }
 
-fn with_code(site: Site) -> Site {
+fn with_code(site: Site) -> (Site, PairingId) {
     let code: Code = CODE.parse().unwrap();
-    offer(&site.world.store, 1, code.digest(), site.world.clock.now());
-    site
+    let pairing = Relay::new(&site.world.store, &site.world.clock).begin(code.digest());
+    (site, pairing)
 }
 
 /// The subject and the client who claimed the code; `None` while it is offered.
-fn claimed_by(site: &Site) -> Option<(String, String)> {
-    let claimed = site.world.store.relay_pairing(crate::support::relay_rows::id(1, 1)).unwrap();
+fn claimed_by((site, pairing): (&Site, PairingId)) -> Option<(String, String)> {
+    let claimed = site.world.store.relay_pairing(pairing).unwrap();
     claimed.map(|it| (it.subject, it.client))
 }
 
@@ -48,7 +49,7 @@ fn claim(site: &Site, scopes: &str, body: &str) -> Response {
 
 #[test]
 fn who_has_the_scope_claims_a_pairing_under_their_own_name() {
-    let site = site();
+    let (site, pairing) = site();
     // Blanks and case are the person's.
     let answer = claim(&site, "mcp:read mcp:pair", r#"{"code":" 7k2m 9qxv"}"#);
     assert_eq!(answer.status, 200, "{}", super::text(&answer));
@@ -59,7 +60,7 @@ fn who_has_the_scope_claims_a_pairing_under_their_own_name() {
     let claims = site.keys.claims(site.now());
     let subject = format!("{ISSUER} {}", claims["sub"].as_str().unwrap());
     let client = claims["client_id"].as_str().unwrap().to_owned();
-    assert_eq!(claimed_by(&site), Some((subject, client)));
+    assert_eq!(claimed_by((&site, pairing)), Some((subject, client)));
     // Once.
     let again = claim(&site, "mcp:read mcp:pair", BODY);
     assert_eq!((again.status.as_u16(), &json(&again)["outcome"]), (404, &json!("not_found")));
@@ -67,7 +68,7 @@ fn who_has_the_scope_claims_a_pairing_under_their_own_name() {
 
 #[test]
 fn without_a_token_that_allows_it_no_code_is_looked_at() {
-    let site = site();
+    let (site, pairing) = site();
     let none = site.post(PATH, BODY, &[HOST]);
     assert_eq!(none.status, 401);
     assert_eq!(header(&none, "www-authenticate"), CHALLENGE);
@@ -95,12 +96,12 @@ fn without_a_token_that_allows_it_no_code_is_looked_at() {
         let answer = site.post(PATH, BODY, &headers);
         assert!([403, 421].contains(&answer.status.as_u16()), "{headers:?}");
     }
-    assert_eq!(claimed_by(&site), None);
+    assert_eq!(claimed_by((&site, pairing)), None);
 }
 
 #[test]
 fn a_body_that_has_no_code_is_refused_and_repeated_nowhere() {
-    let site = site();
+    let (site, pairing) = site();
     let long = format!(r#"{{"code":"{}"}}"#, "A".repeat(65));
     for body in [
         "",
@@ -131,12 +132,12 @@ fn a_body_that_has_no_code_is_refused_and_repeated_nowhere() {
     ];
     let plain = site.world.send(Surface::Public, Method::POST, PATH, &headers, BODY.into());
     assert_eq!(plain.status, 415);
-    assert_eq!(claimed_by(&site), None);
+    assert_eq!(claimed_by((&site, pairing)), None);
 }
 
 #[test]
 fn wrong_codes_have_one_answer_and_the_sixth_waits() {
-    let site = site();
+    let (site, pairing) = site();
     let wrong = ["7K2M-9QXW", "0000-0000", "no code", "7K2M-9QXV-7K2M", r"\u0000"];
     let mut bodies = Vec::new();
     for code in wrong {
@@ -151,17 +152,17 @@ fn wrong_codes_have_one_answer_and_the_sixth_waits() {
     assert_eq!(said, (429, &json!("too_many_requests")));
     let wait: u64 = header(&answer, "retry-after").parse().unwrap();
     assert!((1..=601).contains(&wait), "{wait}");
-    assert_eq!(claimed_by(&site), None);
+    assert_eq!(claimed_by((&site, pairing)), None);
 }
 
 #[test]
 fn a_local_one_asks_for_no_token_and_without_the_relay_there_is_no_such_path() {
     let host = ("host", "localhost:7080");
-    let site = with_code(Site::around(World::with_relay(), &[("SVC_MCP", "true")]));
+    let (site, pairing) = with_code(Site::around(World::with_relay(), &[("SVC_MCP", "true")]));
     assert_eq!(site.post(PATH, BODY, &[host, ("x-forwarded-for", "192.0.2.1")]).status, 403);
     let answer = site.post(PATH, BODY, &[host]);
     assert_eq!(answer.status, 200, "{}", super::text(&answer));
-    assert_eq!(claimed_by(&site), Some(("local".to_owned(), "local".to_owned())));
+    assert_eq!(claimed_by((&site, pairing)), Some(("local".to_owned(), "local".to_owned())));
     let off = Site::with(&[("SVC_MCP", "true")]);
     assert_eq!(off.post(PATH, BODY, &[host]).status, 404);
 }

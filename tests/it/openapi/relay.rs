@@ -79,14 +79,19 @@ fn audit_event(full: IsFull) -> relay::RelayAuditEvent {
         client: text("agent"),
         device: full.then(|| ID.parse().unwrap()),
         session: full.then(|| ID.parse().unwrap()),
+        pairing: full.then(|| ID.parse().unwrap()),
         proposal: full.then(|| ID.parse().unwrap()),
         invocation: full.then(|| ID.parse().unwrap()),
         action: text("set_text"),
         arguments_sha256: full.then(|| [1; 32].into()),
+        card_sha256: full.then(|| vec![[1; 32].into()]),
         preview_sha256: full.then(|| [2; 32].into()),
         decided_by: text("person"),
         reason: text("too_late"),
         epoch: full.then_some(1),
+        minutes: full.then_some(15),
+        nonce: text("AAECAwQFBgcICQoLDA0ODw"),
+        public_key: full.then(|| "04".repeat(65)),
         signature: full.then(|| "07".repeat(64)),
         actor: text("ops:oncall"),
         created_at: time(),
@@ -97,7 +102,10 @@ fn audit_event(full: IsFull) -> relay::RelayAuditEvent {
 
 fn audit_check(full: IsFull) -> relay::RelayAuditCheck {
     let (head, first_broken) = (full.then(|| [3; 32].into()), full.then_some(2));
-    relay::RelayAuditCheck { rows: 1, head, intact: !full, first_broken }
+    let first_invalid = full.then_some(2);
+    let signatures =
+        relay::RelaySignatureCheck { valid: 1, invalid: 0, not_checkable: 0, first_invalid };
+    relay::RelayAuditCheck { rows: 1, head, intact: !full, first_broken, signatures }
 }
 
 fn status(enabled: bool) -> relay::RelayStatus {
@@ -133,6 +141,7 @@ pub(super) fn hold(checks: Fields) -> Fields {
         .hold("RelayAuditEventPage", &page_of_events(true), &page_of_events(false))
         .hold("RelayStatus", &status(true), &status(false))
         .hold("RelayAuditCheck", &audit_check(true), &audit_check(false))
+        .hold("RelaySignatureCheck", &audit_check(true).signatures, &audit_check(false).signatures)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Files: one click for a second one, and what happens when another one is opened in the same page.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
@@ -15,6 +15,12 @@ fn asked(page: &mut Plugin) {
         Event::Code(code) => panic!("a code: {code}"),
         _ => None,
     });
+}
+
+/// The events that a person's confirmation led to, which keep its signature.
+fn confirmed(events: &[Value]) -> Vec<&str> {
+    let confirmed = events.iter().filter(|event| event["pairing"].is_string());
+    confirmed.map(|event| event["event"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -44,6 +50,11 @@ fn a_second_file_of_a_known_device_is_one_click_and_no_code() {
     assert_eq!(closed(&mut third).1, Some(4410));
     assert_eq!(world.states(&agent).len(), 2);
     assert_eq!(page.pump(std::time::Duration::from_millis(10)), Event::Nothing);
+    let events = world.operator().audit();
+    assert_eq!(
+        confirmed(&events),
+        ["relay.device_paired", "relay.session_opened", "relay.session_opened"]
+    );
 }
 
 #[test]
@@ -116,4 +127,9 @@ fn another_file_ends_what_was_proposed_and_needs_a_click() {
     let second = agent.propose_title("Sign on");
     approve(&mut page);
     agent.await_state(second, "succeeded");
+    let events = world.operator().audit();
+    assert_eq!(
+        confirmed(&events),
+        ["relay.device_paired", "relay.session_opened", "relay.session_opened"]
+    );
 }

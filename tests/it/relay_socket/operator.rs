@@ -1,6 +1,6 @@
 //! What an operator sees of the relay, and ends.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc::domain::id::InvocationId;
 
 use super::world::World;
@@ -43,7 +43,7 @@ impl Operator {
         self.ask("POST", &format!("invocations/{invocation}/deny")).status
     }
 
-    /// Checks that the audit log holds together, and returns its events, the oldest first.
+    /// Checks the hashes and signatures of the audit log, and returns its events, the oldest first.
     pub(super) fn audit(&self) -> Vec<Value> {
         let verified = self.get("audit-events/verify");
         assert_eq!(verified["intact"], true, "{verified}");
@@ -57,6 +57,10 @@ impl Operator {
         }
         events.reverse();
         assert_eq!(verified["rows"], events.len(), "{verified}");
+        let signed = events.iter().filter(|event| event["signature"].is_string()).count();
+        let signatures =
+            json!({"valid": signed, "invalid": 0, "notCheckable": 0, "firstInvalid": null});
+        assert_eq!(verified["signatures"], signatures);
         events
     }
 }

@@ -1,25 +1,33 @@
-//! People, plugins and callers of the relay at the verbs of a store, without sockets and signatures.
+//! People, plugins and callers of the relay at the verbs of a store, without sockets. What a person confirms and approves
+//! is signed, so that it can be verified in the audit log.
 
 use std::cell::Cell;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use svc::demo::plugin::device::Device;
 use svc::domain::digest::Digest;
-use svc::domain::id::{DeviceId, GrantId, InvocationId, PageInstanceId, ProposalId};
+use svc::domain::id::{DeviceId, GrantId, InvocationId, PageInstanceId, PairingId, ProposalId};
 use svc::domain::relay::invocation::{Approval, Entry, Signed};
-use svc::domain::relay::{DecidedBy, Effect, Reason, Tool};
+use svc::domain::relay::{DecidedBy, Decision, Effect, Reason, Tool};
 use svc::domain::time::Timestamp;
-use svc::runtime::clock::Clock as _;
+use svc::relay::frame::{self, Nonce};
+use svc::relay::proof::{DecisionText, confirm_text};
+use svc::runtime::clock::Clock;
 use svc::store::Store;
 use svc::store::relay::{
     Arrival, Arrived, Begins, Effects, Held, NewInvocation, NewPairing, NewProposal, Opened,
-    Paired, PairingAnswer, Point, Proposed, SignedVerdict, Tell, Verdict,
+    Paired, PairingAnswer, Point, Proof, Proposed, SignedVerdict, Tell, Verdict,
 };
 use uuid::Uuid;
 
 use crate::support::ManualClock;
 
+/// A person, as tokens name them.
+pub(crate) const SUBJECT: &str = "https://issuer.example mallory";
+/// Through which client everything is proposed.
+pub(crate) const CLIENT: &str = "agent";
 /// How long a grant can be claimed.
 pub(crate) const GRANT: Duration = Duration::from_secs(60);
 /// How long a proposal can be decided about.
@@ -30,7 +38,7 @@ pub(crate) const KEPT: Duration = Duration::from_secs(30 * 86_400);
 /// A store, and ids for those who use it.
 pub(crate) struct Relay {
     pub(crate) store: Store,
-    pub(crate) clock: Arc<ManualClock>,
+    clock: Arc<dyn Clock>,
     ids: Cell<u128>,
 }
 
@@ -45,9 +53,25 @@ pub(crate) struct Plugin {
     pub(crate) file: u8,
 }
 
+/// The plugin installation of a number, of which there is one in this process.
+fn device(number: u8) -> &'static Device {
+    static DEVICES: [OnceLock<Device>; 256] = [const { OnceLock::new() }; 256];
+    DEVICES[usize::from(number)].get_or_init(|| Device::new().unwrap())
+}
+
 /// The public key of a number.
 pub(crate) fn key(number: u8) -> Point {
-    [number; 65]
+    device(number).key().point().unwrap()
+}
+
+/// The nonce of every socket.
+fn nonce() -> Nonce {
+    Nonce::new(&[7; 16])
+}
+
+/// Signs a text with the key of a number.
+fn sign(number: u8, text: &str) -> [u8; 64] {
+    device(number).sign(text).unwrap().bytes().unwrap().try_into().unwrap()
 }
 
 /// The lane of a subject and a file.
@@ -64,10 +88,15 @@ pub(crate) fn digest(number: u8) -> Digest {
     [number; 32].into()
 }
 
+/// What a device that signs nothing sends instead of a proof.
+pub(crate) fn proof(byte: u8) -> Proof {
+    Proof { nonce: nonce().as_str().to_owned(), signature: [byte; 64] }
+}
+
 impl Relay {
-    pub(crate) fn new(store: &Store, clock: &Arc<ManualClock>) -> Self {
+    pub(crate) fn new<C: Clock + 'static>(store: &Store, clock: &Arc<C>) -> Self {
         let ids = Cell::new(0x0100_0000);
-        Self { store: store.clone(), clock: Arc::clone(clock), ids }
+        Self { store: store.clone(), clock: Arc::<C>::clone(clock), ids }
     }
 
     /// The same world seen from another process.
@@ -75,9 +104,10 @@ impl Relay {
         &self,
         open: fn(&Path, &Arc<ManualClock>, u64) -> Store,
         at: &Path,
+        clock: &Arc<ManualClock>,
     ) -> Self {
         let ids = Cell::new(self.ids.get() << 32);
-        Self { store: open(at, &self.clock, 99), clock: Arc::clone(&self.clock), ids }
+        Self { store: open(at, clock, 99), clock: Arc::<ManualClock>::clone(clock), ids }
     }
 
     pub(crate) fn id<T: From<Uuid>>(&self) -> T {
@@ -93,10 +123,17 @@ impl Relay {
         NewPairing {
             id: self.id(),
             key: key(number),
-            tool: Tool::Test,
+            tool: Tool::Penpot,
             begins: Begins::Offered(digest(code)),
             expires_at: self.now().plus(Duration::from_secs(300)),
         }
+    }
+
+    /// Begins to offer a code.
+    pub(crate) fn begin(&self, code: Digest) -> PairingId {
+        let offer = NewPairing { begins: Begins::Offered(code), ..self.offer(1, 0) };
+        self.store.relay_begin_pairing(offer.clone()).unwrap().unwrap();
+        offer.id
     }
 
     /// A known device asks whether it may work on another file.
@@ -113,6 +150,7 @@ impl Relay {
             session: self.id(),
             lane,
             page: self.id(),
+            proof: proof(9),
         }
     }
 
@@ -120,9 +158,10 @@ impl Relay {
     pub(crate) fn pair(&self, number: u8, subject: &'static str, file: u8) -> Plugin {
         let offer = self.offer(number, number);
         self.store.relay_begin_pairing(offer.clone()).unwrap().unwrap();
-        let claimed = self.store.relay_claim_pairing(digest(number), subject, "agent").unwrap();
+        let claimed = self.store.relay_claim_pairing(digest(number), subject, CLIENT).unwrap();
         assert_eq!(claimed.unwrap().id, offer.id);
-        let answer = self.answer(&offer, lane(subject, file), true);
+        let mut answer = self.answer(&offer, lane(subject, file), true);
+        answer.proof.signature = sign(number, &confirm_text(&nonce(), offer.id, true));
         let (device, page) = (answer.device, answer.page);
         let opened = ready(self.store.relay_answer_pairing(answer).unwrap());
         let held = Held { session: opened.session, epoch: opened.epoch };
@@ -162,13 +201,13 @@ impl Relay {
             id: self.id(),
             action: "set_text",
             effect: *effect,
-            arguments: format!("{{\"secret\":\"{call}-{place}\"}}"),
+            arguments: format!("{{\"secret\":\"canary-{call}-{place}\"}}"),
             arguments_sha256: digest(place),
         };
         NewProposal {
             id: self.id(),
             subject: plugin.subject.to_owned(),
-            client: "agent".to_owned(),
+            client: CLIENT.to_owned(),
             session: plugin.held.session,
             steps: (0..).zip(effects).map(step).collect(),
             digest: digest(call),
@@ -195,7 +234,14 @@ impl Relay {
     }
 
     pub(crate) fn verdict(proposal: ProposalId, verdict: Verdict) -> SignedVerdict {
-        SignedVerdict { proposal, shown: None, verdict, preview: digest(7), signature: [9; 64] }
+        SignedVerdict {
+            proposal,
+            shown: None,
+            verdict,
+            arguments: vec![digest(0)],
+            preview: digest(7),
+            signature: [9; 64],
+        }
     }
 
     pub(crate) fn approval(plugin: &Plugin, proposal: ProposalId, by: DecidedBy) -> SignedVerdict {
@@ -211,10 +257,25 @@ impl Relay {
         self.store.relay_decide(plugin.held, verdict, GRANT).unwrap()
     }
 
-    /// Shows and approves by the person.
+    /// Shows and approves by the person, who signs what the card says.
     pub(crate) fn approve(&self, plugin: &Plugin, proposal: ProposalId) -> Effects {
         self.show(plugin, proposal);
-        self.decide(plugin, Self::approval(plugin, proposal, DecidedBy::Person))
+        let mut approval = Self::approval(plugin, proposal, DecidedBy::Person);
+        let waiting = self.store.relay_waiting(plugin.held).unwrap();
+        if let Some(card) = waiting.iter().find(|card| card.id == proposal) {
+            approval.arguments = card.steps.iter().map(|step| step.arguments_sha256).collect();
+            let text = DecisionText {
+                session: plugin.held.session,
+                epoch: plugin.held.epoch.into(),
+                proposal,
+                arguments: &approval.arguments,
+                preview: approval.preview,
+                decision: Decision::Approved,
+                by: frame::DecidedBy::Person,
+            };
+            approval.signature = sign(plugin.key, &text.text());
+        }
+        self.decide(plugin, approval)
     }
 
     pub(crate) fn deny(&self, plugin: &Plugin, proposal: ProposalId) -> Effects {

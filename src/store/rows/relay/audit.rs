@@ -5,27 +5,49 @@ use serde_json::Value;
 use crate::api::relay::RelayAuditEvent;
 use crate::crypto::sha256;
 use crate::domain::digest::Digest;
+use crate::domain::id::PairingId;
+use crate::domain::relay::allowance::Length;
 use crate::domain::relay::{AuditEvent, DecidedBy, Reason};
 use crate::json;
 use crate::store::error::Error;
 use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::steps::Step;
 use crate::store::sql::{Db, Row, Tx, params};
-use crate::store::types::relay::Device;
+use crate::store::types::relay::{Device, Point, Proof};
 
 /// What the first event has instead of the hash of an event before it.
 pub(in crate::store) const BEGINNING: [u8; 32] = [0; 32];
 
 /// Columns of an event.
-const COLUMNS: &str = "seq, event, subject, client, device_id, session_id, proposal_id, invocation_id, action, \
-    arguments_sha256, preview_sha256, decided_by, reason, epoch, signature, actor, created_at, prev_hash, hash";
+const COLUMNS: &str = "seq, event, subject, client, device_id, session_id, pairing_id, proposal_id, invocation_id, \
+    action, arguments_sha256, card_sha256, preview_sha256, decided_by, reason, epoch, minutes, nonce, public_key, \
+    signature, actor, created_at, prev_hash, hash";
+
+/// What a device signed, as far as the other members of an event do not say it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) enum Signed<'a> {
+    /// The person's answer to a pairing.
+    Confirm(PairingId, &'a Proof),
+    /// A decision about the card of these steps.
+    Decision(&'a [Digest], [u8; 64]),
+    Allowance(Length, &'a Proof),
+}
+
+impl Signed<'_> {
+    const fn signature(&self) -> [u8; 64] {
+        match self {
+            Self::Decision(_, signature) => *signature,
+            Self::Confirm(_, proof) | Self::Allowance(_, proof) => proof.signature,
+        }
+    }
+}
 
 /// The account that did something, and what proves it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::store) struct Account<'a> {
     pub(in crate::store) by: Option<DecidedBy>,
     pub(in crate::store) preview: Option<Digest>,
-    pub(in crate::store) signature: Option<[u8; 64]>,
+    pub(in crate::store) signed: Option<Signed<'a>>,
     /// The configured actor, where an operator did it.
     pub(in crate::store) actor: Option<&'a str>,
 }
@@ -34,7 +56,7 @@ impl<'a> Account<'a> {
     /// Of an operator.
     pub(in crate::store) const fn operator(actor: &'a str) -> Self {
         let by = Some(DecidedBy::Operator);
-        Self { by, preview: None, signature: None, actor: Some(actor) }
+        Self { by, preview: None, signed: None, actor: Some(actor) }
     }
 
     /// Of the person, the plugin or the caller.
@@ -43,17 +65,21 @@ impl<'a> Account<'a> {
     }
 }
 
-/// Records what happened to a device.
+/// Records what happened to a device; of one that was paired, also its key and through which client.
 pub(in crate::store) fn device(
     tx: &Tx<'_>,
     event: AuditEvent,
     device: &Device,
-    client: Option<&str>,
+    paired: Option<(&Point, Option<&str>)>,
     account: &Account<'_>,
 ) -> Result<(), Error> {
-    let client = client.map(str::to_owned);
-    let blank = blank(tx, event, &device.subject, account)?;
-    add(tx, &RelayAuditEvent { client, device: Some(device.id), ..blank }, account)
+    let event = RelayAuditEvent {
+        client: paired.and_then(|(_, client)| client).map(str::to_owned),
+        device: Some(device.id),
+        public_key: paired.map(|(key, _)| hex(key)),
+        ..blank(tx, event, &device.subject, account)?
+    };
+    add(tx, &event, account, paired.map(|(key, _)| key))
 }
 
 /// Records what happened to a session.
@@ -65,7 +91,8 @@ pub(in crate::store) fn session(
 ) -> Result<(), Error> {
     let blank = blank(tx, event, &session.subject, account)?;
     let (device, epoch) = (Some(session.device), Some(session.epoch));
-    add(tx, &RelayAuditEvent { device, session: Some(session.id), epoch, ..blank }, account)
+    let event = RelayAuditEvent { device, session: Some(session.id), epoch, ..blank };
+    add(tx, &event, account, None)
 }
 
 /// Records what happened to a step of a proposal.
@@ -88,7 +115,7 @@ pub(in crate::store) fn step(
         epoch: Some(session.epoch),
         ..blank(tx, event, &session.subject, account)?
     };
-    add(tx, &event, account)
+    add(tx, &event, account, None)
 }
 
 /// Returns the next event, without what it is about.
@@ -99,6 +126,17 @@ fn blank(
     account: &Account<'_>,
 ) -> Result<RelayAuditEvent, Error> {
     let (last, prev_hash) = head(tx)?;
+    let (mut pairing, mut card_sha256, mut minutes, mut nonce) = (None, None, None, None);
+    match account.signed {
+        None => {}
+        Some(Signed::Confirm(id, proof)) => {
+            (pairing, nonce) = (Some(id), Some(proof.nonce.clone()));
+        }
+        Some(Signed::Decision(card, _)) => card_sha256 = Some(card.to_vec()),
+        Some(Signed::Allowance(length, proof)) => {
+            (minutes, nonce) = (Some(length.minutes()), Some(proof.nonce.clone()));
+        }
+    }
     Ok(RelayAuditEvent {
         seq: last.checked_add(1).ok_or(Error::Row("seq"))?,
         event: event.as_str().to_owned(),
@@ -106,15 +144,20 @@ fn blank(
         client: None,
         device: None,
         session: None,
+        pairing,
         proposal: None,
         invocation: None,
         action: None,
         arguments_sha256: None,
+        card_sha256,
         preview_sha256: account.preview,
         decided_by: account.by.map(|by| by.as_str().to_owned()),
         reason: None,
         epoch: None,
-        signature: account.signature.as_ref().map(hex),
+        minutes,
+        nonce,
+        public_key: None,
+        signature: account.signed.map(|signed| hex(&signed.signature())),
         actor: account.actor.map(str::to_owned),
         created_at: tx.now,
         prev_hash,
@@ -133,14 +176,23 @@ fn head(db: &Db<'_>) -> Result<(i64, Digest), Error> {
     Ok(last.unwrap_or((0, BEGINNING.into())))
 }
 
-fn add(tx: &Tx<'_>, event: &RelayAuditEvent, account: &Account<'_>) -> Result<(), Error> {
+fn add(
+    tx: &Tx<'_>,
+    event: &RelayAuditEvent,
+    account: &Account<'_>,
+    key: Option<&Point>,
+) -> Result<(), Error> {
+    let card = event.card_sha256.as_ref();
+    let card: Option<Vec<u8>> =
+        card.map(|digests| digests.iter().flat_map(|it| *it.as_bytes()).collect());
     tx.execute(
         "INSERT INTO relay_audit_events (seq, event, subject, client, device_id, session_id, \
-            proposal_id, invocation_id, action, arguments_sha256, preview_sha256, decided_by, \
-            reason, epoch, signature, actor, created_at, prev_hash, hash) \
-         VALUES (:seq, :event, :subject, :client, :device, :session, :proposal, :invocation, \
-            :action, :arguments, :preview, :by, :reason, :epoch, :signature, :actor, :now, \
-            :prev_hash, :hash)",
+            pairing_id, proposal_id, invocation_id, action, arguments_sha256, card_sha256, \
+            preview_sha256, decided_by, reason, epoch, minutes, nonce, public_key, signature, \
+            actor, created_at, prev_hash, hash) \
+         VALUES (:seq, :event, :subject, :client, :device, :session, :pairing, :proposal, \
+            :invocation, :action, :arguments, :card, :preview, :by, :reason, :epoch, :minutes, \
+            :nonce, :key, :signature, :actor, :now, :prev_hash, :hash)",
         params! {
             ":seq": event.seq,
             ":event": event.event,
@@ -148,15 +200,20 @@ fn add(tx: &Tx<'_>, event: &RelayAuditEvent, account: &Account<'_>) -> Result<()
             ":client": event.client,
             ":device": event.device,
             ":session": event.session,
+            ":pairing": event.pairing,
             ":proposal": event.proposal,
             ":invocation": event.invocation,
             ":action": event.action,
             ":arguments": event.arguments_sha256,
+            ":card": card,
             ":preview": event.preview_sha256,
             ":by": event.decided_by,
             ":reason": event.reason,
             ":epoch": event.epoch,
-            ":signature": account.signature,
+            ":minutes": event.minutes,
+            ":nonce": event.nonce,
+            ":key": key,
+            ":signature": account.signed.map(|signed| signed.signature()),
             ":actor": event.actor,
             ":now": event.created_at,
             ":prev_hash": event.prev_hash,
@@ -178,18 +235,28 @@ pub(in crate::store) fn hash(event: &RelayAuditEvent) -> Result<Digest, Error> {
     Ok(sha256::of(&hashed))
 }
 
+/// An event, and the key of its device when it happened.
+pub(in crate::store) type Keyed = (RelayAuditEvent, Option<Point>);
+
 /// Returns at most `limit` events after the one of that number, the oldest first; for one that cannot be read, only its
-/// number.
+/// number. The key is that of the event in which the device was paired, which no later change of its row can replace;
+/// events of earlier steps have none, and leave it to the row.
 pub(in crate::store) fn after(
     db: &Db<'_>,
     seq: i64,
     limit: u32,
-) -> Result<Vec<(i64, Option<RelayAuditEvent>)>, Error> {
+) -> Result<Vec<(i64, Option<Keyed>)>, Error> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM relay_audit_events WHERE seq > :seq ORDER BY seq LIMIT +:limit"
+        "SELECT {COLUMNS}, coalesce( \
+            (SELECT p.public_key FROM relay_audit_events p WHERE p.device_id = e.device_id \
+                AND p.public_key IS NOT NULL AND p.seq <= e.seq ORDER BY p.seq LIMIT 1), \
+            (SELECT d.public_key FROM relay_devices d WHERE d.device_id = e.device_id) \
+         ) AS device_key \
+         FROM relay_audit_events e WHERE seq > :seq ORDER BY seq LIMIT +:limit"
     );
     db.query(&sql, params! { ":seq": seq, ":limit": limit }, |row| {
-        Ok((row.get("seq")?, read(row).ok()))
+        let keyed = read(row).and_then(|event| Ok((event, row.get("device_key")?)));
+        Ok((row.get("seq")?, keyed.ok()))
     })
 }
 
@@ -213,6 +280,7 @@ pub(in crate::store) fn find(db: &Db<'_>, seq: i64) -> Result<Option<RelayAuditE
 
 fn read(row: &Row<'_>) -> Result<RelayAuditEvent, Error> {
     let signature: Option<[u8; 64]> = row.get("signature")?;
+    let public_key: Option<Point> = row.get("public_key")?;
     Ok(RelayAuditEvent {
         seq: row.get("seq")?,
         event: row.get("event")?,
@@ -220,15 +288,20 @@ fn read(row: &Row<'_>) -> Result<RelayAuditEvent, Error> {
         client: row.get("client")?,
         device: row.get("device_id")?,
         session: row.get("session_id")?,
+        pairing: row.get("pairing_id")?,
         proposal: row.get("proposal_id")?,
         invocation: row.get("invocation_id")?,
         action: row.get("action")?,
         arguments_sha256: row.get("arguments_sha256")?,
+        card_sha256: card(row)?,
         preview_sha256: row.get("preview_sha256")?,
         decided_by: row.get("decided_by")?,
         reason: row.get("reason")?,
         epoch: row.get("epoch")?,
-        signature: signature.as_ref().map(hex),
+        minutes: row.get("minutes")?,
+        nonce: row.get("nonce")?,
+        public_key: public_key.as_ref().map(|key| hex(key)),
+        signature: signature.as_ref().map(|signature| hex(signature)),
         actor: row.get("actor")?,
         created_at: row.get("created_at")?,
         prev_hash: row.get("prev_hash")?,
@@ -236,6 +309,15 @@ fn read(row: &Row<'_>) -> Result<RelayAuditEvent, Error> {
     })
 }
 
-fn hex(signature: &[u8; 64]) -> String {
-    signature.iter().map(|byte| format!("{byte:02x}")).collect()
+fn card(row: &Row<'_>) -> Result<Option<Vec<Digest>>, Error> {
+    let bytes: Option<Vec<u8>> = row.get("card_sha256")?;
+    let (digests, rest) = bytes.as_deref().map(<[u8]>::as_chunks::<32>).unzip();
+    match rest {
+        Some([_, ..]) => Err(Error::Row("card_sha256")),
+        _ => Ok(digests.map(|digests| digests.iter().map(|it| Digest::from(*it)).collect())),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

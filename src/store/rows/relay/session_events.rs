@@ -38,9 +38,10 @@ pub(in crate::store) fn returns(
     tx: &mut Tx<'_>,
     session: &mut Session,
     returning: Returning<'_>,
+    account: &Account<'_>,
     effects: &mut Effects,
 ) -> Result<Option<CloseCode>, Error> {
-    carry_out(tx, session, Event::Proved, Some(returning), &Account::default(), effects)
+    carry_out(tx, session, Event::Proved, Some(returning), account, effects)
 }
 
 fn carry_out(
@@ -69,9 +70,11 @@ fn carry_out(
     if let Some(event) = change.audit {
         audit::session(tx, event, session, account)?;
     }
-    if change.ends_allowance && sessions::end_allowance(tx, session.id)? {
+    if change.ends_allowance {
         session.allowance = None;
-        audit::session(tx, AuditEvent::AllowanceEnded, session, account)?;
+        if sessions::end_allowance(tx, session.id)? {
+            audit::session(tx, AuditEvent::AllowanceEnded, session, account)?;
+        }
     }
     for toward in change.invocations {
         happens_to_steps(tx, session, *toward, returning, effects)?;

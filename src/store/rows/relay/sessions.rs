@@ -180,21 +180,45 @@ pub(in crate::store) fn give_allowance(
          VALUES (:id, :page, :until, :signature, :now) \
          ON CONFLICT (session_id) DO UPDATE SET page = excluded.page, \
             expires_at = excluded.expires_at, signature = excluded.signature, \
-            created_at = excluded.created_at",
+            created_at = excluded.created_at, ended_at = NULL",
         params! {
             ":id": id,
             ":page": given.page,
             ":until": until,
-            ":signature": given.signature,
+            ":signature": given.proof.signature,
             ":now": tx.now,
         },
     )?;
     Ok(())
 }
 
-/// Ends a session's allowance. Returns whether it had one.
+/// Deletes a session's allowance. Returns whether its end is still to be audited.
 pub(in crate::store) fn end_allowance(tx: &Tx<'_>, id: RelaySessionId) -> Result<bool, Error> {
-    let ended =
-        tx.execute("DELETE FROM relay_allowances WHERE session_id = :id", params! { ":id": id })?;
-    Ok(ended > 0)
+    let is_news = tx.query_one(
+        "DELETE FROM relay_allowances WHERE session_id = :id RETURNING ended_at IS NULL AS is_news",
+        params! { ":id": id },
+        |row| row.get("is_news"),
+    )?;
+    Ok(is_news.unwrap_or(false))
+}
+
+/// Returns up to `limit` sessions whose allowance has run out, which is not audited yet.
+pub(in crate::store) fn with_allowance_over(
+    tx: &Tx<'_>,
+    limit: u32,
+) -> Result<Vec<Session>, Error> {
+    let sql = format!(
+        "SELECT {SESSIONS} WHERE a.ended_at IS NULL AND a.expires_at <= :now \
+         ORDER BY a.expires_at LIMIT +:limit"
+    );
+    tx.query(&sql, params! { ":now": tx.now, ":limit": limit }, read)
+}
+
+/// Notes that it was audited that a session's allowance has run out.
+pub(in crate::store) fn note_allowance_over(tx: &Tx<'_>, id: RelaySessionId) -> Result<(), Error> {
+    tx.execute(
+        "UPDATE relay_allowances SET ended_at = :now WHERE session_id = :id",
+        params! { ":id": id, ":now": tx.now },
+    )?;
+    Ok(())
 }

@@ -4,7 +4,7 @@ use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, PageInstanceId, PairingId, RelaySessionId};
 use crate::domain::relay::{CloseCode, Tool};
 use crate::domain::time::Timestamp;
-use crate::store::types::relay::{Held, Opened, Point};
+use crate::store::types::relay::{Held, Opened, Point, Proof};
 
 /// A pairing that begins.
 #[derive(Clone, Debug)]
@@ -65,6 +65,8 @@ pub struct PairingAnswer {
     pub lane: Digest,
     /// The page.
     pub page: PageInstanceId,
+    /// That the device with the key gave this answer.
+    pub proof: Proof,
 }
 
 /// What comes of a person's answer.

@@ -4,18 +4,22 @@ use crate::api::relay::RelayAuditEvent;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, BEGINNING};
-use crate::store::types::relay::Verified;
+use crate::store::types::relay::{Point, Verified};
 
 /// Most events read at once, so that no snapshot of the file is held for long.
 const PAGE: u32 = 500;
 
 impl Store {
     /// Recomputes the hash of every event of the audit log, the oldest first, up to the first that is broken: its hash
-    /// differs, it does not continue the event before it, its number leaves a gap, or it cannot be read.
+    /// differs, it does not continue the event before it, its number leaves a gap, or it cannot be read. `each` is called
+    /// with the events that hold, and the key of the device that each is about.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn relay_verify_audit(&self) -> Result<Verified, Error> {
+    pub fn relay_verify_audit(
+        &self,
+        mut each: impl FnMut(&RelayAuditEvent, Option<&Point>),
+    ) -> Result<Verified, Error> {
         let mut verified = Verified { rows: 0, head: None, broken: None };
         let mut seq = 0;
         loop {
@@ -23,10 +27,13 @@ impl Store {
             let is_last = u32::try_from(page.len()).is_ok_and(|count| count < PAGE);
             for (number, event) in page {
                 seq += 1;
-                let event = event.filter(|event| event.seq == seq);
-                if !continues(&mut verified, event.as_ref())? {
+                let holds = |event: &RelayAuditEvent| event.seq == seq && is_next(&verified, event);
+                let Some((event, key)) = event.filter(|(event, _)| holds(event)) else {
                     return Ok(Verified { broken: Some(number), ..verified });
-                }
+                };
+                verified.rows += 1;
+                verified.head = Some(event.hash);
+                each(&event, key.as_ref());
             }
             if is_last {
                 return Ok(verified);
@@ -35,14 +42,8 @@ impl Store {
     }
 }
 
-/// Adds the next event, if it continues those before it.
-fn continues(verified: &mut Verified, event: Option<&RelayAuditEvent>) -> Result<bool, Error> {
+/// Says whether an event continues those before it, and its hash is that of what it says.
+fn is_next(verified: &Verified, event: &RelayAuditEvent) -> bool {
     let before = verified.head.unwrap_or_else(|| BEGINNING.into());
-    let Some(event) = event.filter(|event| event.prev_hash == before) else { return Ok(false) };
-    if audit::hash(event)? != event.hash {
-        return Ok(false);
-    }
-    verified.rows += 1;
-    verified.head = Some(event.hash);
-    Ok(true)
+    event.prev_hash == before && audit::hash(event).is_ok_and(|hash| hash == event.hash)
 }

@@ -8,7 +8,7 @@ use crate::domain::relay::invocation::{Event, State};
 use crate::domain::relay::{CloseCode, DecidedBy};
 use crate::store::Store;
 use crate::store::error::Error;
-use crate::store::rows::relay::audit::Account;
+use crate::store::rows::relay::audit::{Account, Signed};
 use crate::store::rows::relay::invocations::{self, Decided, Scene};
 use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::{sessions, steps};
@@ -126,8 +126,11 @@ fn take_in(
         keep(tx, session, (&step.subject, &step.client), signed, by)?;
         sessions::note_used(tx, session.id)?;
     }
-    let (preview, signature) = (Some(signed.preview), Some(signed.signature));
-    let account = Account { preview, signature, ..Account::of(by) };
+    let account = Account {
+        preview: Some(signed.preview),
+        signed: Some(Signed::Decision(&signed.arguments, signed.signature)),
+        ..Account::of(by)
+    };
     let scene = Scene { session, account, grant_time };
     invocations::carry_out(tx, &scene, decided, effects)
 }

@@ -1,15 +1,16 @@
-//! Everything that expires: pairings, proposals, grants, running steps, and unused sessions.
+//! Everything that expires: pairings, proposals, grants, running steps, allowances, and unused sessions.
 
 use std::time::Duration;
 
 use crate::domain::id::InvocationId;
+use crate::domain::relay::AuditEvent;
 use crate::domain::relay::invocation::Event;
 use crate::domain::relay::pairing::{self, Outcome};
 use crate::domain::relay::session;
 use crate::domain::time::Timestamp;
 use crate::store::Store;
 use crate::store::error::Error;
-use crate::store::rows::relay::audit::Account;
+use crate::store::rows::relay::audit::{self, Account};
 use crate::store::rows::relay::invocations::{self, Scene};
 use crate::store::rows::relay::steps::{self, Step};
 use crate::store::rows::relay::{grants, pairings, proposals, session_events, sessions};
@@ -33,6 +34,7 @@ impl Store {
                 end_proposals(tx, &mut effects)?,
                 end_grants(tx, &mut effects)?,
                 end_running(tx, &mut effects)?,
+                end_allowances(tx)?,
                 end_sessions(tx, tx.now.minus(session_kept), &mut effects)?,
             ];
             let full = usize::try_from(BATCH).unwrap_or(usize::MAX);
@@ -74,6 +76,16 @@ fn end_running(tx: &mut Tx<'_>, effects: &mut Effects) -> Result<usize, Error> {
     let overdue = grants::overdue(tx, BATCH)?;
     each(tx, &overdue, Event::DeadlinePasses, effects)?;
     Ok(overdue.len())
+}
+
+/// Audits the end of allowances that have run out. It changes no right: a read is compared with the end itself.
+fn end_allowances(tx: &Tx<'_>) -> Result<usize, Error> {
+    let over = sessions::with_allowance_over(tx, BATCH)?;
+    for session in &over {
+        sessions::note_allowance_over(tx, session.id)?;
+        audit::session(tx, AuditEvent::AllowanceEnded, session, &Account::default())?;
+    }
+    Ok(over.len())
 }
 
 fn end_sessions(tx: &mut Tx<'_>, before: Timestamp, effects: &mut Effects) -> Result<usize, Error> {

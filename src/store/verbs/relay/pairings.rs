@@ -6,7 +6,7 @@ use crate::domain::relay::pairing::{self, CLAIMED, Event, Outcome, State};
 use crate::domain::relay::{AuditEvent, CloseCode, DecidedBy, device, session};
 use crate::store::Store;
 use crate::store::error::Error;
-use crate::store::rows::relay::audit::{self, Account};
+use crate::store::rows::relay::audit::{self, Account, Signed};
 use crate::store::rows::relay::pairings::{Beginning, Pairing};
 use crate::store::rows::relay::session_events::{self, Returning};
 use crate::store::rows::relay::sessions::Session;
@@ -158,9 +158,8 @@ fn bind(
         None => {
             let device = Device { id: answer.device, subject, state: device::State::Active };
             devices::insert(tx, &device, &pairing.key, pairing.tool)?;
-            let account = Account::of(DecidedBy::Person);
-            let client = pairing.client.as_deref();
-            audit::device(tx, AuditEvent::DevicePaired, &device, client, &account)?;
+            let paired = (&pairing.key, pairing.client.as_deref());
+            audit::device(tx, AuditEvent::DevicePaired, &device, Some(paired), &account(answer))?;
             Ok(device)
         }
     })
@@ -179,7 +178,8 @@ fn open_session(
         let mut effects = Effects::default();
         // The journal of this page came with its proof and is not here; its silence proves nothing.
         let returning = Returning { page: answer.page, journal: None };
-        let close = session_events::returns(tx, &mut session, returning, &mut effects)?;
+        let close =
+            session_events::returns(tx, &mut session, returning, &account(answer), &mut effects)?;
         return Ok(close.map_or_else(|| Paired::Ready(opened(session, effects)), Paired::Close));
     }
     let session = Session {
@@ -194,8 +194,7 @@ fn open_session(
         allowance: None,
     };
     sessions::insert(tx, &session)?;
-    let account = Account::of(DecidedBy::Person);
-    audit::session(tx, AuditEvent::SessionOpened, &session, &account)?;
+    audit::session(tx, AuditEvent::SessionOpened, &session, &account(answer))?;
     Ok(Paired::Ready(opened(session, Effects::default())))
 }
 
@@ -217,9 +216,14 @@ fn change_file(
     }
     session.lane = answer.lane;
     sessions::update(tx, &session, session.held())?;
-    let account = Account::of(DecidedBy::Person);
-    audit::session(tx, AuditEvent::SessionOpened, &session, &account)?;
+    audit::session(tx, AuditEvent::SessionOpened, &session, &account(answer))?;
     Ok(Paired::Ready(opened(session, Effects::default())))
+}
+
+/// Returns the person who confirmed, with the device's signature.
+fn account(answer: &PairingAnswer) -> Account<'_> {
+    let signed = Some(Signed::Confirm(answer.id, &answer.proof));
+    Account { signed, ..Account::of(DecidedBy::Person) }
 }
 
 fn opened(session: Session, effects: Effects) -> Opened {

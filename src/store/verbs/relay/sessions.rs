@@ -152,7 +152,9 @@ fn arrive(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Arrived, Error> {
     };
     let mut effects = Effects::default();
     let returning = Returning { page: arrival.page, journal: Some(&arrival.journal) };
-    if let Some(code) = session_events::returns(tx, &mut session, returning, &mut effects)? {
+    if let Some(code) =
+        session_events::returns(tx, &mut session, returning, &Account::default(), &mut effects)?
+    {
         return Ok(Arrived::Close(code));
     }
     let Session { id: session, device, epoch, subject, .. } = session;

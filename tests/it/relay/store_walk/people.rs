@@ -10,7 +10,7 @@ use svc::store::relay::{
 
 use super::page::{Acting, Page};
 use super::world::{Site, World};
-use crate::support::relay::{GRANT, Plugin, Relay, digest, lane};
+use crate::support::relay::{GRANT, Plugin, Relay, digest, lane, proof};
 
 impl World {
     /// A new plugin of a person, paired with a code.
@@ -296,7 +296,7 @@ impl World {
         let length = Length::ALL[self.below(3)];
         let Some((process, held)) = self.heard(s, p) else { return };
         let page = self.sites[s].pages[p].instance;
-        let allowance = NewAllowance { page, length, signature: [1; 64] };
+        let allowance = NewAllowance { page, length, proof: proof(1) };
         let effects = self.processes[process].store.relay_allow(held, allowance).unwrap();
         self.carry_out(process, effects);
     }

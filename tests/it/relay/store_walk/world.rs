@@ -57,7 +57,7 @@ impl World {
         let folder = tempfile::tempdir_in(memory()).unwrap();
         let (clock, path) = (Arc::new(ManualClock::new()), folder.path().join("svc.db"));
         let first = Relay::new(&open_store(&path, &clock, seed), &clock);
-        let second = first.beside(open_store, &path);
+        let second = first.beside(open_store, &path, &clock);
         let mut world = Self {
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1),
             defect,
@@ -162,7 +162,7 @@ impl World {
             self.sweep(0);
             self.look();
         }
-        let verified = self.processes[1].store.relay_verify_audit().unwrap();
+        let verified = self.processes[1].store.relay_verify_audit(|_, _| ()).unwrap();
         if verified.broken.is_some() || verified.rows != self.seen.rows() {
             self.wrong(format!("the audit log: {verified:?}"));
         }

@@ -35,7 +35,7 @@ fn carries_out_what_was_approved(open: Open) {
     assert_eq!((card.id, card.client.as_str()), (proposal, "agent"));
     let [step] = card.steps.as_slice() else { panic!("{card:?}") };
     assert_eq!((step.id, step.action.as_str(), step.effect), (steps[0], "set_text", Effect::Write));
-    assert_eq!(step.arguments, "{\"secret\":\"1-0\"}");
+    assert_eq!(step.arguments, "{\"secret\":\"canary-1-0\"}");
     assert_eq!(changed(&relay.show(&ann, proposal)), [(steps[0], State::Shown)]);
     assert_eq!(relay.show(&ann, proposal), Effects::default(), "told again");
     let effects = relay.decide(&ann, Relay::approval(&ann, proposal, DecidedBy::Person));
@@ -226,7 +226,7 @@ fn lets_one_of_two_processes_claim(open: Open) {
     for _ in 0..8 {
         let room = Room::new(open);
         let relay = &room.relay;
-        let other = relay.beside(open, &room.database());
+        let other = relay.beside(open, &room.database(), &room.bench.clock);
         let plugins = [relay.pair(1, "ann", 1), relay.pair(2, "ann", 1)];
         let proposals = plugins.map(|plugin| {
             let (proposal, _) = relay.propose(&plugin, &[Effect::Write], 1);

@@ -11,7 +11,7 @@ use svc::store::relay::{Effects, NewAllowance, NewProposal, Proposed, Tell};
 
 use super::super::Open;
 use super::{Room, changed};
-use crate::support::relay::{Plugin, Relay, executed};
+use crate::support::relay::{Plugin, Relay, executed, proof};
 
 pub(super) fn exercise(open: Open) {
     joins_the_same_call(open);
@@ -29,7 +29,7 @@ fn refused(why: Refusal, waiting: u32) -> Proposed {
 fn joins_the_same_call(open: Open) {
     let room = Room::new(open);
     let relay = &room.relay;
-    let other = relay.beside(open, &room.database());
+    let other = relay.beside(open, &room.database(), &room.bench.clock);
     let ann = relay.pair(1, "ann", 1);
     let (first, steps) = relay.propose(&ann, &[Effect::Write], 1);
     let again =
@@ -51,7 +51,7 @@ fn joins_the_same_call(open: Open) {
 fn takes_back_what_no_call_stands_for(open: Open) {
     let room = Room::new(open);
     let relay = &room.relay;
-    let other = relay.beside(open, &room.database());
+    let other = relay.beside(open, &room.database(), &room.bench.clock);
     let ann = relay.pair(1, "ann", 1);
     let call = || other.store.relay_propose(relay.proposal(&ann, &[Effect::Write; 2], 1)).unwrap();
     let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 2], 1);
@@ -158,7 +158,7 @@ fn reads_by_leave(open: Open) {
     let store = &relay.store;
     let ann = relay.pair(1, "ann", 1);
     let allow = |length| {
-        let allowance = NewAllowance { page: ann.page, length, signature: [1; 64] };
+        let allowance = NewAllowance { page: ann.page, length, proof: proof(1) };
         assert_eq!(store.relay_allow(ann.held, allowance).unwrap(), Effects::default());
         store.relay_sessions_of("ann").unwrap()[0].allowance_until
     };

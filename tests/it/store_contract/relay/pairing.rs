@@ -45,7 +45,7 @@ fn pairs_a_plugin_by_its_code(open: Open) {
     assert_eq!(store.relay_claim_pairing(digest(2), "ann", "agent").unwrap(), None);
     let claimed = store.relay_claim_pairing(digest(1), "ann", "agent").unwrap().unwrap();
     assert_eq!((claimed.subject.as_str(), claimed.client.as_str()), ("ann", "agent"));
-    assert_eq!((claimed.tool, claimed.expires_at), (Tool::Test, relay.now().plus(MINUTE)));
+    assert_eq!((claimed.tool, claimed.expires_at), (Tool::Penpot, relay.now().plus(MINUTE)));
     assert_eq!(store.relay_pairing(offer.id).unwrap(), Some(claimed));
     assert_eq!(store.relay_claim_pairing(digest(1), "bob", "agent").unwrap(), None, "used");
     let answer = relay.answer(&offer, lane("ann", 1), true);

@@ -8,7 +8,7 @@ use svc::store::relay::{Arrival, Arrived, Effects, Held, NewAllowance, Tell};
 
 use super::super::Open;
 use super::{Room, changed, told};
-use crate::support::relay::{Plugin, Relay, digest, executed, lane};
+use crate::support::relay::{Plugin, Relay, digest, executed, lane, proof};
 
 pub(super) fn exercise(open: Open) {
     finds_the_session_of_a_page(open);
@@ -72,7 +72,7 @@ fn lets_a_stale_holder_change_nothing(open: Open) {
     for event in [Event::SocketClosed, Event::PongsMissed, Event::FileChanged, Event::Bye] {
         assert_eq!(store.relay_session_event(stale.held, event).unwrap(), Effects::default());
     }
-    let allowance = NewAllowance { page: stale.page, length: Length::Hour, signature: [1; 64] };
+    let allowance = NewAllowance { page: stale.page, length: Length::Hour, proof: proof(1) };
     store.relay_allow(stale.held, allowance).unwrap();
     assert_eq!(store.relay_sessions_of("ann").unwrap()[0].allowance_until, None);
     assert_eq!(relay.state(&ann, steps[0]), "running");
@@ -167,7 +167,7 @@ fn ends_what_was_proposed_in_another_file(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let store = &relay.store;
     let ann = relay.pair(1, "ann", 1);
-    let allowance = NewAllowance { page: ann.page, length: Length::Hour, signature: [1; 64] };
+    let allowance = NewAllowance { page: ann.page, length: Length::Hour, proof: proof(1) };
     store.relay_allow(ann.held, allowance).unwrap();
     let (running, grant) = relay.run(&ann, Effect::Write, 1);
     let (proposal, waits) = relay.propose(&ann, &[Effect::Write], 2);

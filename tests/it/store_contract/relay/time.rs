@@ -9,7 +9,7 @@ use svc::store::relay::{Effects, NewAllowance, Tell};
 
 use super::super::Open;
 use super::{Room, changed, succeed};
-use crate::support::relay::{APPROVAL, GRANT, KEPT, Plugin, executed};
+use crate::support::relay::{APPROVAL, GRANT, KEPT, Plugin, executed, proof};
 use crate::support::world::open_raw;
 
 const TICK: Duration = Duration::from_micros(1);
@@ -147,7 +147,7 @@ fn sweeps_what_is_finished_and_old(open: Open) {
     assert_eq!(count("SELECT count(*) FROM relay_invocations"), 1);
     assert!(store.relay_device(&crate::support::relay::key(1)).unwrap().is_some());
     assert_eq!(store.relay_steps_of("bob", waits).unwrap().len(), 1);
-    assert_eq!(store.relay_verify_audit().unwrap().broken, None);
+    assert_eq!(store.relay_verify_audit(|_, _| ()).unwrap().broken, None);
 }
 
 fn makes_due_what_a_clock_that_was_ahead_has_put_out_of_reach(open: Open) {
@@ -156,8 +156,7 @@ fn makes_due_what_a_clock_that_was_ahead_has_put_out_of_reach(open: Open) {
     let years = Duration::from_secs(4 * 365 * 86_400);
     room.bench.clock.advance(years);
     let plugins: Vec<Plugin> = (1..=2).map(|number| relay.pair(number, "ann", 1)).collect();
-    let allowance =
-        NewAllowance { page: plugins[0].page, length: Length::Hour, signature: [1; 64] };
+    let allowance = NewAllowance { page: plugins[0].page, length: Length::Hour, proof: proof(1) };
     store.relay_allow(plugins[0].held, allowance).unwrap();
     let (running, _) = relay.run(&plugins[0], Effect::Write, 1);
     let (second, approved) = relay.propose(&plugins[1], &[Effect::Write], 1);
