@@ -121,11 +121,11 @@ impl App {
     }
 
     /// Denies an invocation, with all steps of its proposal that have not begun, and returns it. One that ended without
-    /// having been begun stays as it is.
+    /// an effect stays as it is.
     ///
     /// # Errors
-    /// [`Error::NoSuchItem`]; [`Error::TooLate`] when it was begun: then only steps behind it were taken back;
-    /// [`Error::Unavailable`] when nothing was changed.
+    /// [`Error::NoSuchItem`]; [`Error::TooLate`] when it was carried out, or may have been: then only steps behind it were
+    /// taken back; [`Error::Unavailable`] when nothing was changed.
     pub fn deny_relay_invocation(
         &self,
         principal: &Principal,
@@ -134,10 +134,10 @@ impl App {
         let denied = self.store.relay_deny(invocation, principal.actor())?;
         self.carry_out(denied.ok_or(Error::NoSuchItem)?);
         let now = self.store.relay_show_invocation(invocation)?.ok_or(Error::NoSuchItem)?;
-        let is_over = [State::Cancelled, State::Denied, State::Expired]
+        let may_have_happened = [State::Running, State::Succeeded, State::Unknown]
             .iter()
             .any(|state| state.as_str() == now.state);
-        if !is_over {
+        if may_have_happened {
             return Err(Error::TooLate);
         }
         log::info!(event = "operator.relay_invocation_denied", invocation_id:% = invocation; "an operator denied an invocation of the relay");

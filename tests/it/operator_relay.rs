@@ -1,16 +1,21 @@
 //! What operators see of the relay, and what they can end. Metadata alone; and there is no way to approve.
 
+use std::time::Duration;
+
 use http::Method;
 use serde_json::{Value, json};
 use svc::crypto::sha256;
 use svc::domain::digest::Digest;
 use svc::domain::id::{InvocationId, ProposalId, RelaySessionId};
-use svc::domain::relay::Effect;
+use svc::domain::relay::allowance::Length;
+use svc::domain::relay::invocation::Report;
+use svc::domain::relay::{Effect, Reason};
 use svc::http::message::Surface;
 use svc::runtime::clock::Clock as _;
+use svc::store::relay::{Effects, NewAllowance};
 
 use crate::support::World;
-use crate::support::relay::{CLIENT, Plugin, Relay, SUBJECT};
+use crate::support::relay::{APPROVAL, CLIENT, KEPT, Plugin, Relay, SUBJECT, proof};
 use crate::support::world::{ACTOR, bytes, json as body, outcome};
 
 const BASE: &str = "/api/v1/operator/relay";
@@ -257,6 +262,64 @@ fn what_has_not_begun_can_be_denied_and_what_runs_cannot() {
     let (status, refused) = deny(&running.to_string());
     assert_eq!((status, &refused["outcome"]), (409, &json!("too_late")));
     assert_eq!(get(&world, &format!("invocations/{running}"))["state"], "running");
+}
+
+/// `too_late` says that it was, or may have been, carried out.
+#[test]
+fn a_denial_is_too_late_only_for_what_may_have_happened() {
+    let (world, relay) = world();
+    let plugin = plugin(&relay, 1);
+    let deny = |invocation: InvocationId| {
+        ask(&world, Method::POST, &format!("invocations/{invocation}/deny"))
+    };
+    let reports = [
+        (Report::Succeeded, 409),
+        (Report::Failed(Reason::PluginFailed), 200),
+        (Report::Stale, 200),
+        (Report::Unusable(Reason::BadResult), 409),
+    ];
+    for (number, (report, status)) in (1..).zip(reports) {
+        let (invocation, grant) = relay.run(&plugin, Effect::Write, number);
+        assert_eq!(deny(invocation).0, 409, "it runs: {report:?}");
+        world.store.relay_report(plugin.held, grant, report).unwrap();
+        assert_eq!(deny(invocation).0, status, "{report:?}");
+    }
+    let refusals: [fn(&Relay, &Plugin, ProposalId) -> Effects; 2] =
+        [Relay::deny, Relay::cannot_show];
+    for (number, refuse) in (10..).zip(refusals) {
+        let (proposal, invocation) = propose(&relay, &plugin, number);
+        refuse(&relay, &plugin, proposal);
+        assert_eq!(deny(invocation).0, 200);
+    }
+    let (_, expired) = propose(&relay, &plugin, 20);
+    world.clock.advance(APPROVAL);
+    world.store.relay_expire(KEPT).unwrap();
+    assert_eq!(deny(expired).0, 200);
+}
+
+/// An allowance is that of the page in which it was given, until its end.
+#[test]
+fn the_list_of_sessions_shows_only_an_allowance_that_can_be_used() {
+    let (world, relay) = world();
+    let plugin = plugin(&relay, 1);
+    let shown = || {
+        let listed = get(&world, "sessions")["items"][0]["allowanceUntil"].clone();
+        let alone = get(&world, &format!("sessions/{}", plugin.held.session));
+        assert_eq!(alone["allowanceUntil"], listed);
+        listed
+    };
+    let allow = |page| {
+        let allowance = NewAllowance { page, length: Length::Quarter, proof: proof(1) };
+        world.store.relay_allow(plugin.held, allowance).unwrap();
+    };
+    assert_eq!(shown(), Value::Null);
+    allow(plugin.page);
+    let until = world.clock.now().plus(Duration::from_mins(15));
+    assert_eq!(shown(), until.to_string());
+    world.clock.advance(Duration::from_mins(15));
+    assert_eq!(shown(), Value::Null, "it has run out");
+    allow(relay.reloaded(&plugin).page);
+    assert_eq!(shown(), Value::Null, "it is another page's");
 }
 
 #[test]

@@ -14,7 +14,8 @@ use crate::cli::relay;
 
 /// Deny an invocation, with all steps of its proposal that have not begun
 ///
-/// Its card disappears from the plugin. Ends with 1 when it was begun: nothing takes that back.
+/// Its card disappears from the plugin. Ends with 1 when it runs, has succeeded, or may
+/// have: nothing takes that back.
 /// Denying it again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\

@@ -5,16 +5,18 @@ use crate::api::{Row as _, Wanted};
 use crate::domain::id::{DeviceId, InvocationId, RelaySessionId};
 use crate::domain::lease::RowHandle;
 use crate::domain::page::Page;
+use crate::domain::time::Timestamp;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit;
 use crate::store::sql::value::Bind;
 use crate::store::sql::{Db, Row, params};
 
-/// Sessions: columns and tables.
+/// Sessions: columns and tables. An allowance is that of the page in which it was given.
 const SESSIONS: &str = "s.session_id, s.device_id, s.subject, s.tool, s.state, s.epoch, s.created_at, \
         s.last_seen_at, s.ended_at, a.expires_at AS allowance_until \
-    FROM relay_sessions s LEFT JOIN relay_allowances a ON a.session_id = s.session_id";
+    FROM relay_sessions s LEFT JOIN relay_allowances a \
+        ON a.session_id = s.session_id AND a.page = s.page";
 
 /// Devices: columns and tables.
 const DEVICES: &str = "device_id, subject, tool, state, created_at, last_seen_at, revoked_at \
@@ -32,7 +34,7 @@ fn page<R: crate::api::Row<Cursor: Bind>>(
     db: &Db<'_>,
     wanted: &Wanted<R>,
     (find, list): (&str, &str),
-    read: fn(&Row<'_>) -> Result<R, Error>,
+    read: impl Fn(&Row<'_>) -> Result<R, Error>,
 ) -> Result<Option<Page<R, R::Cursor>>, Error> {
     let below = match wanted.before {
         None => Some(RowHandle::new(i64::MAX)),
@@ -57,7 +59,8 @@ impl Store {
         let find = "SELECT id FROM relay_sessions WHERE session_id = :before";
         let list =
             format!("SELECT {SESSIONS} WHERE s.id < :below ORDER BY s.id DESC LIMIT +:limit");
-        self.read(|db| page(db, wanted, (find, &list), session))
+        let now = self.clock.now();
+        self.read(|db| page(db, wanted, (find, &list), |row| session(row, now)))
     }
 
     /// Returns a session.
@@ -66,7 +69,8 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn relay_show_session(&self, id: RelaySessionId) -> Result<Option<RelaySession>, Error> {
         let sql = format!("SELECT {SESSIONS} WHERE s.session_id = :id");
-        self.read(|db| db.query_one(&sql, params! { ":id": id }, session))
+        let now = self.clock.now();
+        self.read(|db| db.query_one(&sql, params! { ":id": id }, |row| session(row, now)))
     }
 
     /// Returns a page of the devices, the newest first; `None` if the cursor names none.
@@ -145,7 +149,8 @@ impl Store {
     }
 }
 
-fn session(row: &Row<'_>) -> Result<RelaySession, Error> {
+fn session(row: &Row<'_>, now: Timestamp) -> Result<RelaySession, Error> {
+    let until: Option<Timestamp> = row.get("allowance_until")?;
     Ok(RelaySession {
         session: row.get("session_id")?,
         device: row.get("device_id")?,
@@ -153,7 +158,7 @@ fn session(row: &Row<'_>) -> Result<RelaySession, Error> {
         tool: row.get("tool")?,
         state: row.get("state")?,
         epoch: row.get("epoch")?,
-        allowance_until: row.get("allowance_until")?,
+        allowance_until: until.filter(|until| now < *until),
         created_at: row.get("created_at")?,
         last_seen_at: row.get("last_seen_at")?,
         ended_at: row.get("ended_at")?,
