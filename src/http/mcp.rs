@@ -161,7 +161,7 @@ fn handle(
     accepts: Accepts,
     ask: impl FnOnce(&Server, Context<'_>) -> Reply,
 ) -> Work {
-    let caller = caller::of(authorized);
+    let caller = caller::of(authorized, request.head.peer);
     let headers = HttpHeaders(&request.head.headers);
     let session = headers.get(SESSION_HEADER);
     match ask(&endpoint.server, Context { caller: &caller, session, headers: Some(&headers) }) {

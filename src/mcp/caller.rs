@@ -1,5 +1,7 @@
 //! Who calls, and what that caller may do.
 
+use std::net::IpAddr;
+
 use crate::auth::access_token::Scope;
 
 /// Who calls: one name for one owner of tokens, which of its clients, and what its token allows.
@@ -9,6 +11,8 @@ pub struct Caller {
     pub subject: String,
     /// The client that the token was given to.
     pub client: String,
+    /// The address that its calls come from; `None` over a Unix socket and over lines.
+    pub peer: Option<IpAddr>,
     /// What the token allows. Of the call, not of the session: a client may come back with a token that allows more.
     pub scopes: Vec<Scope>,
 }
@@ -17,7 +21,8 @@ impl Caller {
     /// Returns the caller where no token is required, which may do everything.
     #[must_use]
     pub fn local() -> Self {
-        Self { subject: String::new(), client: String::new(), scopes: Scope::ALL.to_vec() }
+        let scopes = Scope::ALL.to_vec();
+        Self { subject: String::new(), client: String::new(), peer: None, scopes }
     }
 
     /// Says whether what the other has begun is this caller's too: subject and client are the same.

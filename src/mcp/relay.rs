@@ -20,7 +20,7 @@ pub trait Relay: Send + Sync {
     /// When that cannot be told at present.
     fn sessions(&self, caller: &Caller) -> Result<Vec<DesignSession>, RelayRefusal>;
 
-    /// Claims the pairing of a code for the caller's subject.
+    /// Claims the pairing of a code for the caller's subject. Wrong codes are counted by subject and by peer.
     ///
     /// # Errors
     /// `not_found` for whatever is wrong with the code, or why nothing was claimed.
@@ -92,7 +92,7 @@ impl Relay for app::relay::Relay {
     }
 
     fn claim_pairing(&self, caller: &Caller, code: &str) -> Result<PairingClaim, RelayRefusal> {
-        self.claim_pairing(who(caller), None, code)
+        self.claim_pairing(who(caller), caller.peer, code)
     }
 
     fn propose(

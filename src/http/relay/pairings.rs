@@ -36,9 +36,9 @@ pub(in crate::http) fn claim(
         Ok(code) => code,
         Err(why) => return Work::Done(error::of_app(&why).into()),
     };
-    let (relay, caller) = (Arc::clone(relay), caller::of(authorized));
-    Work::blocking(move |request| {
-        Answer::from(match relay.claim_pairing(who(&caller), request.head.peer, &code) {
+    let (relay, caller) = (Arc::clone(relay), caller::of(authorized, request.head.peer));
+    Work::blocking(move |_| {
+        Answer::from(match relay.claim_pairing(who(&caller), caller.peer, &code) {
             Ok(claim) => json::answer(StatusCode::OK, &claim),
             Err(refusal) => error::of_relay(refusal),
         })

@@ -1,5 +1,6 @@
 //! A person's code, sent without an agent: the same gate as for `/mcp`, and a scope of its own.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use http::Method;
@@ -153,6 +154,45 @@ fn wrong_codes_have_one_answer_and_the_sixth_waits() {
     let wait: u64 = header(&answer, "retry-after").parse().unwrap();
     assert!((1..=601).contains(&wait), "{wait}");
     assert_eq!(claimed_by((&site, pairing)), None);
+}
+
+/// Codes can be guessed under many accounts, by either path; from one address all of that is counted together.
+#[test]
+fn wrong_codes_of_a_peer_are_counted_whoever_sends_them_and_by_whichever_path() {
+    let (mut site, pairing) = site();
+    let bearer = |site: &Site, number: u32| {
+        let mut claims = site.keys.claims(site.now());
+        claims["scope"] = Value::from("mcp:read mcp:pair");
+        claims["sub"] = Value::from(format!("person-{number}"));
+        format!("Bearer {}", site.keys.sign("ES256", &claims))
+    };
+    let tool = |site: &Site, number: u32, code: &str| {
+        let token = bearer(site, number);
+        let own = [HOST, ("authorization", &*token)];
+        let begun = site.post("/mcp", crate::mcp_access::MESSAGE, &own);
+        let session = header(&begun, "mcp-session-id").to_owned();
+        let within = [&own[..], &[("mcp-session-id", &*session)]].concat();
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        site.post("/mcp", initialized, &within);
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "pair_design_session", "arguments": {"code": code}}});
+        let answer = site.post("/mcp", &call.to_string(), &within);
+        json(&answer)["result"]["structuredContent"].clone()
+    };
+    site.world.peer = Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)));
+    for number in 0..4 {
+        assert_eq!(tool(&site, number, "0000-0000")["code"], "not_found", "{number}");
+    }
+    let token = bearer(&site, 4);
+    let headers = [HOST, ("authorization", &*token)];
+    let wrong = site.post(PATH, r#"{"code":"0000-0000"}"#, &headers);
+    assert_eq!(wrong.status, 404, "{}", super::text(&wrong));
+    // From here on not even the right one is looked at.
+    let refused = tool(&site, 5, CODE);
+    assert_eq!(refused["code"], "too_many_codes", "{refused}");
+    assert_eq!(claimed_by((&site, pairing)), None);
+    site.world.peer = Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)));
+    assert_eq!(tool(&site, 6, CODE)["state"], "claimed");
 }
 
 #[test]
