@@ -79,7 +79,8 @@ pub struct Invocation {
     pub updated_at: Timestamp,
     /// What it gave: null before it has succeeded, and once the value is gone.
     pub value: Option<Value>,
-    /// It has succeeded and its value is no longer kept: ten minutes, or less when memory is short.
+    /// It has succeeded, and its value is not here: it is kept for ten minutes, or less when memory is short, and only by
+    /// the process that received it from the plugin.
     pub value_gone: bool,
 }
 

@@ -156,7 +156,7 @@ fn a_value_that_is_gone_is_still_a_success() {
     assert_eq!(result.get("isError"), None);
     assert_eq!(result["structuredContent"]["valueGone"], true);
     let text = result["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("no longer kept"), "{text}");
+    assert!(text.contains("only by the process of svcd that received it"), "{text}");
 }
 
 #[test]

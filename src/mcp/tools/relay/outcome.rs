@@ -152,8 +152,9 @@ fn sentence(invocation: &Invocation) -> String {
             "The person has approved it, and it is being carried out. Call get_invocation with {id} to see how it ended. Do \
              not propose it again."
         ),
-        State::Succeeded => "It was carried out, but what it returned is no longer kept. A tool that only reads can be \
-                             called again."
+        State::Succeeded => "It was carried out, but what it returned is not here: a value is kept for ten minutes at most, \
+                             and only by the process of svcd that received it from the plugin. A tool that only reads can \
+                             be called again."
             .to_owned(),
         State::Failed => format!("It failed, and nothing was changed. {}", after_failure(reason)),
         State::Stale => "Nothing was done: the document has changed since the person saw the card. Read the nodes again, and \
