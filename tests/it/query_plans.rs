@@ -81,6 +81,27 @@ fn every_list_is_read_in_the_order_of_its_index() {
     assert_eq!(indexes, expected.map(str::to_owned).into());
 }
 
+/// A session has a proposal for each call that was ever made in it, and few of them wait. Looking for those among all of
+/// them would make each call slower than the one before.
+#[test]
+fn only_retention_looks_among_all_proposals_of_a_session() {
+    let world = World::new();
+    let connection = open_raw(&world.database());
+    let mut waiting = 0;
+    for (file, sql) in statements() {
+        let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut rows = explained.raw_query();
+        while let Some(row) = rows.next().unwrap() {
+            let plan: String = row.get("detail").unwrap();
+            if plan.contains(" INDEX relay_proposals_of_session ") {
+                assert!(sql.starts_with("DELETE FROM relay_sessions "), "{file}: {sql}\n  {plan}");
+            }
+            waiting += u32::from(plan.contains(" INDEX relay_proposals_waiting_of_session "));
+        }
+    }
+    assert_eq!(waiting, 3, "statements that look for what waits");
+}
+
 #[test]
 fn no_statement_is_prepared_anew_for_its_values() {
     let world = World::new();
