@@ -21,7 +21,8 @@ use crate::runtime::random::{Ids, SystemEntropy};
 /// An MCP client starts it by itself; svcd need not listen on TCP. A message is a line. The legacy
 /// era of the protocol is spoken, and with `MCP_V2_EXPERIMENTAL=true` the modern one too: the first
 /// message decides. Tools reach svcd at --url, and each request to it takes at most a second. While it
-/// is away, the tools are listed all the same, and a call says what to do. Ends with the input.
+/// is away, the tools are listed all the same, and a call says what to do. The tools of the relay are
+/// served over HTTP only. Ends with the input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +39,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let backend: Arc<dyn Backend> = Arc::new(Daemon::new(global, Arc::clone(&clock))?);
     let ProtocolConfig { modern, offered } = protocol;
-    // The tools of the relay need the person's account, which only a token over HTTP says.
+    // The control socket is not the person's, so there are no tools of the relay (`docs/decisions/relay-stdio.md`).
     let settings =
         Settings { modern, offered, limits: mcp::stdio::LIMITS, relay_wait: Duration::ZERO };
     let ids = Ids::new(Box::new(SystemEntropy::new()));

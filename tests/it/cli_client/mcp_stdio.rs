@@ -109,6 +109,7 @@ fn without_the_service_tools_are_listed_and_a_call_says_what_to_do() {
         assert!(answers[0]["result"]["capabilities"]["tools"].is_object(), "{}", answers[0]);
         let listed = tools(&answers[1]);
         assert!(listed.contains(&"validate_agent_card") && listed.contains(&"service_status"));
+        assert!(!listed.contains(&"list_design_sessions"), "the relay needs a person's account");
         let away = format!(
             "cannot reach unix:{}: No such file or directory (os error 2); is it running? \
              systemctl status svcd; start svcd if it is not",
