@@ -96,7 +96,7 @@ fn only_retention_looks_among_all_proposals_of_a_session() {
             if plan.contains(" INDEX relay_proposals_of_session ") {
                 assert!(sql.starts_with("DELETE FROM relay_sessions "), "{file}: {sql}\n  {plan}");
             }
-            waiting += u32::from(plan.contains(" INDEX relay_proposals_waiting_of_session "));
+            waiting += u32::from(plan.contains(" INDEX relay_proposals_waiting_of_"));
         }
     }
     assert_eq!(waiting, 3, "statements that look for what waits");
