@@ -118,6 +118,7 @@ impl App {
     /// [`Error::OperatorApiOff`] when it is not configured, [`Error::Unauthenticated`] when the
     /// header does not hold the token.
     pub fn operator(&self, authorization: Option<&str>) -> Result<Principal, Error> {
+        // Off before any token is looked at: `docs/decisions/33-unconfigured-parts.md`.
         let operators = self.operators.as_ref().ok_or(Error::OperatorApiOff)?;
         operators.authenticate(authorization).ok_or(Error::Unauthenticated)
     }

@@ -7,6 +7,8 @@
 //! compares it with the variant its author meant. So a valid card costs one pass, and what is wrong
 //! with another is said in words, at its line and column. The JSON Schemas in `schema` are the same
 //! rules written down a second time, on purpose: tests hold the two to one verdict.
+//!
+//! Why there are two readers, and both our own: `docs/decisions/57-card-two-passes.md`.
 
 mod code;
 mod convert;

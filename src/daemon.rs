@@ -307,6 +307,7 @@ fn start_upkeep(
     crew.start(Box::new(slo), Notify::new(), work.slo_poll)
 }
 
+// Libraries panic when they cannot start a thread: `docs/decisions/40-thread-reservation.md`.
 fn check_threads(config: &Config) -> Result<(), Error> {
     let reconcilers = config.reconciliation.map_or(0, |it| it.concurrency + 1);
     let threads = THREADS_MAX + usize::try_from(reconcilers).unwrap_or(usize::MAX);

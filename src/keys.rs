@@ -32,6 +32,7 @@ const UNDER_WAY: Duration = Duration::from_secs(1);
 /// keys a minute, and a sender retries for four minutes, so waiting a minute keeps no run out. The limit
 /// that all peers share is a light load for an issuer and delays a request by ten seconds at most; the
 /// burst is for peers that come at the same time.
+/// See `docs/decisions/25-issuer-keys.md`.
 const UNKNOWN_KEYS: Limits =
     Limits { peer_interval: Duration::from_mins(1), burst: 3, interval: Duration::from_secs(10) };
 

@@ -4,10 +4,10 @@
 //! job becomes a release run and side effects in an outbox, what fails becomes a dead letter, and an
 //! operator lists it and replays it when that is proved to be safe.
 //!
-//! The rooms stand below in reading order. `domain` decides and touches nothing. `store` and `forge`
-//! are the two outsides, and never meet. `app` holds one function for each thing a caller may want;
-//! `http` and `cli` translate to and from it; `workers` do what was queued; `daemon` starts and stops
-//! it all. `ARCHITECTURE.md` has the picture, and the arrows that must never be drawn.
+//! The modules stand below in reading order. `domain` decides and touches nothing. `store` and `forge` reach
+//! outside, and never meet. `app` holds the use cases, one function each; `http` and `cli` translate to and
+//! from them; `workers` do what was queued; `daemon` starts and stops it all. `ARCHITECTURE.md` is the map of
+//! all modules and says what each may import; `docs/decisions` has the reasons.
 
 #[macro_use]
 pub mod words;

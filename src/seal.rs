@@ -6,6 +6,8 @@
 //! doubt: the key decides the algorithm, and what the card declares and what the JWS says must both
 //! be that; a key comes from whoever verifies, never from the card. This room reads no file and
 //! fetches nothing. Cryptography is ring's.
+//!
+//! Why this form: `docs/decisions/64-card-signature-format.md`.
 
 mod canonical;
 mod jwks;

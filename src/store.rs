@@ -17,6 +17,8 @@
 //!
 //! Not taken: a trait for storage. There is one engine, and a throwaway file is a better test double
 //! than a mock. A second one is a neighbour of `sqlite`, and has to pass `tests/it/store_contract.rs`.
+//!
+//! See `docs/decisions/02-store-layers.md`.
 
 mod error;
 mod list;

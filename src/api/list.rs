@@ -11,6 +11,7 @@ use crate::domain::release::ReleaseStatus;
 use crate::domain::repository::RepositoryName;
 
 /// A row of a list that is read from its newest row back.
+/// Why there is one type for it: `docs/decisions/28-one-row-type.md`.
 pub trait Row: Serialize + DeserializeOwned {
     /// Last part of the path of its list.
     const LIST: &'static str;

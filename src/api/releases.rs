@@ -1,5 +1,7 @@
 //! Release runs, their attempts, and what happens next. Tags and commit ids are shown, because they are
 //! how an operator knows which release is meant; nothing of what is in a commit is.
+//!
+//! See `docs/decisions/27-what-operators-see.md`.
 
 use std::borrow::Cow;
 

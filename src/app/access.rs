@@ -21,6 +21,7 @@ use crate::runtime::mutex::lock;
 use cache::{Cache, Entry};
 
 /// For how long a verified token is remembered at most: a key that was withdrawn verifies nothing after that.
+/// See `docs/decisions/38-access-tokens.md`.
 const REMEMBERED: Duration = Duration::from_mins(1);
 /// The counter's word when the keys cannot be had.
 const KEYS_UNAVAILABLE: &str = "keys_unavailable";

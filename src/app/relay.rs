@@ -3,6 +3,8 @@
 //! Each request of a plugin or a caller is a verb of the store, where the rules decide. What is to be done after its
 //! commit is returned as [`Effects`], and [`Relay::carry_out`] tells the sockets and the waiting callers. Effects may
 //! be lost with the process: a page that comes back is told again. No lock is held during a call to the store.
+//!
+//! See `docs/decisions/71-relay-hub.md`.
 
 mod callers;
 mod cards;
@@ -201,7 +203,7 @@ impl Relay {
     }
 
     /// Returns the most bytes of a message that is read. It may be larger than a result may be, because the plugin has
-    /// acted by then (docs/decisions/relay-large-results.md).
+    /// acted by then (docs/decisions/81-relay-large-results.md).
     #[must_use]
     pub fn message_bytes_max(&self) -> usize {
         self.settings.result_bytes_max.max(frame::RESULT_BYTES_MAX)

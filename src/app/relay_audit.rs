@@ -1,6 +1,6 @@
 //! Verification of the relay's audit log: the chain of its hashes, and the signatures of devices. What a device signed is
 //! put together from an event alone, so an approval can still be proved when its proposal, its session or the row of its
-//! device is gone (`docs/decisions/relay-audit-signatures.md`).
+//! device is gone (`docs/decisions/87-relay-audit-signatures.md`).
 
 #[cfg(test)]
 mod tests;

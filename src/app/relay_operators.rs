@@ -1,5 +1,7 @@
 //! What an operator does about the relay: look, end, deny. Operators cannot approve, because an operator is not the
 //! person. Every function asks for the principal, so none can be reached without the check.
+//!
+//! See `docs/decisions/77-relay-operators.md`.
 
 use std::borrow::Cow;
 

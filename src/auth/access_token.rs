@@ -4,6 +4,8 @@
 //! The configuration says which algorithms, issuer, audience and type are taken; the token chooses nothing. Its
 //! claims are checked before its signature, so that keys are only asked for on behalf of a token that could hold.
 //! Instants are whole seconds, as issuers write them.
+//!
+//! See `docs/decisions/38-access-tokens.md`.
 
 use std::time::Duration;
 

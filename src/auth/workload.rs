@@ -6,6 +6,8 @@
 //!
 //! `repository_owner_id` must be a number, and is compared unless the release was asked for in a version that
 //! did not note the owner. `sub` is not read: whoever owns a repository may choose its shape.
+//!
+//! What else must hold, and why: `docs/decisions/23-result-authentication.md`.
 
 mod token;
 

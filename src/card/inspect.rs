@@ -1,5 +1,7 @@
 //! The slow path, for what the quick verdict does not know: which variant the author meant, and
 //! every way in which the card differs from it.
+//!
+//! Why a fault has only one finding: `docs/decisions/60-card-findings.md`.
 
 use std::borrow::Cow;
 

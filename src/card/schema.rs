@@ -1,5 +1,7 @@
 //! The rules once more, as two JSON Schemas of draft 2020-12: for other people's tools, and for the
 //! tests that hold the checker to them. `format: uri` must be asserted; instants are a pattern.
+//!
+//! See `docs/decisions/58-card-schemas.md`.
 
 use super::shape::Variant;
 

@@ -7,6 +7,7 @@ use super::node::Unescaped;
 use super::{FINDINGS_MAX, scan};
 
 /// Most objects and arrays inside each other.
+/// This and other points that no specification settles: `docs/decisions/59-card-open-points.md`.
 const DEPTH_MAX: usize = 128;
 
 /// Up to so many properties of one object are compared each with each.

@@ -15,6 +15,7 @@ use crate::crypto::secret::{self, SecretError};
 /// Where packages put it: mode 0640, group of operators.
 const FILE_DEFAULT: &str = "/etc/svc/operator.token";
 const VARIABLE: &str = "SVC_OPERATOR_API_TOKEN";
+/// Read here and not by the parser: `docs/decisions/76-relay-pairing-code.md`.
 const FILE_VARIABLE: &str = "SVC_OPERATOR_API_TOKEN_FILE";
 /// Longest token that is read from standard input, in bytes; the service takes shorter ones alone.
 const STDIN_BYTES_MAX: u64 = 64 << 10;

@@ -2,6 +2,8 @@
 //!
 //! It is local when neither its address nor its public URL can be reached from another machine. Only then may
 //! it go without tokens, and only then do its own pages need no line in `SVC_MCP_ORIGINS`.
+//!
+//! See `docs/decisions/41-mcp-local-and-remote.md`.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -13,8 +13,10 @@ const EDITS_MAX: u8 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProtocolConfig {
     /// The modern era is spoken beside the legacy one.
+    /// How that may change: `docs/decisions/43-mcp-eras.md`.
     pub modern: bool,
     /// What a client is offered that asks for an unknown revision; one of [`Legacy::offered`].
+    /// Why it restricts no client: `docs/decisions/42-mcp-protocol-version.md`.
     pub offered: Legacy,
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The access token of a caller says whose file it is. Without tokens there is only one subject, `local`, so the relay
 //! does not start without them unless a setting allows that.
+//!
+//! See `docs/decisions/67-relay-startup.md`.
 
 use std::net::SocketAddr;
 use std::time::Duration;

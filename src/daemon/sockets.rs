@@ -1,6 +1,8 @@
 //! The TCP sockets of the daemon. One that the service manager listens at, and hands over, is used when
 //! it has the address that was set: then connections wait in it while the daemon is restarted, and no
 //! webhook is refused. Any other is bound here.
+//!
+//! See `docs/decisions/39-socket-activation.md`.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};

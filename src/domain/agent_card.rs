@@ -1,5 +1,7 @@
 //! Registered agent cards: their names, and what a conditional write comes to. What is in
 //! a card is not known here.
+//!
+//! See `docs/decisions/63-card-registry.md`.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,7 @@
 //! Dead letters: what was given up, why, and whether an operator may replay it. The replay class is
 //! decided when the item dies, stored with the row, and never guessed when the row is read.
+//!
+//! Why it is stored: `docs/decisions/26-replay-classes.md`.
 
 use std::fmt;
 

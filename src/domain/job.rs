@@ -139,6 +139,7 @@ pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {
         }
         (Action::Rerequest { app, .. }, Some(_)) => match facts.clicked_release {
             Some(release) if *app == facts.own_app => {
+                // The only way on for a dispatch that is uncertain: `docs/decisions/19-rerequest.md`.
                 if release.status.is_terminal() || release.dispatch_dead {
                     JobOutcome::Apply(Change::StartAttempt { release })
                 } else {

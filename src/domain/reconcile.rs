@@ -3,6 +3,8 @@
 //! Each of the three reconcilers observes, decides and applies. Deciding is here. What the forge says
 //! can make a release end badly, or ask for another look; nothing in this room makes one succeed. At
 //! the deadline exactly counts as after it.
+//!
+//! See `docs/decisions/14-reconciliation.md`.
 
 pub mod check_run;
 

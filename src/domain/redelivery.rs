@@ -12,6 +12,7 @@ pub const WINDOW: Duration = Duration::from_hours(3 * 24);
 /// Requests for one delivery. With the waits between them they reach beyond the window.
 pub const REQUESTS_MAX: u32 = 8;
 /// Wait after the first request; each further one is three times as long.
+/// Why our own count decides: `docs/decisions/12-lost-webhooks.md`.
 const WAIT: Duration = Duration::from_mins(5);
 
 /// A delivery that failed. Source: the forge.

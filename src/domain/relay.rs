@@ -10,6 +10,8 @@
 //! Each machine is one function from a state and an event to an outcome; all combinations are listed in
 //! `tests/data/outcomes/relay_*.txt`. The caller that carries an outcome out writes the new state only if the old one still
 //! stands, together with the audit event, and sends frames after the commit.
+//!
+//! What else the rules guarantee: `docs/decisions/68-relay-rules.md`.
 
 pub mod allowance;
 pub mod device;

@@ -7,6 +7,7 @@ use crate::domain::dead_letter::ErrorClass;
 /// Delays before a call is made again that was refused with a fresh token. Every call has a token of its
 /// own, and for some seconds a part of the forge may not know it, or not what it may do; support of the
 /// forge names such delays.
+/// See `docs/decisions/11-fresh-token-lag.md`.
 const LAG_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(8)];
 

@@ -12,6 +12,7 @@ use crate::http::path::Path;
 use crate::http::{error, json, query};
 
 /// Reports that are longer together end a batch; one alone may be.
+/// Why this has a bound: `docs/decisions/62-card-check-over-http.md`.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub(super) fn validate(app: &App, request: &Request, _: &Path<'_>) -> Result<Response, Error> {

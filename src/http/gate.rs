@@ -4,6 +4,8 @@
 //! the preflight, the peer's rate, the method, the length, and whether there is a token. A token that was checked
 //! before has its owner at once; any other is checked by the handler's thread, because keys may have to be
 //! fetched. Every answer of such a route, a refusal too, passes the gate on its way out.
+//!
+//! See `docs/decisions/37-gate-for-token-routes.md`.
 
 mod rules;
 

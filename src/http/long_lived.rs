@@ -5,6 +5,8 @@
 //!
 //! A handler makes them from [`LongLived`], which every request over TCP has and none over the control
 //! socket. What is sent waits in a short queue; a sender never waits for the peer.
+//!
+//! Their bounds and deadlines: `docs/decisions/36-long-lived-answers.md`.
 
 use std::fmt;
 use std::net::IpAddr;

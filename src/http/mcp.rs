@@ -99,7 +99,7 @@ struct StreamPermit {
 }
 
 /// Returns the media type and the body of what the gate refuses. It has no id, because no message was read
-/// (`docs/decisions/mcp-authorization.md`).
+/// (`docs/decisions/48-mcp-refusal-ids.md`).
 #[must_use]
 pub fn describe(refused: &gate::Refused) -> (&'static str, Vec<u8>) {
     let error = Error::new(Code::InvalidRequest, refused.to_string());

@@ -13,7 +13,7 @@ use crate::http::message::Response;
 
 /// A client need not ask again for five minutes, and hears of another issuer soon.
 const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=300");
-/// Pages of any origin may read what anyone may read (`docs/decisions/mcp-authorization.md`).
+/// Pages of any origin may read what anyone may read (`docs/decisions/49-mcp-metadata-origins.md`).
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
 
 pub(super) fn show(tokens: &TokenRules) -> Response {

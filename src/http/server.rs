@@ -5,6 +5,8 @@
 //! with a deadline. Operators on this machine meet `tiny_http` ([`control`]): it owes nothing to
 //! the async runtime, so that they get through while the public side is drowning. Because
 //! `tiny_http` trusts its peers, a guard stands before it and passes nothing but clean requests.
+//!
+//! Why there are two: `docs/decisions/34-two-http-servers.md`.
 
 pub mod control;
 pub mod limits;

@@ -1,5 +1,7 @@
 //! A request that is under way, in the hands of whoever answers it: it may say more than its result, and it ends with
 //! one, whatever happens.
+//!
+//! What handlers return, and when that is a stream: `docs/decisions/50-mcp-answers.md`.
 
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! Which era a message belongs to, decided from what it claims and from nothing else: no session is looked up, and
 //! nothing is made, before this is known.
+//!
+//! See `docs/decisions/44-mcp-era-routing.md`.
 
 use serde_json::{Value, json};
 
@@ -181,6 +183,7 @@ pub fn decide(claim: &Claim<'_>, modern: bool) -> Result<Era, Rejection> {
     }
     let claims_modern = claim.meta.version() == Some(MODERN) || of_header == Some(MODERN);
     if matches!(claim.kind, Kind::Initialize(_)) && claims_modern {
+        // See `docs/decisions/45-mcp-initialize.md`.
         let message = "there is no initialize in this version; send requests as they are";
         let rejection = reject(Code::MethodNotFound, message, Some(MODERN), true);
         return Err(Rejection { is_not_found: true, ..rejection });

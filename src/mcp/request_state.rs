@@ -3,6 +3,8 @@
 //! The state travels with the client. It is encrypted, and bound to the caller, the request and an expiry, so that a
 //! client can neither read nor change it, nor use it for anything else. A seal does not keep a state from being used
 //! twice: for that, the store marks the nonce of each state that is used. Pure: key, nonce and time are arguments.
+//!
+//! Why it travels with the client: `docs/decisions/54-mcp-request-states.md`.
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 //!
 //! A message is read once. Ids and parameters stay the text that the client wrote, so that an id is echoed as it
 //! came, and parameters are read by whoever knows what they mean.
+//!
+//! Why these types are our own: `docs/decisions/46-mcp-wire-types.md`.
 
 use std::borrow::Cow;
 

@@ -5,6 +5,8 @@
 //!
 //! There are no headers, so the first message decides for good which era is spoken. `server/discover` decides nothing:
 //! a client may ask it and then begin a session.
+//!
+//! See `docs/decisions/55-mcp-stdio.md`.
 
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::{Arc, Mutex};

@@ -3,6 +3,8 @@
 //!
 //! A task has no state of its own. Its provider returns the current state for each request, so a task outlives the
 //! process if what it stands for does.
+//!
+//! See `docs/decisions/53-mcp-tasks.md`.
 
 use std::sync::Arc;
 use std::time::Duration;

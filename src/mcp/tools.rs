@@ -1,4 +1,6 @@
 //! The tools: what they are called, what they take and give, and how one is called. Both eras share them.
+//!
+//! What they may do, and where scopes are checked: `docs/decisions/52-mcp-tools.md`.
 
 pub mod agent_card;
 mod arguments;

@@ -1,6 +1,8 @@
 //! Digests that both sides compute, and the lane of an invocation.
 //!
 //! `tests/data/relay/vectors.json` has examples that any implementation can be held to.
+//!
+//! Why numbers are rounded: `docs/decisions/74-relay-digests.md`.
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 //!
 //! A frame of a plugin is read strictly: no repeated name at any depth, no unknown member, and whatever the published
 //! schema asks for. A frame of the daemon is built from typed values; debug builds validate it as well.
+//!
+//! Why both sides validate: `docs/decisions/73-relay-schemas.md`.
 
 mod fault;
 mod from_daemon;

@@ -1,5 +1,7 @@
 //! Each signature of a card held against the keys somebody trusts. Fails closed: only what was proved
 //! is valid.
+//!
+//! What is refused: `docs/decisions/65-card-verification.md`.
 
 use super::canonical::{difference, payload};
 use super::jws::Jws;

@@ -1,4 +1,6 @@
 //! The gate in front of every call to the forge: while its installation has to wait, none is made.
+//!
+//! Why each exchange asks again: `docs/decisions/10-forge-pause.md`.
 
 use std::cell::Cell;
 

@@ -3,6 +3,8 @@
 //!
 //! A dispatch that was marked is never sent again. A check run whose creation is in doubt is looked
 //! for first. The forge is never called while a transaction is open.
+//!
+//! Why three commits: `docs/decisions/07-effect-three-commits.md`.
 
 use std::sync::Arc;
 use std::time::Duration;

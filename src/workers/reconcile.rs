@@ -4,6 +4,8 @@
 //! A look costs one token and at most two reads, and, for a check run that shows something else than it
 //! must, one update. What was seen decides nothing here: it goes to the store, which decides in the
 //! transaction that applies it. The forge is never called while a transaction is open.
+//!
+//! Who has which thread, and how many observations: `docs/decisions/15-reconcilers-share-threads.md`.
 
 mod events;
 mod observe;

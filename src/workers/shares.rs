@@ -18,6 +18,7 @@ impl Shares {
     /// Returns the shares of a pool of so many threads: one installation has half of them, and at least one.
     #[must_use]
     pub fn of_pool(threads: u64) -> Self {
+        // Threads, not leases, are counted: `docs/decisions/09-tenant-fairness.md`.
         let max = u32::try_from(threads / 2).unwrap_or(u32::MAX).max(1);
         Self { threads: Arc::default(), max }
     }

@@ -20,6 +20,7 @@ use crate::workers::driver::{Next, Worker};
 
 /// An evaluation that says nothing new is a line of its own this often; in between it is one for
 /// those who debug.
+/// See `docs/decisions/32-signal-log-levels.md`.
 const SAY_AGAIN: Duration = Duration::from_secs(3_600);
 
 /// The worker.

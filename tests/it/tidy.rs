@@ -1,6 +1,7 @@
 //! The house rules as tests: the arrows between rooms, the crates a room may use, the size of files,
 //! their heads, and words that mean somebody was not done.
 
+mod documents;
 mod secrets;
 mod structure;
 

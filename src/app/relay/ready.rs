@@ -315,7 +315,7 @@ impl Connection {
         if let Some(held) = self.plugin.with(|state| state.held) {
             self.carry_out(match reason {
                 ByeReason::Person => store.relay_session_event(held, session::Event::Bye)?,
-                // docs/decisions/relay-forget.md
+                // docs/decisions/80-relay-forget.md
                 ByeReason::Forget => store.relay_forget_device(held)?,
                 ByeReason::Closing => Effects::default(),
             })?;

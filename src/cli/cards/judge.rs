@@ -1,5 +1,7 @@
 //! Who decides about cards: the service, or the validator in this program. They are one validator, so
 //! that both say the same; but neither steps in for the other, because their versions may differ.
+//!
+//! See `docs/decisions/61-card-report.md`.
 
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method, StatusCode};

@@ -21,6 +21,7 @@ pub(super) fn cores() -> usize {
 /// Gives `work` every one of the pieces, on so many threads, which read them in turn, and `take` what
 /// comes of them, in order, until that wants no more or fails. A panic while reading or in `work` ends the
 /// run with an error: a result is never left out.
+/// See `docs/decisions/66-card-runs.md`.
 pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
     workers: usize,
     pieces: impl Iterator<Item = T> + Send + 'static,

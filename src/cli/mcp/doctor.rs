@@ -1,5 +1,7 @@
 //! `svcctl mcp doctor`: what this environment says of MCP, what the running daemon does, and what a client finds at its
 //! address. Asks first, then decides; deciding is in `diagnosis`.
+//!
+//! See `docs/decisions/56-mcp-doctor.md`.
 
 mod diagnosis;
 mod findings;

@@ -39,7 +39,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let backend: Arc<dyn Backend> = Arc::new(Daemon::new(global, Arc::clone(&clock))?);
     let ProtocolConfig { modern, offered } = protocol;
-    // The control socket is not the person's, so there are no tools of the relay (`docs/decisions/relay-stdio.md`).
+    // The control socket is not the person's, so there are no tools of the relay (`docs/decisions/88-relay-stdio.md`).
     let settings =
         Settings { modern, offered, limits: mcp::stdio::LIMITS, relay_wait: Duration::ZERO };
     let ids = Ids::new(Box::new(SystemEntropy::new()));

@@ -11,6 +11,7 @@ use crate::domain::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// It is not the one that was made for the release; nothing was written.
+    /// Why nothing is written to it any more: `docs/decisions/20-check-run-ownership.md`.
     BindingMismatch,
     /// It shows what it must show.
     Expected,

@@ -2,6 +2,8 @@
 //!
 //! A look can prove that it happened. Only a creation can be proved not to have: a check run is found by
 //! its external id, while a run that is not found may be one whose title does not tell.
+//!
+//! See `docs/decisions/17-uncertain-effects.md`.
 
 use crate::domain::id::{CheckRunId, WorkflowRunId};
 use crate::domain::outbox::EffectKind;

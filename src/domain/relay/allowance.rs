@@ -1,4 +1,6 @@
 //! Allowances: a person's leave, given in the plugin, to read a session for a while.
+//!
+//! What consent covers, and when it ends: `docs/decisions/69-relay-consent.md`.
 
 use std::time::Duration;
 

@@ -222,7 +222,7 @@ fn swept_along(state: State, event: &Event) -> Outcome {
 }
 
 /// It is over before it began. The plugin is told of an approved one too, because it shows that as being at work
-/// (docs/decisions/relay-withdraw.md).
+/// (docs/decisions/83-relay-withdraw.md).
 fn over(end: State, reason: Reason) -> Outcome {
     Outcome { plugin: reason.withdrawal().map(ToPlugin::Withdraw), ..to(end).because(reason) }
 }

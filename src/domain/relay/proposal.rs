@@ -78,9 +78,9 @@ pub fn admit(facts: &Facts, now: Timestamp) -> Admission {
         None | Some(session::State::Ended) => Refusal::NoSuchSession,
         Some(session::State::Away) => Refusal::SessionAway,
         Some(session::State::Suspended) => Refusal::SessionSuspended,
-        // It is meant for the file before, which is not open (docs/decisions/relay-another-file.md).
+        // It is meant for the file before, which is not open (docs/decisions/84-relay-another-file.md).
         Some(session::State::Connected) if facts.is_moving => Refusal::SessionAway,
-        // It asks nobody (docs/decisions/relay-covered-reads.md).
+        // It asks nobody (docs/decisions/85-relay-covered-reads.md).
         Some(session::State::Connected) if facts.is_covered => {
             if facts.covered_of_session < COVERED_OF_SESSION_MAX {
                 return Admission::Propose;
@@ -110,9 +110,10 @@ pub enum Left {
     TakenBack,
 }
 
-/// Decides what comes of a proposal when the client of one of its calls has gone. `others` counts the calls that stand for
-/// it besides: those that wait, and those that were answered before its end, because their clients may ask for it later
-/// (docs/decisions/relay-shared-calls.md).
+/// Decides what comes of a proposal when the client of one of its calls has gone.
+///
+/// `others` counts the calls that stand for it besides: those that wait, and those that were answered before its end, because
+/// their clients may ask for it later (docs/decisions/86-relay-shared-calls.md).
 #[must_use]
 pub const fn leave(others: u32) -> Left {
     match others {

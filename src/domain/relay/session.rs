@@ -139,7 +139,7 @@ pub const fn decide(state: State, event: Event) -> Outcome {
         }),
         (Event::FileChanged, Away | Ended) => Outcome::Close(CloseCode::BadFrame),
 
-        // Only a device that was revoked has to be paired again (docs/decisions/relay-ended-sessions.md).
+        // Only a device that was revoked has to be paired again (docs/decisions/79-relay-ended-sessions.md).
         (Event::Revoked | Event::Bye | Event::Unused, Connected | Suspended) => {
             Outcome::Change(Change { close_old: Some(CloseCode::NoSuchSession), ..ENDED })
         }

@@ -1,5 +1,7 @@
 //! What happens next to a release run, and when: for the operator who asks why nothing happens. It
 //! only reads what is planned; nothing here plans.
+//!
+//! See `docs/decisions/30-next-step-of-a-release.md`.
 
 use crate::domain::dead_letter::ReplayClass;
 use crate::domain::id::OutboxId;

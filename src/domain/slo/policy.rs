@@ -2,6 +2,8 @@
 //!
 //! A threshold and a healthy value apart keep a signal from firing and recovering in turns. What is
 //! critical calls somebody at night; what is a warning waits for its owner.
+//!
+//! How signals fire and recover: `docs/decisions/31-signals.md`.
 
 use std::time::Duration;
 

@@ -62,7 +62,7 @@ pub struct Authorized<'a> {
     pub rules: &'a TokenRules,
 }
 
-/// Why a client is sent for a token (RFC 6750, section 3; `docs/decisions/mcp-authorization.md`).
+/// Why a client is sent for a token (RFC 6750, section 3; `docs/decisions/47-mcp-credentials.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Challenge {
     /// It sent none, or credentials of another kind.

@@ -1,4 +1,6 @@
 //! Claims a pairing by the code that its plugin shows: for people whose agent does not do it.
+//!
+//! See `docs/decisions/76-relay-pairing-code.md`.
 
 use std::sync::Arc;
 

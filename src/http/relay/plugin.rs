@@ -2,6 +2,8 @@
 //!
 //! The page that embeds ours is its host: it can read what ours posts, and lay things over its buttons. So only the
 //! origins that the configuration names may embed it. The files themselves are no secret.
+//!
+//! See `docs/decisions/78-relay-plugin-penpot.md`.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, HeaderName,

@@ -1,4 +1,6 @@
 //! The sockets of plugins: which pages may open one, and how messages are passed on. `app/relay` interprets them.
+//!
+//! See `docs/decisions/72-relay-socket-limits.md`.
 
 use std::sync::Arc;
 
@@ -63,7 +65,7 @@ fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response,
     let handshake = Handshake::read(request, Some(other.unwrap_or(PROTOCOL)))?;
     let long_lived = request.long_lived.as_ref().ok_or(Refusal::UpgradeRequired)?;
     let socket = if other.is_some() {
-        // A browser does not tell its page the status of a refused handshake (docs/decisions/relay-version.md).
+        // A browser does not tell its page the status of a refused handshake (docs/decisions/82-relay-version.md).
         long_lived.web_socket(0, |sender| {
             let closing = close(endpoint.relay.other_version());
             let _sent = sender.send(Message::Close(closing));

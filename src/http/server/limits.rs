@@ -1,4 +1,6 @@
 //! The limits of the two servers: what their peers may cost.
+//!
+//! What is limited, and what is not: `docs/decisions/35-http-limits.md`.
 
 use std::time::Duration;
 

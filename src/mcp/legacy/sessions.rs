@@ -1,5 +1,7 @@
 //! The sessions of the legacy era: bound to who began them, limited for each caller, and ended when idle. They
 //! live in this process; after a restart a client begins anew.
+//!
+//! See `docs/decisions/51-mcp-sessions.md`.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

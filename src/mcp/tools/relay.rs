@@ -1,5 +1,7 @@
 //! The tools of the relay: an agent works on the design file that a person has open, and the person decides in the
 //! design tool about each thing it asks for.
+//!
+//! See `docs/decisions/75-relay-tools.md`.
 
 mod action;
 mod held;

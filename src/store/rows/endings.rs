@@ -1,5 +1,7 @@
 //! How a release run ends: its status and its attempt's, the conclusion the forge is told, and the
 //! message that tells it, all in the transaction that ends it. And how the end is confirmed.
+//!
+//! See `docs/decisions/21-showing-the-end.md`.
 
 use crate::domain::id::AttemptId;
 use crate::domain::lease::Fence;
@@ -29,6 +31,7 @@ pub(in crate::store) fn end(
     )?;
     let has_own_check_run = attempts::has_own_check_run(tx, attempt)?;
     let target = tx.query_one(
+        // Triggers keep the conclusion that the forge was told first: `docs/decisions/22-first-conclusion.md`.
         "UPDATE release_runs SET status = :status, decision = :decision, \
             conclusion = :conclusion, forge_conclusion = :conclusion, \
             failure_reason = :reason, finished_at = :now, updated_at = :now \

@@ -30,6 +30,7 @@ pub(in crate::store) fn state(
 }
 
 /// Records what an installation was at `seen_at`. One that was never heard of is active.
+/// Why not by when the job runs: `docs/decisions/13-stale-webhooks.md`.
 pub(in crate::store) fn record(
     tx: &Tx<'_>,
     installation: InstallationId,

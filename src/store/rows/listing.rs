@@ -1,5 +1,7 @@
 //! What the lists of operators share: rows come newest first, in the order they were added, and a page
 //! begins below the row its cursor names.
+//!
+//! Why there is one order: `docs/decisions/29-list-order.md`.
 
 use crate::api::{Row, Wanted};
 use crate::domain::id::InstallationId;

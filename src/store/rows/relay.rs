@@ -1,5 +1,7 @@
 //! What the verbs of the relay share. Each state machine of `domain::relay` is carried out here: load the rows, decide,
 //! write the new state only if the old one is still stored, and the audit event with it.
+//!
+//! See `docs/decisions/70-relay-store.md`.
 
 pub(in crate::store) mod audit;
 pub(in crate::store) mod claims;

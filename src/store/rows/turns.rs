@@ -1,5 +1,7 @@
 //! Whose turn it is: the claims of a queue go round the installations that have something due, so that
 //! the backlog of one is no wait for another.
+//!
+//! See `docs/decisions/09-tenant-fairness.md`.
 
 use crate::domain::id::InstallationId;
 use crate::domain::time::Timestamp;

@@ -6,6 +6,7 @@ use crate::store::error::{Error, OpenError, Unavailable};
 
 /// Sorts what the database says. The line that matters is between "it did not happen" and "it is not
 /// known what happened".
+/// Why the second ends the process: `docs/decisions/03-disk-errors.md`.
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;

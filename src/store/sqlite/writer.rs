@@ -213,6 +213,7 @@ impl Loop {
         waiting: &mut VecDeque<Box<dyn Command>>,
         group: &mut Vec<Box<dyn Command>>,
     ) -> Result<Committed, Error> {
+        // A savepoint copies every page it changes, and hardly any verb fails: `docs/decisions/01-one-writer.md`.
         let mut result = self.transact(Savepoints::None, waiting, group);
         if matches!(result, Err(Undone::Verb)) {
             self.roll_back();
@@ -238,6 +239,7 @@ impl Loop {
         let now = self.begin()?;
         let unable = self.run_group(now, savepoints, waiting, group)?;
         self.connection.prepare_cached("COMMIT")?.execute([])?;
+        // What was written must be where the next start looks: `docs/decisions/04-swapped-database-file.md`.
         self.in_use.check()?;
         Ok(Committed { unable })
     }

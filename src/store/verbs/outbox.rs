@@ -1,6 +1,8 @@
 //! The outbox: side effects at the forge, each stored with its key before it is sent. Within an
 //! attempt they go one after another; an unfinished one, a dead one too, holds those behind it, unless it
 //! is a dead dispatch.
+//!
+//! The reasons for this order: `docs/decisions/08-effect-order.md`.
 
 use std::time::Duration;
 

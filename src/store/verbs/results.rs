@@ -1,5 +1,7 @@
 //! Results of releases: what one must be bound to, and the one transaction that records it: the
 //! credential, the result, the workflow run it proves, and the end of the release.
+//!
+//! See `docs/decisions/24-result-effects.md`.
 
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, WorkflowRunId};
 use crate::domain::reconcile::doubt::Proof;

@@ -1,5 +1,7 @@
 //! Upkeep: sweeping what is finished and old, in small batches; what workers report of themselves;
 //! and a few numbers about what waits. Dead letters, audit events and devices of the relay are never swept.
+//!
+//! What is kept, and why: `docs/decisions/05-retention.md`.
 
 use std::time::Duration;
 
@@ -13,6 +15,7 @@ use crate::store::{Lane, Store};
 
 /// Nothing is ever put further ahead than this, beyond the longest delay between tries: a pause is at
 /// most an hour, and no lease is longer.
+/// What clocks that jump can do: `docs/decisions/06-wall-clock-jumps.md`.
 const AHEAD_MAX: Duration = Duration::from_secs(3_600);
 impl Store {
     /// Deletes a batch of what finished more than `age` ago, of the relay too, and of used request states that have expired.

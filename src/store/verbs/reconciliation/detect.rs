@@ -17,6 +17,7 @@ use crate::store::types::Detected;
 /// Most candidates of one range of a query, or of one stretch of the inbox.
 const DETECT_MAX: u16 = 500;
 /// Inbox rows that one detection reads.
+/// Why there is no index for this: `docs/decisions/16-inbox-comparison.md`.
 const INBOX_ROWS_MAX: u32 = 20_000;
 
 /// Before every inbox row.

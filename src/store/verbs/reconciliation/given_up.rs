@@ -1,5 +1,7 @@
 //! Applies the deadline of items that were given up because every holder crashed or their subject cannot be
 //! read. The outcome is that of a failed lookup, so no release stays undecided.
+//!
+//! What ends at its deadline, and how: `docs/decisions/18-no-undecided-release.md`.
 
 use crate::domain::id::{AttemptId, InstallationId, ReconciliationId};
 use crate::domain::lease::RowHandle;
