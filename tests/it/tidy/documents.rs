@@ -1,5 +1,5 @@
-//! The documents: every decision is linked from what it shapes, every link leads to a decision, and what the
-//! map names is there.
+//! The documents: every decision is linked from what it shapes, every link leads to a decision, what the map
+//! names is there, and every crate has its reason.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -120,6 +120,24 @@ fn every_module_that_a_document_names_exists() {
             assert!(!is_module || exists, "{document} names {path}");
         }
     }
+}
+
+#[test]
+fn every_crate_has_its_reason_above_its_line() {
+    let manifest = read("Cargo.toml");
+    let (mut table, mut above, mut crates) = ("", "", 0);
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            table = line;
+            assert!(!line.contains("dependencies."), "{line}: a crate has one line");
+        }
+        if table.ends_with("dependencies]") && line.contains(" = ") {
+            assert!(above.starts_with("# "), "no reason stands above {line}");
+            crates += 1;
+        }
+        above = line;
+    }
+    assert!(crates > 40, "the crates are read");
 }
 
 /// Returns the names of all decisions, in their order.
