@@ -378,7 +378,7 @@ never\t'Never'"
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -l timeout -d 'Longest time one request may take' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -l name -d 'Its name: a-z, 0-9, \'.\', \'_\' and \'-\' [default: that of the file without its ending]' -r
-complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -l if-match -d 'Only over the card with this digest, so that nobody\'s change is lost' -r
+complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -l if-match -d 'Only if the card has this digest, so that another writer\'s change is not lost' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -l url -d 'Where the service listens: unix:/PATH, https://HOST, or http:// on this machine' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -l installation -d 'Installation to work on [default: the only one there is]' -r
 complete -c svcctl -n "__fish_svcctl_using_subcommand cards; and __fish_seen_subcommand_from push" -l token-file -d 'File with the operator token [env: `SVC_OPERATOR_API_TOKEN_FILE`] [default: /etc/svc/operator.token]' -r -F

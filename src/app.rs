@@ -1,7 +1,7 @@
 //! Intentions: one function for each thing a caller may want, its access check first.
 //!
-//! Surfaces translate to and from these functions and add nothing, so they cannot drift. Whoever
-//! operates must hold a [`Principal`], which only the check gives out.
+//! Surfaces translate to and from these functions and add nothing, so they cannot drift. An
+//! operator must hold a [`Principal`], which only the check gives out.
 
 mod access;
 mod callback;
@@ -74,7 +74,7 @@ pub struct Wakes {
 /// Cards are checked without a token, so checking must not take the threads operators need.
 pub const CARD_CHECKS_MAX: usize = 2;
 
-/// Lines that whoever reaches the public address can cause.
+/// Lines that any client of the public address can cause.
 #[derive(Debug, Default)]
 pub struct Refused {
     webhook: LogThrottle,
@@ -112,7 +112,7 @@ pub struct App {
 }
 
 impl App {
-    /// Returns who asks, or why nobody may.
+    /// Returns who asks, or why the request is refused.
     ///
     /// # Errors
     /// [`Error::OperatorApiOff`] when it is not configured, [`Error::Unauthenticated`] when the
@@ -123,7 +123,7 @@ impl App {
         operators.authenticate(authorization).ok_or(Error::Unauthenticated)
     }
 
-    /// Makes readiness fail from now on, so that nobody sends new work here.
+    /// Makes readiness fail from now on, so that no new work is sent here.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }

@@ -3,7 +3,7 @@
 //! A card is valid when it matches the current or the legacy variant, exactly. `shape` is the one
 //! table of what both consist of; everything else is driven by it. A card is first read once, without
 //! building anything, by `verdict`, which knows only valid cards. Whatever it does not know is read
-//! again slowly: `syntax` says whether it is JSON at all and finds keys that stand twice, `inspect`
+//! again slowly: `syntax` says whether it is JSON at all and finds repeated keys, `inspect`
 //! compares it with the variant its author meant. So a valid card costs one pass, and what is wrong
 //! with another is said in words, at its line and column. The JSON Schemas in `schema` are the same
 //! rules written down a second time, on purpose: tests hold the two to one verdict.

@@ -192,7 +192,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
 #[must_use]
 pub fn usage(error: &clap::Error) -> Exit {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-    // Nobody is left to tell when even this cannot be printed.
+    // When even this cannot be printed, there is no reader to tell.
     drop(error.print());
     exit
 }

@@ -119,7 +119,7 @@ pub struct ForgeConfig {
     pub results: ResultConfig,
 }
 
-/// Whose results of releases are believed. With neither, nobody's are.
+/// Whose results of releases are believed. With neither, none are.
 #[derive(Debug)]
 pub struct ResultConfig {
     /// Issuers of identity tokens, as tokens name them.

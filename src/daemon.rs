@@ -55,7 +55,7 @@ use crate::workers::sweep::Sweep;
 
 /// How often retention looks.
 const SWEEP_POLL: Duration = Duration::from_secs(60);
-/// How often the self-check runs, unless the supervisor's watchdog wants it oftener.
+/// How often the self-check runs, unless the supervisor's watchdog wants it more often.
 const SELF_CHECK_POLL: Duration = Duration::from_secs(5);
 /// Most threads at once beside the reconcilers: those at rest, with both TCP addresses open, the most
 /// senders, and one for each connection of operators.
@@ -357,14 +357,14 @@ fn addresses(listeners: &[Listener]) -> Result<Vec<SocketAddr>, Error> {
         .collect()
 }
 
-/// Tells the supervisor; without one, nobody.
+/// Tells the supervisor, if there is one.
 fn tell_supervisor(state: &[sd_notify::NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(state) {
         log::warn!(event = "daemon.notify_failed", error:% = error; "the supervisor could not be told");
     }
 }
 
-/// The disk failed: what was written is not known, so nobody may be answered any more.
+/// The disk failed: what was written is not known, so nothing may be answered any more.
 #[expect(
     clippy::exit,
     reason = "going on would tell peers that something is on disk that may not be"

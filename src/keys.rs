@@ -135,8 +135,8 @@ impl Keys {
         })
     }
 
-    /// Returns the keys of an issuer that are believed now, as far as they are there. Asks nobody, and so never
-    /// waits.
+    /// Returns the keys of an issuer that are believed now, as far as they are there. Sends no request, so it
+    /// never waits.
     #[must_use]
     pub fn current(&self, issuer: &str) -> Option<Arc<KeySet>> {
         let (_, cached) = self.issuers.iter().find(|(known, _)| known == issuer)?;

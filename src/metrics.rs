@@ -303,7 +303,7 @@ pub fn gauges(
     }
 }
 
-/// Writes one counter that somebody else keeps, with its header.
+/// Writes one counter that is kept elsewhere, with its header.
 pub fn counter(text: &mut String, name: &str, help: &str, value: impl std::fmt::Display) {
     header(text, name, "counter", help);
     sample(text, name, &[], value);

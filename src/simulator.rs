@@ -40,7 +40,7 @@ pub use webhook::{Webhook, Webhooks, sign};
 
 /// Number of the simulated app.
 const APP: i64 = 424_242;
-/// Where its API begins, so that nobody relies on the root.
+/// Where its API begins, so that no caller relies on the root.
 const BASE_PATH: &str = "/api/v3";
 
 /// A kind of call.
@@ -231,7 +231,7 @@ impl Simulator {
         }
     }
 
-    /// Runs a workflow run again, as somebody at the forge can: one more try, queued.
+    /// Runs a workflow run again, as a person at the forge can: one more try, queued.
     pub fn run_again(&self, run: i64) {
         if let Some(run) = self.state().run_mut(run) {
             run.tries.push(RunState::Queued);

@@ -35,7 +35,7 @@ pub(crate) fn run() {
     let [value, limit, ratio] = cells;
     line("start to ready; limit: svcd --version", [&value, &limit, &ratio, "< 100 ms"]);
     let svcd = site.start();
-    // Nobody stops these waits.
+    // These waits are never stopped.
     assert!(Notify::new().pause(Duration::from_secs(1)));
     let before = svcd.ran();
     assert!(Notify::new().pause(LOOK));

@@ -120,7 +120,7 @@ fn show(name: &str, ours: &[f64], limits: &[f64], waits: Vec<(f64, f64)>) {
     line("  acknowledged, p50 / p99", [wait.as_str(), "-", "-", "p99 < 10 ms at 16"]);
 }
 
-/// Serves webhooks as the daemon does, with nobody working on what they ask.
+/// Serves webhooks as the daemon does, with no worker for what they ask.
 fn serve(store: Store) -> (TcpServer, SocketAddr) {
     let app = App {
         store,

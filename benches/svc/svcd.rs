@@ -82,7 +82,7 @@ impl Site {
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let public = until_ready(&mut log);
         let start = clock.monotonic();
-        // Nobody reads the log, and it must not stand still for that.
+        // The log is not read here, and it must not stand still for that.
         thread::spawn("bench-log", move || std::io::copy(&mut log, &mut std::io::sink())).unwrap();
         Svcd { child, public, start }
     }

@@ -16,7 +16,7 @@ pub struct AuditEvent {
     pub event: String,
     /// The configured actor, or `svcd`.
     pub actor: String,
-    /// The caller's `Idempotency-Key`; null when nobody asked for it.
+    /// The caller's `Idempotency-Key`; null when no caller asked for it.
     pub operation_id: Option<String>,
     /// What kind of item it was done to.
     pub item_type: String,

@@ -22,13 +22,13 @@ pub struct ReconciliationItem {
     pub status: String,
     /// What the last or final observation came to.
     pub outcome_code: Option<String>,
-    /// How often somebody looked.
+    /// How often it was looked at.
     pub attempt_count: u32,
-    /// When somebody looks next.
+    /// When it is looked at next.
     pub next_check_at: Timestamp,
     /// Until when it may stay ambiguous.
     pub deadline_at: Timestamp,
-    /// When the lease of whoever looks ends; null while nobody does.
+    /// When the lease of the worker that looks ends; null while none does.
     pub lease_expires_at: Option<Timestamp>,
     /// When it was detected.
     pub created_at: Timestamp,

@@ -107,7 +107,7 @@ pub struct Outlook {
     pub code: Cow<'static, str>,
     /// When it happens; null when that is not planned.
     pub at: Option<Timestamp>,
-    /// Until when it may stay like this; null when nobody ends it.
+    /// Until when it may stay like this; null when nothing ends it.
     pub deadline_at: Option<Timestamp>,
     /// UUID of the outbox item whose dead letter stands in the way.
     pub dead_letter_id: Option<OutboxId>,

@@ -1,7 +1,7 @@
 //! Taking a result: who sent it first, then what it says, then the disk, then the answer.
 //!
-//! Whoever is not the workflow run of the attempt hears one answer for every reason, one for an attempt
-//! that does not exist too. The reason goes to a counter and a line, as a word of a closed set.
+//! A sender that is not the workflow run of the attempt gets the same answer for every reason, also for an
+//! attempt that does not exist. The reason goes to a counter and a line, as a word of a closed set.
 
 use crate::app::{App, Error, ResultRules};
 use crate::auth::shared_secret::SignedHeaders;

@@ -1,4 +1,4 @@
-//! Agent cards: are they valid, and which are registered? Whoever reaches the surface may ask; a write
+//! Agent cards: are they valid, and which are registered? Every client of the surface may ask; a write
 //! asks for the principal. No line of the log has a word of a card, or its name.
 
 use std::time::Duration;

@@ -28,7 +28,7 @@ pub enum Error {
         "the forge is off until SVC_WEBHOOK_SECRET, SVC_FORGE_APP_ID and SVC_FORGE_PRIVATE_KEY are set"
     )]
     ForgeOff,
-    /// Nobody's results are believed.
+    /// No results are accepted.
     #[error("results are off until SVC_RESULT_ISSUERS or SVC_RESULT_SECRET is set")]
     ResultsOff,
     /// The webhook's signature does not hold.

@@ -1,7 +1,7 @@
 //! The identity of a workflow run at a forge without identity tokens: a MAC of a shared secret over
 //! everything that binds a result.
 //!
-//! It says less than a token: whoever has the secret, and learns the nonce of an attempt, can speak for
+//! It says less than a token: a holder of the secret who learns the nonce of an attempt can speak for
 //! its run; repository, workflow and commit are the secret's word.
 
 use std::time::Duration;

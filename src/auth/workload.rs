@@ -2,10 +2,10 @@
 //! and one body by its audience. Pure: the keys and the time are arguments, and nothing is fetched.
 //!
 //! What is read is what the forge really sends, in one spelling. A header that asks for anything but
-//! RS256 with a known key is refused, not obeyed; so is an object in which a name stands twice.
+//! RS256 with a known key is refused, not obeyed; so is an object in which a name is repeated.
 //!
 //! `repository_owner_id` must be a number, and is compared unless the release was asked for in a version that
-//! did not note the owner. `sub` is not read: whoever owns a repository may choose its shape.
+//! did not note the owner. `sub` is not read: the owner of a repository may choose its shape.
 //!
 //! What else must hold, and why: `docs/decisions/23-result-authentication.md`.
 

@@ -23,7 +23,7 @@ words! {
         LoneSurrogate => "card/lone-surrogate", "an escape stands for half a character",
             "The escapes from \\ud800 to \\udfff stand for a character only in pairs. Readers of JSON \
              disagree about one alone, and no signature can be made over it.";
-        DuplicateProperty => "card/duplicate-property", "a property stands twice in one object",
+        DuplicateProperty => "card/duplicate-property", "a property is repeated in one object",
             "Some readers take the first value and some the last, so that one card has two meanings. \
              Names are compared after their escapes are resolved. Keep one.";
         NotAnObject => "card/not-an-object", "the text is JSON, but not an object",

@@ -73,8 +73,8 @@ pub(super) fn meant(root: Node<'_>) -> Variant {
     })
 }
 
-/// Returns how a card differs from a variant, leaving out what is known of properties that stand
-/// twice.
+/// Returns how a card differs from a variant, leaving out what is known of repeated
+/// properties.
 fn compare(root: Node<'_>, variant: Variant, known: &[Draft]) -> Vec<Draft> {
     let mut walker = Walker { variant, drafts: Vec::new(), pointer: String::new() };
     walker.object(root, variant.shape());
@@ -122,7 +122,7 @@ impl Walker {
                         self.under(&name, |walker| walker.value(member.value, field.kind));
                     }
                 }
-                // That it stands twice is told already.
+                // That it is repeated has been reported already.
                 Some(_) => {}
                 None => {
                     if !is_full {

@@ -1,4 +1,4 @@
-//! NDJSON: a card on each line. Which lines there are, whoever reads them.
+//! NDJSON: a card on each line. Which lines there are, for every reader of them.
 
 use memchr::memchr;
 

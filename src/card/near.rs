@@ -1,7 +1,7 @@
 //! Near misses: which known word was probably meant. Case, underscores and hyphens do not count, nor
 //! do two slips of the keyboard in a word long enough for them.
 
-/// Longer words are nobody's slip.
+/// Longer words are not taken for slips.
 const LENGTH_MAX: usize = 48;
 
 /// Shorter known words are found by their letters only.

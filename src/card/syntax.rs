@@ -283,7 +283,7 @@ impl<'a> Reader<'a> {
         let place = reader.place(before.begin - 1);
         let draft = Draft::new(Code::DuplicateProperty, name.begin - 1, name.end - name.begin + 2)
             .pointer(pointer)
-            .message("the property stands twice in this object")
+            .message("the property is repeated in this object")
             .found(format!("first at line {}, column {}", place.line, place.column))
             .suggestion("keep one of the two");
         self.note(draft);

@@ -1,4 +1,4 @@
-//! `svcctl completions`: what a shell needs to complete the command line. Asks nobody.
+//! `svcctl completions`: what a shell needs to complete the command line. Sends no request.
 
 use clap_complete::Shell;
 

@@ -116,7 +116,7 @@ impl Output {
         anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
     }
 
-    /// Prints text as it is. Output that nobody reads any more is no failure: `svcctl … | head`
+    /// Prints text as it is. Output that is not read any more is no failure: `svcctl … | head`
     /// ends as it would have ended.
     pub(crate) fn raw(self, bytes: &[u8]) -> io::Result<()> {
         self.part(bytes).map(drop)
@@ -179,7 +179,7 @@ impl Output {
         }
     }
 
-    /// Prints a remark. When it cannot be printed, nobody is left to read it.
+    /// Prints a remark. When it cannot be printed, there is no reader to tell.
     pub(crate) fn remark(self, label: &str, text: &str) {
         drop(self.announce(label, text));
     }

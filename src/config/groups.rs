@@ -48,7 +48,7 @@ pub(super) fn operator_listen(source: &mut Source) -> Option<SocketAddr> {
     if !listen.ip().is_loopback() && source.text("SVC_OPERATOR_HOSTS").is_empty() {
         source.problem(
             "SVC_OPERATOR_HOSTS",
-            "it is empty, so nobody outside this machine gets an answer; name the hosts that \
+            "it is empty, so no client outside this machine gets an answer; name the hosts that \
              SVC_OPERATOR_LISTEN is reached by",
         );
     }

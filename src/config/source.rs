@@ -138,7 +138,7 @@ impl Source {
         self.variables.keys().map(String::as_str)
     }
 
-    /// Notes every variable with a prefix of ours that nobody reads: a slip that would go unnoticed.
+    /// Notes every variable with a prefix of ours that is never read: a slip that would go unnoticed.
     pub(super) fn refuse_unknown(&mut self) {
         let known = |name: &str| {
             let name = &name.replacen("SERVICE_", "SVC_", 1);

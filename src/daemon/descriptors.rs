@@ -1,5 +1,5 @@
-//! How many descriptors this process may have, and so how many peers it lets in at once. Whoever
-//! comes through one door must not use up those that another door, the database or the forge needs.
+//! How many descriptors this process may have, and so how many peers it lets in at once.
+//! Peers of one door must not use up those that another door, the database or the forge needs.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 

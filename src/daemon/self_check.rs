@@ -62,7 +62,7 @@ impl SelfCheck {
     }
 }
 
-/// Somebody accepted the connection and closed it: the loop that accepts is alive.
+/// The connection was accepted and closed: the loop that accepts is alive.
 fn is_turned_away(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -20,7 +20,7 @@ pub enum Action {
         /// Whose repository it is; nothing when an older version took it in.
         owner: Option<OwnerId>,
     },
-    /// Somebody asked for our check run to be run again.
+    /// A person asked for our check run to be run again.
     Rerequest {
         /// The check run that was clicked.
         check_run: CheckRunId,

@@ -59,7 +59,7 @@ words! {
     Status {
         /// It waits for its next look.
         Open => "open",
-        /// Somebody looks.
+        /// A worker looks.
         Leased => "leased",
         /// It was repaired, or nothing was left to repair.
         Completed => "completed",
@@ -132,7 +132,7 @@ words! {
         ForgeWorkflowSkipped => "forge_workflow_skipped",
         /// The run ended neither well nor badly.
         ForgeWorkflowNeutral => "forge_workflow_neutral",
-        /// The run waits for somebody at the forge and is over until then.
+        /// The run waits for a person at the forge and is over until then.
         ForgeWorkflowActionRequired => "forge_workflow_action_required",
         /// The forge gave the run up.
         ForgeWorkflowStale => "forge_workflow_stale",

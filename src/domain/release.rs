@@ -51,7 +51,7 @@ impl ReleaseStatus {
     }
 }
 
-/// What is known of a release run when somebody asks to run it again.
+/// What is known of a release run when a person asks to run it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReleaseFacts {
     /// The release run.

@@ -61,7 +61,7 @@ pub struct NewResult {
 }
 
 words! {
-    /// Why a credential is not believed. For our own eyes: whoever sent it hears the same of each.
+    /// Why a credential is not believed. For our own eyes: the sender gets the same answer for each.
     Fault {
         /// There is none, or more than one.
         Missing => "missing",
@@ -79,7 +79,7 @@ words! {
         Signature => "signature",
         /// There is no such attempt of such a release run.
         Attempt => "attempt",
-        /// It was made for somebody else, for another attempt, or for another body.
+        /// It was made for another audience, for another attempt, or for another body.
         Audience => "audience",
         /// It holds from later on.
         NotYetValid => "not_yet_valid",
@@ -152,7 +152,7 @@ pub enum Credential {
 pub enum RunFacts {
     /// It is the attempt's.
     Known,
-    /// The attempt has none yet, and nobody else has this one.
+    /// The attempt has none yet, and no other attempt has this one.
     Unknown,
     /// The attempt has another.
     Other,

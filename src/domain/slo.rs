@@ -1,5 +1,5 @@
 //! Service-level signals: what is measured of the whole service, when a measurement is bad for long
-//! enough to call somebody, and when it is over.
+//! enough to call a person, and when it is over.
 //!
 //! A snapshot holds aggregate values and no identifier of a tenant. The policy is a table, one row a
 //! signal. The evaluator keeps, for this process alone, what the gates need to remember, and turns

@@ -89,7 +89,7 @@ pub(super) fn find_workflow_run(
     let named: Vec<_> = page.workflow_runs.iter().filter(is_titled).collect();
     let is_it = |run: &&TitledRun| run.is(wanted, session.repository.id);
     let id = match named.as_slice() {
-        // Whoever lists runs that were not asked for may leave out others.
+        // A forge that lists runs that were not asked for may leave out others.
         named if !named.iter().all(is_it) => Err(ErrorClass::Identity),
         // A page that was not read may name it once more.
         [run] if page.total_count <= page.workflow_runs.len() => {

@@ -62,7 +62,7 @@ pub enum Unusable {
     /// It is not well-formed JSON, or something follows it.
     #[error("the payload is not well-formed JSON")]
     Malformed,
-    /// A field we read stands there twice: two readers could see two payloads.
+    /// A field we read is there twice: two readers could see two payloads.
     #[error("the payload names a field twice")]
     DuplicateField,
 }

@@ -14,7 +14,7 @@ const PREFIX: &str = "sha256=";
 #[derive(Clone, Debug)]
 pub struct Secrets(Vec<SecretString>);
 
-/// There is no secret, or one is empty: whoever knows that could sign.
+/// There is no secret, or one is empty: anyone could sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a webhook secret is empty or missing")]
 pub struct EmptySecret;

@@ -22,11 +22,11 @@ struct Held {
     of: HashMap<IpAddr, usize>,
 }
 
-/// Bytes that somebody holds; given back when dropped.
+/// Bytes that are in use; given back when dropped.
 #[derive(Debug)]
 pub(super) struct Reservation {
     budget: Arc<BodyBudget>,
-    /// Nobody when the client is a trusted proxy, behind which are many.
+    /// `None` when the client is a trusted proxy, behind which are many.
     client: Option<IpAddr>,
     bytes: usize,
 }

@@ -237,7 +237,7 @@ pub fn gate(clock: Arc<dyn Clock>) -> Gate {
 
 /// Answers a caller with its name, late if it says so.
 pub(super) fn gated(caller: Option<Authorized<'_>>, request: &Request) -> Work {
-    let name = caller.map_or("nobody", |it| &it.caller.subject);
+    let name = caller.map_or("no one", |it| &it.caller.subject);
     let late = request.long_lived.as_ref().filter(|_| request.body == b"late");
     match late.map(LongLived::late) {
         Some(Ok((sender, late))) => {

@@ -142,8 +142,8 @@ impl<T> Clone for Sender<T> {
 pub enum NotSent {
     /// The peer has gone, or the stream has ended.
     Closed,
-    /// Too much waits already, for this peer or for all. Whoever cannot do without what was not sent drops
-    /// the sender, which ends the stream.
+    /// Too much waits already, for this peer or for all. A caller that cannot do without what was not sent
+    /// drops the sender, which ends the stream.
     Full,
     /// It is longer than a message may be.
     TooLong,
@@ -198,12 +198,12 @@ pub struct Late<T> {
 pub struct LateSender<T>(oneshot::Sender<T>);
 
 impl<T> LateSender<T> {
-    /// Hands the answer in; returns whether somebody still waited for it.
+    /// Hands the answer in; returns whether it was still awaited.
     pub fn send(self, answer: T) -> bool {
         self.0.send(answer).is_ok()
     }
 
-    /// Says whether nobody waits any more.
+    /// Says whether the answer is no longer awaited.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.0.is_closed()
@@ -259,7 +259,7 @@ impl Close {
 }
 
 /// What takes in the messages of a WebSocket, one after another. It is dropped, by a thread that may block,
-/// when the socket has ended, whoever ended it.
+/// when the socket has ended, from either side.
 pub trait Session: Send + 'static {
     /// Takes a message in. May block, for as long as a handler may; the next message waits for it.
     ///

@@ -43,7 +43,7 @@ pub struct Head {
     pub peer: Option<IpAddr>,
 }
 
-/// Shown without what may be a secret or somebody's content: query and headers.
+/// Shown without what may be a secret or a tenant's content: query and headers.
 impl fmt::Debug for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { surface, method, path, .. } = self;
@@ -92,7 +92,7 @@ impl fmt::Debug for Request {
 pub enum Answer {
     /// A response.
     Ready(Response),
-    /// One that somebody else hands in.
+    /// One that is handed in later.
     Late(Late<Response>),
 }
 
@@ -208,7 +208,7 @@ pub struct Admitted {
     way_out: Option<Arc<dyn WayOut>>,
 }
 
-/// What every answer to a request passes that has one, whoever makes it.
+/// What every answer to a request passes that has one, wherever it was made.
 pub trait WayOut: Send + Sync {
     /// Answers what a server found wrong by itself, or what took too long.
     fn refuse(&self, refusal: Refusal) -> Response;

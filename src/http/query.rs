@@ -26,7 +26,7 @@ pub(super) fn parameters(request: &Request, names: &[&'static str]) -> Result<Pa
             ));
         };
         if parameters.0.iter().any(|(taken, _)| taken == known) {
-            return Err(invalid("a query parameter stands twice"));
+            return Err(invalid("a query parameter is repeated"));
         }
         parameters.0.push((*known, value.into_owned()));
     }

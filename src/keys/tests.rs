@@ -151,7 +151,7 @@ fn strangers_keep_no_rotated_key_out() {
     bench.serve(document("new"));
     assert_eq!(bench.at(109).get("new"), unavailable(1));
     assert_eq!(bench.at(110).get_for(4, "unknown"), Err(NoKey::UnknownKey));
-    assert_eq!(bench.get("new"), Ok(()), "whoever asks brings it in");
+    assert_eq!(bench.get("new"), Ok(()), "each request brings it in");
     assert_eq!(bench.asked(), 1 + 3 + 1);
 }
 
@@ -202,7 +202,7 @@ fn without_keys_it_is_asked_every_few_seconds() {
 }
 
 #[test]
-fn nobody_waits_for_somebody_else_s_request() {
+fn no_caller_waits_for_the_request_of_another() {
     let clock = Arc::<Seconds>::default();
     let (started, begun) = std::sync::mpsc::channel();
     let (release, held) = std::sync::mpsc::channel::<&str>();

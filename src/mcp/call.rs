@@ -1,4 +1,4 @@
-//! A request that is under way, in the hands of whoever answers it: it may say more than its result, and it ends with
+//! A request that is under way, in the hands of the code that answers it: it may say more than its result, and it ends with
 //! one, whatever happens.
 //!
 //! What handlers return, and when that is a stream: `docs/decisions/50-mcp-answers.md`.

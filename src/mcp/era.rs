@@ -16,7 +16,7 @@ const ENVELOPE: [&str; 4] = [
     "io.modelcontextprotocol/clientInfo",
     "io.modelcontextprotocol/logLevel",
 ];
-/// Longest version that is repeated to whoever claims it, in bytes.
+/// Longest version that is repeated to the client that claims it, in bytes.
 const VERSION_BYTES_MAX: usize = 64;
 
 /// A header, as far as it can be used.
@@ -313,7 +313,7 @@ fn data(supported: &[&str], requested: Option<&str>, modern: bool) -> Value {
     data
 }
 
-/// Returns a version as it is repeated to whoever claims it: not at any length.
+/// Returns a version as it is repeated to the client that claims it: not at any length.
 pub(super) fn repeated(version: &str) -> &str {
     version.get(..version.floor_char_boundary(VERSION_BYTES_MAX)).unwrap_or_default()
 }

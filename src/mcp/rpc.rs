@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0 as the protocol uses it: messages read strictly, answers written.
 //!
 //! A message is read once. Ids and parameters stay the text that the client wrote, so that an id is echoed as it
-//! came, and parameters are read by whoever knows what they mean.
+//! came, and parameters are read by the code that knows what they mean.
 //!
 //! Why these types are our own: `docs/decisions/46-mcp-wire-types.md`.
 

@@ -41,7 +41,7 @@ struct State {
     kept_bytes: usize,
     /// The last message was sent, or nothing more is wanted.
     is_over: bool,
-    /// The last message was taken by a channel. Whether it has reached the client, nobody knows.
+    /// The last message was taken by a channel. Whether it has reached the client is not known.
     is_delivered: bool,
 }
 

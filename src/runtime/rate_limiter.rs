@@ -160,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_gets_more_and_the_table_is_bounded(
+        fn no_key_gets_more_and_the_table_is_bounded(
             asked in prop::collection::vec((0_u64..400, 0_u8..6), 0..200)
         ) {
             let (mut limiter, mut now, mut granted) = (RateLimiter::new(RATE, 4), 0, Vec::new());

@@ -1,4 +1,4 @@
-//! The keys somebody trusts: a JSON Web Key Set (RFC 7517), read strictly.
+//! Trusted keys: a JSON Web Key Set (RFC 7517), read strictly.
 
 use super::Reason;
 use crate::crypto::jose::key::PublicKey;
@@ -11,7 +11,7 @@ pub const JWKS_BYTES_MAX: usize = 256 * 1024;
 /// Members of a JSON Web Key that only its owner may have. `k` is a secret that both sides share.
 const PRIVATE: [&str; 2] = ["d", "k"];
 
-/// The public keys somebody trusts, by their ids.
+/// Trusted public keys, by their ids.
 #[derive(Debug)]
 pub struct Jwks {
     keys: Vec<(String, Result<PublicKey, Reason>)>,
@@ -26,10 +26,10 @@ pub enum JwksError {
     /// It is no key set.
     #[error("it is no JSON Web Key Set: an object with an array of objects, keys")]
     Shape,
-    /// A name stands twice in one object.
-    #[error("a name stands twice in one of its objects")]
+    /// A name is repeated in one object.
+    #[error("a name is repeated in one of its objects")]
     Twice,
-    /// Somebody published what must be kept.
+    /// It holds what must not be published.
     #[error(
         "it holds a private or shared key, which must not be given away; keep the public part only"
     )]

@@ -10,10 +10,10 @@ words! {
         TooLarge => "too-large", "its header or its last part is longer than any signature needs";
         NotBase64url => "not-base64url", "a part is not base64url without padding, in its one spelling";
         HeaderNotJson => "header-not-json", "its header is not one JSON object";
-        HeaderDuplicate => "header-duplicate", "a name stands twice in its header";
+        HeaderDuplicate => "header-duplicate", "a name is repeated in its header";
         HeaderCritical => "header-critical", "its header asks for an extension (crit)";
         HeaderUnencoded => "header-unencoded", "its header asks for another form of payload (b64)";
-        HeaderKey => "header-key", "its header brings or points to a key of its own, which nobody vouches for";
+        HeaderKey => "header-key", "its header brings or points to a key of its own, which is not trusted";
         OtherType => "other-type", "its header says that it is no signature of a card (typ)";
         AlgorithmUnknown => "algorithm-unknown", "its header names none of the allowed algorithms (alg)";
         AlgorithmDiffers => "algorithm-differs", "its header names another algorithm than the card (alg)";

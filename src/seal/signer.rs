@@ -44,7 +44,7 @@ pub enum KeyError {
     /// It is of another kind, too small, or damaged.
     #[error("it is no key of EC P-256, Ed25519, or RSA of at least 2048 bits")]
     Unusable,
-    /// Nobody would find it by such an id.
+    /// A key cannot be found by such an id.
     #[error("a key id is 1 to 256 bytes without control characters")]
     KeyId,
 }

@@ -1,4 +1,4 @@
-//! Each signature of a card held against the keys somebody trusts. Fails closed: only what was proved
+//! Each signature of a card is checked with the trusted keys. Fails closed: only what was proved
 //! is valid.
 //!
 //! What is refused: `docs/decisions/65-card-verification.md`.

@@ -1,4 +1,4 @@
-//! Who may call the simulated forge: the app with its signed credential, and whoever holds a token.
+//! Who may call the simulated forge: the app with its signed credential, and each holder of a token.
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Validation};
 use ring::signature::RsaKeyPair;

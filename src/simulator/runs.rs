@@ -23,7 +23,7 @@ pub enum RunState {
     InProgress,
     /// It has ended, as this word says.
     Completed(&'static str),
-    /// Nobody knows the run any more.
+    /// The run is not known any more.
     Vanished,
 }
 

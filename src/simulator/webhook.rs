@@ -39,7 +39,7 @@ pub fn sign(secret: &str, body: &[u8]) -> String {
 }
 
 impl Webhooks {
-    /// Somebody pushed a tag that names a commit.
+    /// A tag that names a commit was pushed.
     #[must_use]
     pub fn push_tag(&self, tag: &str, commit: &str) -> Webhook {
         self.webhook(
@@ -59,7 +59,7 @@ impl Webhooks {
         )
     }
 
-    /// Somebody asked for a check run of ours to be run again.
+    /// A person asked for a check run of ours to be run again.
     #[must_use]
     pub fn check_run_rerequested(&self, check_run: i64, head_sha: &str) -> Webhook {
         self.webhook(
@@ -113,7 +113,7 @@ impl Webhooks {
         )
     }
 
-    /// The forge tries out the webhook itself; nobody's installation.
+    /// The forge tries out the webhook itself, for no installation.
     #[must_use]
     pub fn ping() -> Webhook {
         let body = json!({"zen": "Keep it logically awesome.", "hook_id": 1, "hook": {"id": 1}});

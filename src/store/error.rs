@@ -11,7 +11,7 @@ pub enum Error {
     /// The store cannot do it now. Try later.
     #[error("the store is unavailable: {0}")]
     Unavailable(Unavailable),
-    /// The claim is no longer ours: its lease ran out and somebody else took the item.
+    /// The claim is no longer ours: its lease ran out and another holder took the item.
     #[error("the lease was lost")]
     LeaseLost,
     /// The verb panicked; its part of the transaction was rolled back.

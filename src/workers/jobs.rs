@@ -144,7 +144,7 @@ impl Jobs {
                 Ok(()) => {
                     log::info!(event = "job.given_back", job_id:% = claim.item.id, attempt = claim.item.attempt; "a job was given back once the store took it");
                 }
-                // Somebody else has taken it over.
+                // Another worker has taken it over.
                 Err(store::Error::LeaseLost) => {}
                 Err(error) => {
                     self.metrics.store_failures.count([("class", error.class())]);

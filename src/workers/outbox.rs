@@ -1,5 +1,5 @@
 //! Sends side effects: claim, open a session, mark, call, settle, with a commit between any two, so
-//! that whoever comes after a crash knows how far it got.
+//! that the next holder after a crash knows how far it got.
 //!
 //! A dispatch that was marked is never sent again. A check run whose creation is in doubt is looked
 //! for first. The forge is never called while a transaction is open.

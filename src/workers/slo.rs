@@ -1,7 +1,7 @@
 //! Evaluates the signals: takes a snapshot of the service, says what fires and what is over, and
-//! leaves the report for whoever looks.
+//! leaves the report for its readers.
 //!
-//! It only reads, so it stands in nobody's way. An evaluation that fails costs a line, and what the
+//! It only reads, so it delays no other work. An evaluation that fails costs a line, and what the
 //! gates remember stays as it was.
 
 use std::sync::Arc;

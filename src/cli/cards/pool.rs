@@ -59,7 +59,7 @@ pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
             if take(result.ok_or_else(|| panicked("checking"))?)?.is_break() {
                 return Ok(());
             }
-            // Nobody wants it when everything was read.
+            // It is not received when everything was read.
             permit.send(()).unwrap_or_default();
         }
     }
@@ -78,7 +78,7 @@ struct Source<I> {
     number: u64,
 }
 
-/// Reads the next piece; nothing when that was all, when nobody takes results any more, or when another
+/// Reads the next piece; nothing when that was all, when no results are taken any more, or when another
 /// thread panicked while it was reading.
 fn next<I: Iterator>(source: &Mutex<Source<I>>) -> Option<(u64, I::Item)> {
     let mut source = source.lock().ok()?;
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_results_may_stop() {
+    fn a_caller_may_stop_taking_results() {
         let mut taken = 0;
         let took: io::Result<()> = in_order(
             3,

@@ -31,7 +31,7 @@ impl Progress {
         }
         self.last = self.clock.monotonic();
         self.is_shown = true;
-        // Nobody is left to read it when it cannot be printed.
+        // When it cannot be printed, there is no reader to tell.
         drop(write!(io::stderr(), "\r{cards} cards, {invalid} not valid"));
     }
 

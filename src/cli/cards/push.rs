@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = registry::name)]
     name: Option<CardName>,
 
-    /// Only over the card with this digest, so that nobody's change is lost
+    /// Only if the card has this digest, so that another writer's change is not lost
     #[arg(long, value_name = "DIGEST", value_parser = registry::tag, conflicts_with = "create")]
     if_match: Option<Digest>,
 

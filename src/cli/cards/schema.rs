@@ -8,8 +8,8 @@ use crate::cli::word::one_of;
 
 /// Print the JSON Schema (draft 2020-12) of a variant
 ///
-/// The format uri is to be asserted by whoever uses it. What stands outside of JSON Schema, such as
-/// properties that stand twice, is known only by cards validate.
+/// A validator that uses it must assert the format uri. Only cards validate knows the rules that JSON Schema cannot
+/// express, such as the one against repeated properties.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -130,7 +130,7 @@ fn refused(problem: Box<Problem>, retry_after: Option<Duration>) -> Error {
         Exit::NotFound => error
             .hint("list what there is: svcctl dead-letters list; svcctl releases list")
             .hint("an item of another installation is not found: svcctl installations list"),
-        Exit::Conflict => error.hint("leave --idempotency-key away to get a new key"),
+        Exit::Conflict => error.hint("omit --idempotency-key to get a new key"),
         Exit::Temporary => error.hint(match retry_after {
             Some(wait) => format!("the service asks to wait {} s", wait.as_secs()),
             None => "ask the service what is wrong: svcctl status".to_owned(),

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_must_look_is_told_where() {
+    fn a_person_who_must_look_is_told_where() {
         let mut stuck = release("operator_investigate", false);
         assert!(sentence(&stuck, NOW).contains("the log of svcd"));
         stuck.release_run.last_publication_error = Some("forge_check_run_not_found".to_owned());

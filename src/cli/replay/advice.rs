@@ -16,7 +16,7 @@ pub(crate) fn of(class: &str) -> Advice {
     match ReplayClass::from_word(class) {
         Some(class) => of_class(class),
         None if class == "not_dead" => Advice {
-            why: "it is not dead: it waits, runs or is finished, perhaps replayed by somebody else",
+            why: "it is not dead: it waits, runs or is finished, perhaps replayed by another operator",
             next: "see what is dead: svcctl dead-letters list",
         },
         None => Advice {

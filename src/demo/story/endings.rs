@@ -1,5 +1,5 @@
-//! How releases end: by the signed result of their own workflow run, or badly. What nobody tells the
-//! daemon it finds out by itself.
+//! How releases end: by the signed result of their own workflow run, or badly. What the
+//! daemon is not told, it finds out by itself.
 
 use super::Teller;
 use super::looks::{check_run, list};
@@ -21,7 +21,7 @@ impl Teller<'_> {
     }
 
     fn a_result_makes_a_release_succeed(&mut self) -> Result<(), Error> {
-        self.say("The checks of v1.0.0 are through. Its workflow run signs the result with its identity token and sends it. Before it does, somebody tries with the token of another run:")?;
+        self.say("The checks of v1.0.0 are through. Its workflow run signs the result with its identity token and sends it. Before that, another run tries with its own token:")?;
         self.send_result("v1.0.0", "v1.1.0", "accepted", (401, "unauthenticated"))?;
         self.expect_release("v1.0.0", "running", None)?;
         self.send_result("v1.0.0", "v1.0.0", "accepted", (200, "recorded"))?;
@@ -41,7 +41,7 @@ impl Teller<'_> {
     }
 
     fn the_others_tell_nothing(&mut self) -> Result<(), Error> {
-        self.say("Now nobody tells the daemon anything. The run of v1.1.0 ends well at the forge and sends no result; the run of v1.3.0 never ends; whether v1.2.0 has a run is still in doubt.")?;
+        self.say("Now the daemon is told nothing. The run of v1.1.0 ends well at the forge and sends no result; the run of v1.3.0 never ends; whether v1.2.0 has a run is still in doubt.")?;
         let (green, stuck) = (self.workflow_run("v1.1.0")?, self.workflow_run("v1.3.0")?);
         self.stage.forge.set_run(green.id, RunState::Completed("success"));
         self.stage.forge.set_run(stuck.id, RunState::InProgress);

@@ -19,7 +19,7 @@ impl Teller<'_> {
     }
 
     fn a_signal_fires(&mut self) -> Result<(), Error> {
-        self.say(&format!("The daemon measures itself, too, and nothing fires so far. Now somebody limits the size of its files to {MEBIBYTES} MiB, as prlimit --fsize does:"))?;
+        self.say(&format!("The daemon measures itself, too, and nothing fires so far. Now a limit of {MEBIBYTES} MiB is set on the size of its files, as prlimit --fsize does:"))?;
         self.stage.limit_files(Some(MEBIBYTES << 20))?;
         self.await_health("the signal to fire", "critical")?;
         self.run(&["slo"], 8)?;

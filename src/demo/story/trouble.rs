@@ -30,7 +30,7 @@ impl Teller<'_> {
     }
 
     fn a_release_goes_well(&mut self) -> Result<(), Error> {
-        self.say("Somebody pushes the tag v1.0.0. The forge sends a signed webhook:")?;
+        self.say("A developer pushes the tag v1.0.0. The forge sends a signed webhook:")?;
         let webhook = self.tag("v1.0.0", COMMITS[0]);
         let (id, status, outcome) = self.stage.deliver(&webhook)?;
         self.show(&format!("POST /webhooks/forge -> {status} {outcome}"))?;
@@ -69,7 +69,7 @@ impl Teller<'_> {
 
     fn a_doubt_is_never_replayed(&mut self) -> Result<(), Error> {
         self.say(
-            "The dispatch that was lost may have started a workflow. It is refused, whoever asks:",
+            "The dispatch that was lost may have started a workflow. A replay is always refused:",
         )?;
         let id = self.letter("forge_dispatch_uncertain")?.item_id;
         self.run(&["dead-letters", "show", "outbox", &id], 0)?;

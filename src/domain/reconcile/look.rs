@@ -34,7 +34,7 @@ pub struct Look {
 pub enum Subject {
     /// The workflow run of an attempt.
     WorkflowRun(WorkflowRun),
-    /// A dispatch that started a run nobody knows the number of.
+    /// A dispatch that started a run whose number is not known.
     UnknownRun(Dispatch),
     /// A dispatch that may have started a run.
     Dispatch(Dispatch),

@@ -19,7 +19,7 @@ words! {
         Skipped => "skipped",
         /// Too late.
         TimedOut => "timed_out",
-        /// Somebody has to act at the forge.
+        /// A person has to act at the forge.
         ActionRequired => "action_required",
         /// The forge gave it up.
         Stale => "stale",

@@ -32,7 +32,7 @@ pub enum Message {
         /// When the wait, and a pause of the installation, are over.
         at: Timestamp,
     },
-    /// Somebody holds it.
+    /// A worker holds it.
     Leased {
         /// When the lease ends.
         until: Timestamp,
@@ -75,7 +75,7 @@ pub enum Outlook {
     Send(EffectKind, Timestamp),
     /// The final check run is sent.
     Publish(Timestamp),
-    /// A message is being sent; after `until` somebody else takes it over.
+    /// A message is being sent; after `until` another worker takes it over.
     AwaitsAnswer {
         /// When the lease ends.
         until: Timestamp,
@@ -148,7 +148,7 @@ impl Outlook {
         }
     }
 
-    /// Returns until when it may stay like this; nothing when nobody ends it.
+    /// Returns until when it may stay like this; `None` if nothing ends it.
     #[must_use]
     pub const fn deadline_at(self) -> Option<Timestamp> {
         match self {

@@ -1,7 +1,7 @@
 //! The policy: one row for each signal, with its gate, its bounds, whose it is, and what to look at.
 //!
 //! A threshold and a healthy value apart keep a signal from firing and recovering in turns. What is
-//! critical calls somebody at night; what is a warning waits for its owner.
+//! critical calls a person at night; what is a warning waits for its owner.
 //!
 //! How signals fire and recover: `docs/decisions/31-signals.md`.
 

@@ -217,7 +217,7 @@ fn what_is_not_one_json_object_is_refused() {
     let list = r#"{"action":"created","installation":{"id":1},"repositories":[{"id":1,"id":2}]}"#;
     let read = normalise("installation", list.as_bytes(), &rules());
     assert_eq!(read, Err(Unusable::DuplicateField));
-    // What is not read may stand there twice.
+    // What is not read may be repeated.
     assert!(normalise("ping", br#"{"zen":1,"zen":2}"#, &rules()).is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! Registered agent cards: whoever reaches the surface may read, operators write. What is served is
+//! Registered agent cards: every client of the surface may read, operators write. What is served is
 //! byte for byte what was sent.
 
 use std::str::FromStr as _;

@@ -107,7 +107,7 @@ pub trait Tokens: Send + Sync {
     fn check(&self, token: &str, peer: Option<IpAddr>) -> Result<Arc<Caller>, Refused>;
 }
 
-/// Why a request does not get through, in a sentence for whoever sent it.
+/// Why a request does not get through, in a sentence for its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The gate does not go by this host.
@@ -143,7 +143,7 @@ pub enum Refused {
     /// The token does not allow this.
     #[error("the token lacks a scope that is needed; see WWW-Authenticate")]
     InsufficientScope,
-    /// Nobody can say at present what the token proves.
+    /// What the token proves cannot be checked at present.
     #[error(
         "the keys that tokens are checked with cannot be had; come back after the seconds that Retry-After says"
     )]

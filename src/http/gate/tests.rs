@@ -166,7 +166,7 @@ fn a_peer_has_a_rate_whatever_it_asks() {
     let answers: Vec<u16> = (0..41).map(|_| ask(&gate, "BREW", &[HOST_LINE]).0).collect();
     assert_eq!(answers[..40], [405; 40]);
     assert_eq!(answers[40], 429);
-    // Another host is another matter, and costs nobody anything.
+    // A request for another host takes nothing from any rate.
     assert_eq!(ask(&gate, "POST", &[("host", "evil.test")]).0, 421);
 }
 

@@ -70,7 +70,7 @@ pub(super) struct LateChannel {
 }
 
 impl LateChannel {
-    /// Hands the answer in, once; returns whether somebody still waited for it.
+    /// Hands the answer in, once; returns whether it was still awaited.
     fn hand_in(&self, answer: Response) -> bool {
         let sender = lock(&self.sender).take();
         sender.is_some_and(|sender| sender.send(answer))

@@ -45,7 +45,7 @@ pub(super) enum Handler {
     Setup(fn(&McpStatus, Option<&Gate>) -> Response),
     /// Pages of design tools, by the hosts that the gate goes by. The path does not exist where the relay is off.
     Relay(fn(&Relay, &Gate, &Request, &Path<'_>) -> Result<Response, Error>),
-    /// Whom the gate lets through; nobody in particular where it asks for no token. Without MCP there is no such route.
+    /// Callers that the gate lets through; `None` where it asks for no token. Without MCP there is no such route.
     Mcp(fn(&Arc<Endpoint>, Option<Authorized<'_>>, &Request) -> Work),
     /// The same, for the relay. While that is off there is no such route.
     Pairing(fn(&Arc<app::relay::Relay>, Option<Authorized<'_>>, &Request) -> Work),

@@ -134,7 +134,7 @@ impl Guard {
             self.service.admit(head)?;
             return Err(self.refuse(Refusal::PayloadTooLarge));
         }
-        // One request a connection: what follows the body is nobody's.
+        // One request a connection: what follows the body is dropped.
         bytes.truncate(end + body_len);
         let missing = end + body_len - bytes.len();
         if waits && missing > 0 {

@@ -1,5 +1,5 @@
 //! Connections that owe their first head. When a door is full, the one that has owed it longest makes
-//! room: whoever speaks gets through those who only stand there.
+//! room, so that silent connections keep no request out.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -32,7 +32,7 @@ impl Peers {
     }
 
     /// Returns whose request it is: the rightmost address that is no trusted proxy. What stands to
-    /// its left was written by somebody nobody vouches for; without a trusted peer, all of it was.
+    /// its left is not trustworthy; without a trusted peer, none of it is.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.trusts(peer) {
             return peer;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_the_rightmost_address_nobody_vouches_for() {
+    fn a_client_is_the_rightmost_address_that_is_not_trusted() {
         let peers = Peers::new(1, vec!["10.0.0.0/8".parse().unwrap()]);
         let client = |peer: &str, values: &[&str]| {
             let mut headers = HeaderMap::new();

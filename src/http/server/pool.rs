@@ -55,7 +55,7 @@ impl Pool {
         self.queue.try_send(work).ok().map(|()| answer)
     }
 
-    /// Hands over work that cannot be refused, as soon as there is room for it; whoever calls sees to it that
+    /// Hands over work that cannot be refused, as soon as there is room for it; the caller makes sure that
     /// there is little of it at once. Returns nothing when the threads have ended.
     pub(super) async fn submit_soon<T: Send + 'static>(
         &self,
@@ -76,9 +76,9 @@ fn replying<T: Send + 'static>(
 ) -> (Work, oneshot::Receiver<T>) {
     let (reply, answer) = oneshot::channel();
     let work = move || {
-        // Nobody waits for what stood in the queue for too long: leave it undone.
+        // The caller has given up on what waited in the queue for too long: leave it undone.
         if !reply.is_closed() {
-            // The peer may have gone meanwhile; then nobody wants the answer.
+            // The peer may have gone meanwhile; then the answer is dropped.
             drop(reply.send(work()));
         }
     };

@@ -184,7 +184,7 @@ impl Sockets {
     /// Has a handler take a message in. Returns what the next one is held to.
     async fn receive(&self, session: &Shared, text: Utf8Bytes) -> Result<Terms, Close> {
         let taken = timeout(self.limits.handler_timeout, async {
-            // Held by the handler: one that hangs keeps its permit, whoever still waits for it.
+            // Held by the handler: one that hangs keeps its permit, even when its caller no longer waits.
             let permit = Arc::clone(&self.receiving).acquire_owned().await.ok()?;
             let (session, surface) = (Arc::clone(session), self.surface.as_str());
             let work = move || {

@@ -102,7 +102,7 @@ impl TcpServer {
     }
 }
 
-/// A listener, and what faces it: whatever a stranger takes at one door, nobody else misses at another.
+/// A listener, and what faces it: a stranger who uses up one door takes nothing from another.
 struct Door {
     listener: tokio::net::TcpListener,
     exchange: Arc<Exchange>,
@@ -190,7 +190,7 @@ async fn accept(hall: Arc<Hall>, door: Door) {
         match accepted {
             Ok((stream, peer)) => {
                 welcome(&hall, &door, stream, peer.ip().to_canonical());
-                // Whoever makes room closes before the next one is let in.
+                // The connection that makes room closes before the next one is let in.
                 yield_now().await;
             }
             Err(error) => {
@@ -225,7 +225,7 @@ fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
                 // The one that makes room closes first.
                 None => places.acquire_owned().await,
             };
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             let Ok(permit) = permit else { return };
             let connection = Connection::new(peer, place, permit);
             converse(&hall, &exchange, stream, connection, &newcomer).await;

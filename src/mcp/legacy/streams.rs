@@ -134,7 +134,7 @@ mod tests {
         }
         assert_eq!(ids(&streams), ["100", "101", "102", "103", "104", "105", "106", "107"]);
         assert!(!streams.make_room(), "all of them are under way");
-        // The last message of this one had nobody to go to.
+        // The last message of this one had no client to go to.
         streams.of_requests[3].1.detach();
         streams.of_requests[3].1.finish("x".to_owned());
         streams.of_requests[5].1.finish("x".to_owned());

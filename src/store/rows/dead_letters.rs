@@ -51,7 +51,7 @@ pub(in crate::store) fn add(
 }
 
 /// Closes the dead letters of an attempt's messages, of one kind or of all: they are not needed any
-/// more. The status stands twice: the list of words is what lets the index of unfinished messages be
+/// more. The status is compared twice: the list of words is what lets the index of unfinished messages be
 /// used.
 pub(in crate::store) fn close(
     tx: &Tx<'_>,
@@ -89,7 +89,7 @@ pub(in crate::store) fn resolve(tx: &Tx<'_>, item: ItemId, resolution: &str) -> 
     Ok(())
 }
 
-/// Gives the open dead letters of an attempt's updates another replay class. The status stands twice: the
+/// Gives the open dead letters of an attempt's updates another replay class. The status is compared twice: the
 /// list of words is what lets the index of unfinished messages be used.
 pub(in crate::store) fn reclassify_updates(
     tx: &Tx<'_>,

@@ -49,7 +49,7 @@ pub(in crate::store) fn advance(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), E
     Ok(())
 }
 
-/// Takes what an old attempt still had to send out of circulation, whoever holds it.
+/// Takes what an old attempt still had to send out of circulation, even if it is claimed.
 pub(in crate::store) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     tx.execute(
         "UPDATE outbox SET status = 'superseded', payload = '', lease_owner = NULL, \
@@ -72,7 +72,7 @@ pub(in crate::store) fn supersede_held(tx: &Tx<'_>, attempt: AttemptId) -> Resul
     Ok(())
 }
 
-/// Takes updates of an attempt's check run out of circulation that nobody is sending: a later one says
+/// Takes updates of an attempt's check run out of circulation that are not being sent: a later one says
 /// all there is to say.
 pub(in crate::store) fn supersede_idle_updates(
     tx: &Tx<'_>,

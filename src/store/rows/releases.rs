@@ -44,7 +44,7 @@ pub(in crate::store) fn of_check_run(
     check_run: CheckRunId,
     head_sha: &CommitSha,
 ) -> Result<Option<ReleaseFacts>, Error> {
-    // The status stands twice: the list of words is what lets the index of unfinished messages be used.
+    // The status is compared twice: the list of words is what lets the index of unfinished messages be used.
     tx.query_one(
         "SELECT r.release_run_id, r.status, r.current_attempt_id, a.attempt_number, \
             EXISTS (SELECT 1 FROM outbox o WHERE o.attempt_id = a.attempt_id \

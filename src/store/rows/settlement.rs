@@ -20,7 +20,7 @@ pub(in crate::store) struct InDoubt {
     target: Target,
 }
 
-/// Finds the message of that kind of an attempt that was given up in doubt. The status stands twice:
+/// Finds the message of that kind of an attempt that was given up in doubt. The status is compared twice:
 /// the list of words is what lets the index of unfinished messages be used.
 pub(in crate::store) fn in_doubt(
     tx: &Tx<'_>,
@@ -33,7 +33,7 @@ pub(in crate::store) fn in_doubt(
     find(tx, sql, params! { ":attempt": attempt, ":kind": kind })
 }
 
-/// Finds the unfinished dispatch of an attempt, whoever holds it and however it went.
+/// Finds the unfinished dispatch of an attempt, claimed or not, and however it went.
 pub(in crate::store) fn unfinished_dispatch(
     tx: &Tx<'_>,
     attempt: AttemptId,

@@ -76,7 +76,7 @@ fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Erro
     found.ok_or(Error::Row("subject_id"))
 }
 
-/// A message that was given up and is in doubt. The status stands twice: the list of words is what lets
+/// A message that was given up and is in doubt. The status is compared twice: the list of words is what lets
 /// the index of unfinished messages be used.
 fn in_doubt(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subject, Code>, Error> {
     let found = tx.query_one(

@@ -68,7 +68,7 @@ where
             (Err(_), Some(own)) => own,
             (Ok(()), None) => Err(Error::Unavailable(Unavailable::Closed)),
         };
-        // A caller that stopped waiting is answered by nobody; what it asked for has happened.
+        // A caller that stopped waiting gets no answer; what it asked for has happened.
         drop(self.reply.send(answer));
     }
 }

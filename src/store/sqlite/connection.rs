@@ -103,11 +103,11 @@ impl InUse {
         self.began_alone
     }
 
-    /// Checks that what was written is where the next start will look for it: nobody has put another
-    /// file or log there, taken one away, or cut the file short.
+    /// Checks that what was written is where the next start will look for it: that file and log
+    /// have not been replaced or removed, and the file has not been cut short.
     ///
     /// # Errors
-    /// [`Error::Fatal`] when somebody has.
+    /// [`Error::Fatal`] otherwise.
     pub(in crate::store) fn check(&self) -> Result<(), Error> {
         let (file, log) = (Identity::of(&self.path), Identity::of(&beside(&self.path, "-wal")));
         let same = |now: Option<Identity>, then: Option<Identity>| {
@@ -122,7 +122,7 @@ impl InUse {
         Err(Error::Fatal(rusqlite::Error::SqliteFailure(moved, None).into()))
     }
 
-    /// Refuses to make a new database where there has been one: whoever took it away shall say so.
+    /// Refuses to make a new database where there has been one, until an operator confirms that it was removed.
     fn check_not_gone(&self) -> Result<(), OpenError> {
         let empty = |path: &Path| Identity::of(path).is_none_or(|found| found.bytes == 0);
         if empty(&self.path) && (self.is_marked() || !empty(&beside(&self.path, "-wal"))) {
@@ -221,7 +221,7 @@ pub(in crate::store) fn open_readers(
         .idle_timeout(None)
         .test_on_check_out(false)
         .connection_timeout(READER_WAIT)
-        // It would log what the database says; whoever asked for a connection hears that there is none.
+        // It would log what the database says; the caller gets an error when there is no connection.
         .error_handler(Box::new(r2d2::NopErrorHandler))
         .build(manager)
         .map_err(|error| OpenError::Readers(error.into()))

@@ -9,9 +9,9 @@ use crate::runtime::mutex::lock;
 /// Which line a verb stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Lane {
-    /// Somebody waits: intake, claims, operators.
+    /// A caller waits: intake, claims, operators.
     Urgent,
-    /// Nobody waits: retention.
+    /// No caller waits: retention.
     Bulk,
 }
 

@@ -130,7 +130,7 @@ enum Savepoints {
 enum Undone {
     /// One of its verbs failed and cannot be rolled back alone.
     Verb,
-    /// Nobody's work is there.
+    /// The work of all verbs is undone.
     Group(Error),
 }
 
@@ -283,7 +283,7 @@ impl Loop {
             match ran {
                 Ok(()) => {}
                 Err(Failure::Fatal(fatal)) => return Err(Undone::Group(fatal)),
-                // The database dropped the whole transaction: nobody's work is there any more.
+                // The database dropped the whole transaction, and with it the work of all verbs.
                 Err(Failure::Verb(why)) if self.connection.is_autocommit() => {
                     let why = why.unwrap_or(Unavailable::Full);
                     return Err(Undone::Group(Error::Unavailable(why)));

@@ -8,7 +8,7 @@ use crate::domain::reconcile::{Code, Reason};
 /// What a poll brought.
 #[derive(Debug)]
 pub struct Polled {
-    /// Items that were finished without a look: there was nothing left to repair, or nobody survives it.
+    /// Items that were finished without a look: there was nothing left to repair, or each holder crashed.
     pub closed: Vec<Closed>,
     /// An item to look at.
     pub claim: Option<Box<Claim<Look>>>,

@@ -119,7 +119,7 @@ fn operation(
     )
 }
 
-/// Looks the item up within the installation: one statement, whether it is another's or nobody's.
+/// Looks the item up within the installation: one statement, whether it is another's or does not exist.
 fn item_facts(
     tx: &Tx<'_>,
     installation: InstallationId,

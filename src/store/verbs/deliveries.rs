@@ -51,7 +51,7 @@ fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
     if added == 0 {
         return again(tx, &key, delivery.body_sha256);
     }
-    // A delivery that asks for something names its tenant; without one there is nobody to do it for.
+    // A delivery that asks for something names its tenant; without one there is no tenant to do it for.
     let (Some(_), Some(installation)) = (&delivery.action, delivery.installation) else {
         return Ok(Recorded::Ignored);
     };

@@ -58,7 +58,7 @@ impl Store {
         Ok(claim)
     }
 
-    /// Notes that the effect is about to leave. Whoever finds this mark later knows that it may have
+    /// Notes that the effect is about to leave. A later holder that finds this mark knows that it may have
     /// happened. Or returns when it may be claimed again, because the installation is paused or has used up
     /// its writes, or its check run has turned out not to be ours; then nothing is noted.
     ///

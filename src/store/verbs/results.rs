@@ -94,7 +94,7 @@ fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, Facts), Err
             let run = match row.get::<Option<WorkflowRunId>>("workflow_run_id")? {
                 Some(run) if run == result.workflow_run => RunFacts::Known,
                 Some(_) => RunFacts::Other,
-                None => run_of_nobody(tx, result)?,
+                None => unclaimed_run(tx, result)?,
             };
             let facts = Facts {
                 credential: credential(tx, result)?,
@@ -109,7 +109,7 @@ fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, Facts), Err
     found.ok_or(Error::Row("attempt_id"))
 }
 
-fn run_of_nobody(tx: &Tx<'_>, result: &NewResult) -> Result<RunFacts, Error> {
+fn unclaimed_run(tx: &Tx<'_>, result: &NewResult) -> Result<RunFacts, Error> {
     let run = Proof::WorkflowRun(result.workflow_run);
     let taken = attempts::is_taken(tx, run, result.attempt)?;
     Ok(if taken { RunFacts::Taken } else { RunFacts::Unknown })

@@ -23,7 +23,7 @@ const SURFACES: &[(&str, &str)] = &[
     (
         "control",
         "The Unix socket SVC_CONTROL_SOCKET, for operators on this machine: operator API, health, \
-         metrics. Whoever may open it can stop the daemon; a restart recovers everything. The \
+         metrics. Each process that may open it can stop the daemon; a restart recovers everything. The \
          operator API wants the bearer token here too.",
     ),
     (
@@ -60,7 +60,7 @@ const EXITS: &[(&str, &str)] = &[
     ("2", "The command line is wrong."),
     (
         "74",
-        "The disk failed while it ran. Nobody was answered whose data may not be on disk; start it \
+        "The disk failed while it ran. It answered only requests whose data is on disk; start it \
          again.",
     ),
     (
