@@ -144,7 +144,7 @@ done
 // A client that has been told how to connect.
 function start(program, mode, target) {
     const child = spawn(program[0], program.slice(1), {
-        // Nothing that somebody has configured for one of them here.
+        // Nothing that is configured for one of them here.
         env: { PATH: process.env.PATH, HOME: work },
         stdio: ["pipe", "pipe", "ignore"],
     });

@@ -80,7 +80,7 @@ pub(crate) fn wait_within<T>(
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a word for whoever runs a test")]
+#[expect(clippy::print_stderr, reason = "a word for the person who runs a test")]
 pub(crate) fn say(text: &str) {
     eprintln!("{text}");
 }

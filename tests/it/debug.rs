@@ -171,13 +171,13 @@ fn what_is_sent_for_tenants_is_not_shown() {
         (EffectKind::CheckRunCreate, Effect::CheckRunCreate { name: text(), head_sha: text() }),
     ] {
         assert_silent("Effect", &effect);
-        let nobody = uuid::Uuid::nil();
+        let nil = uuid::Uuid::nil();
         let message = Message {
-            id: nobody.into(),
+            id: nil.into(),
             installation: 1.try_into().unwrap(),
             repository: Some(repository()),
-            release_run: nobody.into(),
-            attempt: nobody.into(),
+            release_run: nil.into(),
+            attempt: nil.into(),
             head_sha: Some(commit()),
             check_run: None,
             check_run_name: None,
@@ -194,8 +194,8 @@ fn what_is_sent_for_tenants_is_not_shown() {
 
 #[test]
 fn what_is_looked_at_and_reported_is_not_shown() {
-    let nobody = uuid::Uuid::nil();
-    let (attempt, head_sha) = (nobody.into(), commit());
+    let nil = uuid::Uuid::nil();
+    let (attempt, head_sha) = (nil.into(), commit());
     let dispatch =
         Dispatch { attempt, workflow: String::new(), head_sha, began_at: Timestamp::MIN };
     assert_silent("Dispatch", &dispatch);
@@ -211,7 +211,7 @@ fn what_is_looked_at_and_reported_is_not_shown() {
     };
     assert_silent("WorkflowRun", &run);
     let check_run = CheckRun {
-        release_run: nobody.into(),
+        release_run: nil.into(),
         attempt,
         check_run: 1.try_into().unwrap(),
         name: None,
@@ -223,7 +223,7 @@ fn what_is_looked_at_and_reported_is_not_shown() {
     };
     assert_silent("CheckRun", &check_run);
     let look = Look {
-        id: nobody.into(),
+        id: nil.into(),
         reason: Reason::ReportingStale,
         deadline: Timestamp::MIN,
         installation: 1.try_into().unwrap(),

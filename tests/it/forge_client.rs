@@ -214,8 +214,8 @@ fn check_runs_fail_by_what_repeating_them_would_do() {
         let found = session.find_check_run(&check_run());
         assert_eq!(found, Err(Unavailable { class, wait_until: None }), "{fault:?}");
     }
-    let nobody = CheckRunId::try_from(1).expect("the id is positive");
-    let result = session.update_check_run(&update(nobody, CheckRunStatus::InProgress));
+    let unknown = CheckRunId::try_from(1).expect("the id is positive");
+    let result = session.update_check_run(&update(unknown, CheckRunStatus::InProgress));
     assert_eq!(result, SendResult::Refused(ErrorClass::NotFound));
 }
 
@@ -250,7 +250,7 @@ fn a_limit_names_the_instant_to_wait_for() {
 }
 
 #[test]
-fn what_may_be_lag_is_told_at_once_and_repeated_by_nobody_here() {
+fn what_may_be_lag_is_told_at_once_and_not_repeated_here() {
     let (simulator, client) = start();
     for (count, (status, class)) in [
         (401, ErrorClass::Authentication),
@@ -309,7 +309,7 @@ fn an_update_is_confirmed_by_the_whole_check_run_and_nothing_else() {
     for (changes, wanted) in [
         (vec![], SendResult::CheckRunUpdated),
         (vec![("id", 6.into())], SendResult::CheckRunMismatch),
-        (vec![("external_id", "somebody's".into())], SendResult::CheckRunMismatch),
+        (vec![("external_id", "another's".into())], SendResult::CheckRunMismatch),
         (vec![("external_id", null.clone())], SendResult::CheckRunMismatch),
         (vec![("head_sha", "0".repeat(40).into())], SendResult::CheckRunMismatch),
         (vec![("name", "another".into())], SendResult::CheckRunMismatch),

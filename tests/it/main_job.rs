@@ -298,7 +298,7 @@ fn an_unreadable_job_dies_and_the_others_go_on() {
 }
 
 #[test]
-fn a_poison_job_is_tried_given_up_and_stops_nobody() {
+fn a_poison_job_is_tried_given_up_and_stops_no_other() {
     let mut world = World::new();
     push(&mut world, 1);
     push(&mut world, 2);
@@ -332,7 +332,7 @@ fn a_stop_before_anything_left_costs_no_try() {
 }
 
 #[test]
-fn a_long_queue_of_a_paused_installation_holds_up_nobody() {
+fn a_long_queue_of_a_paused_installation_holds_up_no_other() {
     let mut world = World::new();
     let until =
         svc::runtime::clock::Clock::now(world.clock.as_ref()).plus(Duration::from_secs(600));

@@ -19,7 +19,7 @@ use svc::domain::slo::{Gate, Health, Severity, Side, Signal, State, Unit};
 use svc::domain::time::Timestamp;
 use svc::http::routes;
 
-/// The only place of outcomes, read as text because nobody else needs them as a list.
+/// The only place of outcomes, read as text because only this test needs them as a list.
 const PROBLEMS: &str = include_str!("../../src/http/error.rs");
 
 fn document() -> Value {
@@ -62,7 +62,7 @@ fn the_document_has_the_routes_of_the_table_and_no_others() {
 }
 
 #[test]
-fn operators_need_the_token_and_nobody_else_does() {
+fn only_operators_need_the_token() {
     for (path, method, operation) in operations(&document()) {
         let expected = match path.as_str() {
             "/api/v1/agent-cards/{name}" if method != "get" => {
@@ -70,7 +70,7 @@ fn operators_need_the_token_and_nobody_else_does() {
             }
             path if path.starts_with("/api/v1/operator/") => json!([{ "operatorToken": [] }]),
             "/webhooks/forge" => json!([{ "forgeSignature": [] }]),
-            // Where no issuer is configured, nobody needs a token.
+            // Where no issuer is configured, no client needs a token.
             "/mcp" | "/relay/v1/pairings/claim" => json!([{ "mcpToken": [] }, {}]),
             path if path.ends_with("/result") => {
                 json!([{ "runToken": [] }, { "runSignature": [] }])

@@ -111,7 +111,7 @@ fn a_list_shows_its_own_installation_only() {
 }
 
 #[test]
-fn what_is_another_installations_is_as_absent_as_what_nobody_has() {
+fn what_is_another_installations_is_as_absent_as_what_does_not_exist() {
     let world = with_rows(2);
     let ask = |installation, rest: &str| {
         let answer = world.operate(Method::GET, &path(installation, rest), &[]);

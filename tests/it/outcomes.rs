@@ -292,7 +292,7 @@ fn release_outlook() {
         messages.push((format!("{} waits", kind.as_str()), Some(waiting)));
     }
     let leased = Message::Leased { until: seconds(30) };
-    messages.push(("a message is held by somebody".to_owned(), Some(leased)));
+    messages.push(("a message is held by a worker".to_owned(), Some(leased)));
     for class in ReplayClass::ALL {
         let dead = Message::Dead { id, class: Some(*class) };
         messages.push((format!("dead, {class}"), Some(dead)));

@@ -73,7 +73,7 @@ pub(crate) fn preload() -> PathBuf {
             .args([built.as_os_str(), source.as_ref()])
             .status();
         assert!(status.unwrap().success(), "the preload does not compile");
-        // Whoever comes at the same time puts the same file there.
+        // Another process at the same time puts the same file there.
         let path = folder.join("record.so");
         std::fs::rename(built, &path).unwrap();
         path
@@ -122,7 +122,7 @@ fn take<P>(points: &Mutex<std::vec::IntoIter<P>>) -> Option<P> {
     points.lock().unwrap().next()
 }
 
-#[expect(clippy::print_stderr, reason = "a summary for whoever runs a campaign")]
+#[expect(clippy::print_stderr, reason = "a summary for the person who runs a campaign")]
 fn say(text: &str) {
     eprintln!("{text}");
 }

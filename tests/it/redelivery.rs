@@ -238,7 +238,7 @@ fn a_sweep_is_bounded_and_the_next_goes_on() {
 }
 
 #[test]
-fn two_replicas_ask_once_and_without_a_store_nobody_does() {
+fn two_replicas_ask_once_and_without_a_store_neither_does() {
     let world = World::new();
     let hooks = Arc::new(FakeHooks::default());
     hooks.fail("aaaa-1", now(&world));

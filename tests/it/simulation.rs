@@ -33,7 +33,7 @@ use crate::support::campaign::number;
 
 /// Steps of one seed, the nested ones not counted.
 const STEPS: u64 = 2_000;
-/// Seeds of a run that nobody asked for more; `tests/run` asks for a million steps. Fewer bring about only a part of
+/// Seeds of a run without a larger number from its caller; `tests/run` asks for a million steps. Fewer bring about only a part of
 /// what can happen, which is no fault.
 const SEEDS: u64 = 30;
 
@@ -130,7 +130,7 @@ fn invariants_hold_whatever_fails() {
             let cell = ("disk", fault.name());
             assert!(total.counters.contains_key(&cell), "the disk was never {}", fault.name());
         }
-        assert!(total.counters.contains_key(&("disk", "replica ended")), "nobody noticed");
+        assert!(total.counters.contains_key(&("disk", "replica ended")), "no replica noticed");
     } else if seed_count >= SEEDS {
         assert_matrix_is_full(&total.counters);
         assert!(seeds_with_a_success * 5 >= seed_count, "too few seeds succeed");

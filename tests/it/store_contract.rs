@@ -51,7 +51,7 @@ fn exercise(open: Open) {
     survives_being_closed_and_opened(open);
     keeps_the_scope_of_an_installation(open);
     lists_installations_by_number(open);
-    lists_in_the_order_of_adding_whosever_clock_was_behind(open);
+    lists_in_the_order_of_adding_even_if_a_clock_was_behind(open);
     sweeps_what_is_finished_and_old_and_nothing_else(open);
     notes_ticks(open);
     goes_on_when_the_clock_steps_back(open);
@@ -195,8 +195,8 @@ fn records_a_delivery_once(open: Open) {
     assert_eq!(bench.store.record_delivery(other).unwrap(), Recorded::Conflict);
     let nothing = NewDelivery { action: None, ..delivery("b", 1, 1) };
     assert_eq!(bench.store.record_delivery(nothing).unwrap(), Recorded::Ignored);
-    let nobody = NewDelivery { installation: None, ..delivery("c", 1, 1) };
-    assert_eq!(bench.store.record_delivery(nobody).unwrap(), Recorded::Ignored);
+    let unowned = NewDelivery { installation: None, ..delivery("c", 1, 1) };
+    assert_eq!(bench.store.record_delivery(unowned).unwrap(), Recorded::Ignored);
     assert_eq!(bench.store.claim_jobs(10, "x", POLICY).unwrap().len(), 1);
 }
 
@@ -309,7 +309,7 @@ fn lists_installations_by_number(open: Open) {
 }
 
 /// The ids of a process whose clock is behind are lower: they must not decide what is newer.
-fn lists_in_the_order_of_adding_whosever_clock_was_behind(open: Open) {
+fn lists_in_the_order_of_adding_even_if_a_clock_was_behind(open: Open) {
     let bench = bench(open);
     let behind = Arc::new(ManualClock::new());
     behind.step_back(Duration::from_secs(3_600));
@@ -399,8 +399,8 @@ fn goes_on_when_the_clock_steps_back(open: Open) {
     let bench = bench(open);
     let first = dead_job(&bench.store, "a", 1);
     bench.clock.step_back(Duration::from_secs(3_600));
-    let claim_fails_nobody = bench.store.claim_jobs(10, "x", POLICY).unwrap();
-    assert!(claim_fails_nobody.is_empty());
+    let claim_fails_none = bench.store.claim_jobs(10, "x", POLICY).unwrap();
+    assert!(claim_fails_none.is_empty());
     bench.store.record_delivery(delivery("b", 1, 2)).unwrap();
     let claim = bench.store.claim_jobs(1, "x", POLICY).unwrap().pop().unwrap();
     bench.store.run_job(&claim, &plan()).wait().unwrap();

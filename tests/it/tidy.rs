@@ -1,7 +1,8 @@
 //! The house rules as tests: the arrows between rooms, the crates a room may use, the size of files,
-//! their heads, and words that mean somebody was not done.
+//! their heads, and words that mean that a change was not finished.
 
 mod documents;
+mod english;
 mod secrets;
 mod structure;
 
@@ -205,7 +206,7 @@ fn nothing_is_left_over() {
 }
 
 #[test]
-fn the_store_asks_nobody_but_the_clock_and_its_source_of_chance() {
+fn the_store_asks_only_the_clock_and_its_source_of_chance() {
     for source in sources().iter().filter(|source| source.room() == "store") {
         for word in ["datetime('now'", "CURRENT_TIMESTAMP", "random()", "randomblob", "julianday"] {
             assert!(!source.code.contains(word), "{}: {word}", source.name);

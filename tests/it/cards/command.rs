@@ -154,7 +154,7 @@ fn a_long_stream_keeps_its_order_and_its_numbers() {
 }
 
 #[test]
-fn an_endless_stream_is_left_when_nobody_reads_the_report() {
+fn an_endless_stream_is_left_when_its_report_is_not_read() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_svcctl"))
         .args(["cards", "validate", "--offline", "--ndjson", "-o", "ndjson"])
         .stdin(Stdio::piped())
@@ -201,7 +201,7 @@ fn a_file_that_may_not_be_read_does_not_hide_the_others() {
     };
     mode(folder.path(), 0o755);
     mode(&at("a.json"), 0o000);
-    // Root may read everything, so somebody else runs a copy of the program where they may.
+    // Root may read everything, so another user runs a copy of the program where they may.
     let program = at("svcctl");
     std::fs::copy(env!("CARGO_BIN_EXE_svcctl"), &program).unwrap();
     let mut command = Command::new(&program);

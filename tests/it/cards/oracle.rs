@@ -30,7 +30,7 @@ pub(crate) fn verdict(text: &[u8]) -> Option<Variant> {
     valid.first().copied()
 }
 
-/// JSON in which no property stands twice.
+/// JSON in which no property is repeated.
 struct Unique;
 
 impl<'de> Deserialize<'de> for Unique {
@@ -81,7 +81,7 @@ impl<'de> Visitor<'de> for Look {
         let mut names = HashSet::new();
         while let Some((name, _)) = members.next_entry::<String, Unique>()? {
             if !names.insert(name) {
-                return Err(serde::de::Error::custom("a property stands twice"));
+                return Err(serde::de::Error::custom("a property is repeated"));
             }
         }
         Ok(Unique)

@@ -18,7 +18,7 @@ struct Planted {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the counts are for whoever asks with --nocapture")]
+#[expect(clippy::print_stdout, reason = "the counts are for a run with --nocapture")]
 fn one_fault_is_one_finding() {
     let mut runner = TestRunner::deterministic();
     let strategy = make::card().prop_filter("small", |card| card.to_string().len() < 6_000);

@@ -11,7 +11,7 @@ use crate::daemon::process::Daemon;
 use crate::daemon::site::{Ended, Site};
 
 const LIST: &str = "/api/v1/agent-cards";
-/// A card as nobody would lay it out.
+/// A card in an unusual layout.
 const ODD: &str = "\r\n\t{ \"version\" :\"canarytext\",\"protocolVersion\":\"0.3\",\r\n\"name\":\"\\u00e4ä𝄞\",\n\n\
     \"description\":\"canarytext\",\"url\":\"https://canarytext.example/\" } \n\n";
 

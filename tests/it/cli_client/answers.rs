@@ -46,7 +46,7 @@ fn every_problem_has_its_exit_code() {
 }
 
 #[test]
-fn answers_nobody_can_read_have_a_code_of_their_own() {
+fn unreadable_answers_have_a_code_of_their_own() {
     for reply in [
         Reply::json(200, "<html>"),
         Reply::json(200, "{}"),
@@ -131,7 +131,7 @@ fn usage_errors_are_64_and_help_is_0() {
 }
 
 #[test]
-fn output_nobody_reads_changes_nothing() {
+fn output_that_is_not_read_changes_nothing() {
     let desk = Desk::new(vec![problem(404, "not_found", "")]);
     let status = desk.command("completions bash").stdout(unread()).status().unwrap();
     assert_eq!(status.code(), Some(0));

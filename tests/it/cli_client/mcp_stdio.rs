@@ -89,7 +89,7 @@ fn calls(replies: Vec<Reply>) -> (Vec<Value>, Desk) {
 fn without_the_service_tools_are_listed_and_a_call_says_what_to_do() {
     for is_modern in [false, true] {
         let desk = Desk::new(Vec::new());
-        let socket = desk.directory.path().join("nobody.sock");
+        let socket = desk.directory.path().join("unused.sock");
         let mut messages = vec![
             request(2, "tools/list", json!({})),
             call(3, "validate_agent_card", json!({ "card": "{}" })),
@@ -233,7 +233,7 @@ fn the_first_message_decides_for_good() {
 }
 
 #[test]
-fn an_output_that_nobody_reads_is_a_quiet_end() {
+fn an_output_that_is_not_read_is_a_quiet_end() {
     let desk = Desk::new(Vec::new());
     let mut command = desk.command("mcp stdio");
     command.stdin(Stdio::piped()).stdout(unread()).stderr(Stdio::piped());

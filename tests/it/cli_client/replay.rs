@@ -90,7 +90,7 @@ fn a_dry_run_sends_nothing() {
 }
 
 #[test]
-fn a_key_nobody_can_read_keeps_the_replay_from_being_sent() {
+fn an_unreadable_key_keeps_the_replay_from_being_sent() {
     let desk = Desk::new(vec![replayed("replayed")]);
     let status = desk.command(&format!("replay job {ID}")).stderr(unread()).status().unwrap();
     assert_eq!(status.code(), Some(74));

@@ -111,7 +111,7 @@ fn a_lease_that_was_left_is_taken_over_when_it_is_due_and_not_before() {
     };
     wait_for("the effect of the dead", || (ran(1) == 1).then_some(()));
 
-    // Some minutes early: others are served, and nobody touches what another may be doing.
+    // Some minutes early: others are served, and no worker touches what another may be doing.
     set_clock(&site, -120);
     let mut daemon = site.start();
     letters::push(&daemon, &site.webhooks, 2);

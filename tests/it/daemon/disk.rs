@@ -163,7 +163,7 @@ fn a_full_disk_is_an_answer_and_passes() {
 fn a_limit_on_files_ends_the_process_without_a_false_word() {
     let mut site = Site::new();
     site.set("SVC_LOG_LEVEL", "info");
-    // SQLite calls this an I/O error, of which nobody knows what was written.
+    // SQLite calls this an I/O error, after which it is not known what was written.
     let mut command = site.command("/usr/bin/prlimit");
     command.args(["--fsize=1500000", svcd()]);
     let mut daemon = Daemon::start(&mut command, site.socket()).unwrap();

@@ -1,4 +1,4 @@
-//! The gate over real sockets: what it says stands on every answer, whoever made it.
+//! The gate over real sockets: what it says stands on every answer, wherever it was made.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

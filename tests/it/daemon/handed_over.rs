@@ -1,4 +1,4 @@
-//! A socket that the service manager listens at and hands over: nobody meets a closed door while the
+//! A socket that the service manager listens at and hands over: no client meets a closed door while the
 //! daemon is restarted.
 
 use std::net::{TcpListener, UdpSocket};

@@ -9,7 +9,7 @@ use super::{SECRET, commit, wait_for};
 
 const SIGNATURE: &str = "X-Hub-Signature-256";
 
-/// A push nobody else makes.
+/// A push that no other test makes.
 fn push(site: &Site, number: usize) -> Webhook {
     site.webhooks.push_tag(&format!("v{number}"), &commit(number))
 }

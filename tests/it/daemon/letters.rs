@@ -57,7 +57,7 @@ pub(crate) fn refused_of(
     trouble(daemon, webhooks, number, "forge_dispatch_rejected")
 }
 
-/// A dispatch of which nobody knows whether it happened: not replay-safe.
+/// A dispatch of which it is not known whether it happened: not replay-safe.
 pub(crate) fn uncertain(site: &Site, daemon: &Daemon, number: usize) -> String {
     site.forge.plan(Call::Dispatch, Fault::CutAfterEffect);
     trouble(daemon, &site.webhooks, number, "forge_dispatch_uncertain")

@@ -131,7 +131,7 @@ fn a_forge_that_hangs_does_not_hold_up_a_stop() {
 }
 
 #[test]
-fn reconciliation_settings_nobody_understands_leave_it_running_and_not_ready() {
+fn unknown_reconciliation_settings_leave_it_running_and_not_ready() {
     let mut site = Site::new();
     site.set("SVC_RECONCILIATION_DEADLINE_SECONDS", "soon");
     let daemon = site.start();
@@ -147,7 +147,7 @@ fn reconciliation_settings_nobody_understands_leave_it_running_and_not_ready() {
 }
 
 #[test]
-fn a_log_nobody_reads_any_more_does_not_end_it() {
+fn a_log_that_is_not_read_any_more_does_not_end_it() {
     let site = Site::new();
     let mut command = site.command(super::site::svcd());
     let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();

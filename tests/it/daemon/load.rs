@@ -82,7 +82,7 @@ impl Told {
     }
 }
 
-/// Counts a question that was put and never answered; one that nobody heard is none.
+/// Counts a question that was put and never answered; one that was not received is none.
 fn note_cut<T>(answer: &io::Result<T>, cut: &AtomicUsize) {
     let unheard = [io::ErrorKind::ConnectionRefused, io::ErrorKind::NotFound];
     if answer.as_ref().is_err_and(|error| !unheard.contains(&error.kind())) {

@@ -1,4 +1,4 @@
-//! Webhooks that did not arrive: with the setting the forge is asked for them, without it nobody is.
+//! Webhooks that did not arrive: with the setting the forge is asked for them, without it nothing is.
 
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::Call;
@@ -34,7 +34,7 @@ fn a_webhook_that_did_not_arrive_is_asked_for_and_then_arrives() {
 }
 
 #[test]
-fn without_the_setting_nobody_is_asked() {
+fn without_the_setting_the_forge_is_not_asked() {
     let site = Site::new();
     site.forge.fail_delivery(LOST, "push", SystemClock::new().now());
     let daemon = site.start();

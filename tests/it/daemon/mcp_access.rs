@@ -51,7 +51,7 @@ fn bearer(daemon: &Daemon, token: &str) -> Answer {
 #[test]
 fn forged_tokens_are_refused_and_good_ones_get_in() {
     let keys = Keys::new();
-    // The first request for keys, and one for each key id that nobody has.
+    // The first request for keys, and one for each key id that does not exist.
     let (_site, daemon, issuer) = start(&keys, 3);
     let good = keys.sign("RS256", &keys.claims(now()));
     let session = bearer(&daemon, &good).header("mcp-session-id").to_owned();
@@ -88,7 +88,7 @@ fn forged_tokens_are_refused_and_good_ones_get_in() {
 }
 
 #[test]
-fn an_issuer_that_is_down_refuses_nobody_and_its_metadata_are_served() {
+fn an_issuer_that_is_down_refuses_no_token_and_its_metadata_are_served() {
     let keys = Keys::new();
     let (_site, daemon, _issuer) = start(&keys, 0);
     let answer = bearer(&daemon, &keys.sign("ES256", &keys.claims(now())));

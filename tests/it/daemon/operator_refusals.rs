@@ -20,7 +20,7 @@ fn assert_unauthenticated(door: &Door, ask: &Ask) {
 }
 
 #[test]
-fn without_the_very_token_nobody_learns_anything() {
+fn without_the_very_token_no_caller_learns_anything() {
     let site = Site::new();
     let daemon = site.start();
     let item = letters::refused(&site, &daemon, 1);

@@ -194,14 +194,14 @@ fn foreign_is_absent_byte_for_byte() {
 }
 
 #[test]
-fn nobody_chooses_the_actor() {
+fn no_caller_chooses_the_actor() {
     let site = Site::new();
     let mut daemon = site.start();
     let item = letters::refused(&site, &daemon, 1);
     let ask = replay(INSTALLATION, "outbox", &item, "key")
-        .header("X-Actor", "somebody:else")
+        .header("X-Actor", "another:actor")
         .header("Content-Type", "application/json")
-        .body(br#"{"actor":"somebody:else","actorId":"somebody:else"}"#);
+        .body(br#"{"actor":"another:actor","actorId":"another:actor"}"#);
     assert_eq!(daemon.control.ask(&ask).member("outcome"), "replayed");
     assert_eq!(daemon.end(Signal::TERM).code(), Some(0));
     assert_eq!(audit_events(&site), 1);

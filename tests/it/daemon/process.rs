@@ -149,7 +149,7 @@ fn follow(stderr: ChildStderr, log: Arc<Mutex<String>>) -> (Receiver<Value>, Joi
             text.push_str(&line);
             text.push('\n');
             drop(text);
-            // Nobody listens any more once the daemon is ready.
+            // There is no reader any more once the daemon is ready.
             drop(serde_json::from_str(&line).map(|line| sender.send(line)));
         }
     });

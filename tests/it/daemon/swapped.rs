@@ -1,4 +1,4 @@
-//! Files that somebody replaces, removes or cuts short, under a running daemon and while none runs: it
+//! Files that are replaced, removed or cut short, under a running daemon and while none runs: it
 //! ends or refuses as documented, nothing is acknowledged that the next start would not find, and no
 //! empty store takes the place of one that was there.
 
@@ -10,7 +10,7 @@ use super::process::{Daemon, delivery};
 use super::site::Site;
 use super::{INSTALLATION, commit, database, letters, wait_for};
 
-/// What somebody does.
+/// What is done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deed {
     /// Another database of ours takes the place.
@@ -119,7 +119,7 @@ fn no_empty_store_takes_the_place_of_one_that_was_there() {
                 fs::remove_file(site.path("svc.db.in-use")).unwrap();
                 assert_refused(&site, &format!("{deed:?} after {ending:?}, unmarked"));
             }
-            // Somebody decides otherwise.
+            // An operator decides otherwise.
             for name in ["svc.db.in-use", "svc.db-wal", "svc.db-shm"] {
                 drop(fs::remove_file(site.path(name)));
             }

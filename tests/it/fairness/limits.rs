@@ -124,7 +124,7 @@ fn writes_of_an_installation_keep_its_pace_across_processes() {
         let claim = world.store.claim_message(owner, POLICY, pace, Vec::new()).unwrap()?;
         let tenant = claim.item.installation.get();
         let begun = world.store.begin_send(&claim, Duration::ZERO, pace).unwrap();
-        assert_eq!(begun, None, "whoever is claimed may write");
+        assert_eq!(begun, None, "the claimed installation may write");
         Some(tenant)
     };
     let owners = ["one", "another"];

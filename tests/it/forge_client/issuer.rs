@@ -40,8 +40,8 @@ fn anything_else_is_none_and_no_redirect_is_followed() {
         assert_eq!(document, None, "{shown}");
         assert_eq!(requests.len(), 1, "{shown}");
     }
-    let nobody = IssuerClient::new(None).unwrap().key_document("http://127.0.0.1:1");
-    assert_eq!(nobody, None);
+    let silent = IssuerClient::new(None).unwrap().key_document("http://127.0.0.1:1");
+    assert_eq!(silent, None);
     assert!(IssuerClient::new(Some(b"no certificate")).is_err());
 }
 

@@ -111,8 +111,8 @@ fn a_dispatch_is_proved_by_the_one_run_that_names_its_attempt() {
     assert_eq!(find(&ahead(110)), doubt::Observation::WorkflowRun(run));
     assert_eq!(find(&ahead(130)), doubt::Observation::NoProof);
     let other = "0199f3a0-0000-7000-8000-00000000000b".parse().unwrap();
-    let nobody = look::Dispatch { attempt: other, ..wanted.clone() };
-    assert_eq!(find(&nobody), doubt::Observation::NoProof);
+    let unknown = look::Dispatch { attempt: other, ..wanted.clone() };
+    assert_eq!(find(&unknown), doubt::Observation::NoProof);
     // Two name it: neither is believed.
     let dispatch = Dispatch { nonce: "another", ..super::dispatch() };
     let second = open(&client, Permission::ActionsWrite).dispatch_workflow(&dispatch);
@@ -146,7 +146,7 @@ fn a_check_run_is_seen_as_what_it_must_show_or_not() {
     assert!(shown.title.is_some() && shown.summary.is_some());
     let success = look::CheckRun { conclusion: Conclusion::Success, ..wanted.clone() };
     assert!(matches!(session.check_run(&success), CheckRunLook::Different(_)));
-    simulator.change_check_run(id.get(), |run| run.external_id = "somebody's".to_owned());
+    simulator.change_check_run(id.get(), |run| run.external_id = "another's".to_owned());
     assert_eq!(session.check_run(&wanted), CheckRunLook::BindingMismatch);
     simulator.remove_check_run(id.get());
     assert_eq!(session.check_run(&wanted), CheckRunLook::NotFound);
@@ -160,8 +160,8 @@ fn a_permission_that_is_not_the_one_tells_nothing() {
     let mut session = open(&client, Permission::ChecksWrite);
     let told = session.workflow_run(&wanted_run(run));
     assert!(matches!(told, Lookup::Unavailable(why) if why.class == ErrorClass::Permission));
-    let nobody = wanted_check_run(1.try_into().unwrap());
-    let told = open(&client, Permission::ActionsRead).check_run(&nobody);
+    let unknown = wanted_check_run(1.try_into().unwrap());
+    let told = open(&client, Permission::ActionsRead).check_run(&unknown);
     assert!(matches!(told, CheckRunLook::Unavailable(why) if why.class == ErrorClass::Permission));
 }
 

@@ -177,7 +177,7 @@ fn no_connection_is_used_twice() {
 #[test]
 fn what_cannot_be_reached_was_not_sent_to() {
     let not_sent = SendResult::NotSent(ErrorClass::Unavailable, None);
-    // Nobody listens on port 1.
+    // Nothing listens on port 1.
     assert_eq!(open_dispatch(&client(settings("http://127.0.0.1:1".to_owned()))), not_sent);
     let nowhere = settings("https://forge.invalid".to_owned());
     assert_eq!(open_dispatch(&client(nowhere)), not_sent);

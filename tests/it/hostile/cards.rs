@@ -1,5 +1,5 @@
-//! Cards that mean harm, sent to be checked: each gets its verdict in time; many at once keep nobody
-//! else from being served, and what cannot be checked now is told so.
+//! Cards that mean harm, sent to be checked: each gets its verdict in time; many at once keep no other
+//! request from being served, and what cannot be checked now is told so.
 
 use std::thread::scope;
 
@@ -45,7 +45,7 @@ fn every_text_gets_its_verdict_in_time_on_both_doors() {
 }
 
 #[test]
-fn many_at_once_keep_nobody_from_being_served() {
+fn many_at_once_keep_no_other_from_being_served() {
     let site = quiet();
     let mut daemon = site.start();
     let text = texts().into_iter().max_by_key(String::len).unwrap();

@@ -14,7 +14,7 @@ pub(super) enum Surface {
 ///
 /// The bytes are a template: `{GET}` and `{KEEP}` are the first lines of a good request, the one
 /// with `Connection: close`; `{POST}` are those of a request with a body; `{HIDDEN}` is a whole
-/// request that nobody may see. An expectation lists alternatives, `200 400|200`: a status for each
+/// request that no peer may see. An expectation lists alternatives, `200 400|200`: a status for each
 /// answer in order, `-` for a connection closed without one, and `A` for what an accepted `{POST}`
 /// gets (refused for another reason than its bytes).
 pub(super) struct Case {

@@ -129,7 +129,7 @@ fn ten_thousand_that_say_nothing_cost_nothing() {
 }
 
 #[test]
-fn a_full_door_is_no_other_door_and_opens_for_whoever_speaks() {
+fn a_full_door_is_no_other_door_and_opens_for_a_peer_that_speaks() {
     let (site, mut daemon) = start();
     let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
     let public = address(&daemon.public);

@@ -1,4 +1,4 @@
-//! Another installation's item and one that does not exist are the same to whoever asks: byte for
+//! Another installation's item and one that does not exist are the same to each caller: byte for
 //! byte, and in what is left behind.
 
 use std::fmt::Write as _;

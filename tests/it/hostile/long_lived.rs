@@ -63,7 +63,7 @@ fn streams_and_sockets_that_mean_harm_are_bounded_and_webhooks_do_not_notice() {
         for stream in &mut dribbling {
             stream.write_all(&message[second..=second]).unwrap();
         }
-        // What follows a request is nobody's while it waits for its answer.
+        // What follows a request is not read while it waits for its answer.
         for stream in &mut late {
             stream.write_all(b"G").unwrap();
         }

@@ -1,5 +1,5 @@
 //! Peers that are slow on purpose, in every way there is, some of each on every surface at once. Each
-//! is cut by its deadline, whether it drips or stops, and nobody else waits for it.
+//! is cut by its deadline, whether it drips or stops, and no other peer waits for it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -123,7 +123,7 @@ fn gather(doors: &[Door; 3]) -> Vec<Peer> {
 }
 
 #[test]
-fn slow_peers_are_cut_and_nobody_waits_for_them() {
+fn slow_peers_are_cut_and_no_other_waits_for_them() {
     let mut site = Site::new();
     site.set("SVC_LOG_LEVEL", "info");
     site.set("SVC_TRUSTED_PROXIES", "192.0.2.0/24");

@@ -30,7 +30,7 @@ fn judge(door: &Door, surface: Surface, case: &Case) -> (String, Option<&'static
     }
     let told = seen.bytes.windows(4).any(|window| window == b"m4rk");
     let wrong = if !expected.contains(&seen.statuses) {
-        Some("an answer nobody expects")
+        Some("an unexpected answer")
     } else if !seen.clean && !seen.closed {
         Some("an answer without its end")
     } else if !seen.clean && !seen.bytes.is_empty() && least > 0 {

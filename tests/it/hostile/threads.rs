@@ -13,7 +13,7 @@ use crate::daemon::process::Daemon;
 use crate::daemon::site::{Site, svcd};
 use crate::daemon::{commit, say, wait_for};
 
-/// A user that nobody is. The superuser has as many threads as it likes; these are counted together.
+/// A user that no other process has. The superuser has as many threads as it likes; these are counted together.
 const USER: u32 = 64_321;
 /// Threads that a start asks for, and the one it is.
 const ENOUGH: usize = 108;

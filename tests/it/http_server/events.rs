@@ -125,7 +125,7 @@ fn a_peer_that_has_gone_is_noticed() {
     wait_for_open(address, 4);
     drop(gone);
     wait_for_open(address, 3);
-    // Half an end is one: nobody says more, so nobody would be missed.
+    // Half an end is one: a peer that says no more is not missed.
     half.shutdown(std::net::Shutdown::Write).unwrap();
     wait_for_open(address, 2);
     half.read_to_end(&mut Vec::new()).unwrap();

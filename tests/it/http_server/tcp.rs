@@ -210,7 +210,7 @@ fn caps_connections_but_not_those_of_a_proxy() {
 }
 
 #[test]
-fn a_full_door_opens_for_whoever_speaks_and_not_for_whoever_follows() {
+fn a_full_door_opens_for_a_peer_that_speaks_and_not_for_those_that_follow() {
     let (server, address, _held) = start_small(3, tcp_limits());
     let mut spoken = connect(address);
     spoken.write_all(post("3", "one").as_bytes()).unwrap();
@@ -236,7 +236,7 @@ fn a_full_door_opens_for_whoever_speaks_and_not_for_whoever_follows() {
         stream.write_all(post("3", "one").as_bytes()).unwrap();
         read_until(stream, "one");
     }
-    assert_eq!(talk(connect(address), &closing("/")), "", "nobody there owes a first head");
+    assert_eq!(talk(connect(address), &closing("/")), "", "no connection there owes a first head");
     server.stop(PATIENCE);
 }
 

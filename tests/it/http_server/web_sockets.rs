@@ -250,7 +250,7 @@ fn an_unfinished_message_counts_until_its_end_whatever_comes_between() {
 }
 
 #[test]
-fn a_message_that_takes_long_holds_up_nobody_else() {
+fn a_message_that_takes_long_holds_up_no_other() {
     let limits = TcpLimits { handler_timeout: SHORT, messages_max: 2, ..tcp_limits() };
     let (server, address, _held) = start_tcp(limits);
     let (mut slow, mut other) = (open(address), open(address));
@@ -296,7 +296,7 @@ fn sockets_count_as_connections_to_their_end() {
     let sockets = [0; 2].map(|_| open(address));
     let request = format!("GET /fixture/socket HTTP/1.1\r\nHost: a\r\n{UPGRADE}\r\n");
     assert_status(&read_until(&mut send(address, &request), "refused"), "503");
-    // Two more are all; they have said what they want, so nobody makes room.
+    // Two more are all; they have said what they want, so none of them makes room.
     let mut others = [0; 2].map(|_| connect(address));
     for other in &mut others {
         other.write_all(super::post("3", "one").as_bytes()).unwrap();

@@ -212,7 +212,7 @@ fn an_answer_that_comes_after_its_lease_proves_the_dispatch() {
     let claim = claimed(&world, "slow", policy);
     world.store.begin_send(&claim, std::time::Duration::ZERO, pace()).unwrap();
     let result = call(&world, &claim.item);
-    // The clock steps on; the lease is over, and somebody else gives the dispatch up.
+    // The clock steps on; the lease is over, and another worker gives the dispatch up.
     world.clock.advance(LONG);
     world.outbox().step();
     assert_eq!(world.dead_letters(1)[0]["reasonCode"], "forge_dispatch_uncertain");

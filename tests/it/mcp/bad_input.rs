@@ -321,7 +321,7 @@ fn an_envelope_that_is_repeated_or_damaged_is_never_taken_for_the_legacy_era() {
         );
         rows.push((service.post(&Value::Null).body(doubled), 400, code, begin));
         assert_rows(&service, &session, rows);
-        // Other members of `_meta` are nobody's claim.
+        // Other members of `_meta` claim nothing.
         let other = within("\"_meta\":{\"progressToken\":1,\"example.org/x\":{}}");
         assert_eq!(service.ask(&other).status, 200);
     }

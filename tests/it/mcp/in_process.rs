@@ -141,7 +141,7 @@ impl InProcess {
         Self { server, clock, _world: None }
     }
 
-    /// Sends a message as somebody.
+    /// Sends a message as a caller.
     pub(super) fn send(
         &self,
         who: &str,

@@ -20,7 +20,7 @@ fn a_session_ends_when_it_was_not_used_for_long_and_lives_while_it_is() {
     for _ in 0..5 {
         site.clock.advance(IDLE - SECOND);
         assert!(site.has("alice", &used));
-        assert!(!site.has("bob", &used), "and somebody else's look is no use of it");
+        assert!(!site.has("bob", &used), "and another caller's look is no use of it");
     }
     assert!(!site.has("alice", &unused));
     assert_eq!(site.server.session_count(), 1);
@@ -30,7 +30,7 @@ fn a_session_ends_when_it_was_not_used_for_long_and_lives_while_it_is() {
 }
 
 #[test]
-fn sessions_that_nobody_asks_for_any_more_end_when_others_begin() {
+fn sessions_that_are_not_used_any_more_end_when_others_begin() {
     let site = InProcess::new(false, 100, 100);
     for _ in 0..10 {
         site.session("alice");
@@ -59,7 +59,7 @@ fn a_caller_beyond_its_most_gives_up_its_own_session_that_was_unused_for_the_lon
     let left = [&own[0], &own[1], &own[2]].map(|session| site.has("alice", session));
     assert_eq!(left, [true, false, true]);
     assert!(site.has("alice/another", &newest));
-    assert!(site.has("bob", &of_bob), "it is older, and somebody else's");
+    assert!(site.has("bob", &of_bob), "it is older, and another caller's");
     assert_eq!(site.server.session_count(), 4);
 }
 
@@ -90,7 +90,7 @@ fn a_session_with_an_open_stream_is_not_given_up() {
         let message: Value = serde_json::from_str(&answer.message.unwrap()).unwrap();
         assert_eq!((&message["id"], &message["error"]["code"]), (&json!("begin"), &json!(-32_603)));
     }
-    // A stream is use up to its end, as far as somebody looked.
+    // A stream is use up to its end, as far as it was looked at.
     site.server.sweep();
     clients[0].leave();
     site.clock.advance(SECOND);
@@ -180,6 +180,6 @@ fn a_client_that_goes_ends_its_request_unless_it_may_come_back() {
         stream.send("{\"one\":1}".to_owned());
         stream.finish("{\"two\":2}".to_owned());
         assert!(client.is_over() && client.messages().is_empty());
-        assert_eq!(stream.is_done(), ends, "its end is kept for whoever may come back");
+        assert_eq!(stream.is_done(), ends, "its end is kept for a client that may come back");
     }
 }

@@ -44,7 +44,7 @@ fn what_may_be_kept_says_for_how_long_and_by_whom() {
     let list = ask("tools/list", json!({}));
     for kept in [&discovery, &list] {
         assert!(kept["ttlMs"].is_u64(), "{kept}");
-        assert_eq!(kept["cacheScope"], "public", "it depends on nobody's token");
+        assert_eq!(kept["cacheScope"], "public", "it depends on no token");
     }
     let called = ask("tools/call", json!({"name": "service_status", "arguments": {}}));
     assert!(called.get("ttlMs").is_none() && called.get("cacheScope").is_none(), "{called}");
@@ -172,7 +172,7 @@ fn headers_of_sessions_and_of_resumed_streams_mean_nothing() {
     let mut stream = service.open(&ask);
     assert_eq!(stream.header("mcp-session-id"), "");
     let events: Vec<_> = std::iter::from_fn(|| stream.next()).collect();
-    assert!(events.iter().all(|event| event.id.is_none()), "nobody can come back: {events:?}");
+    assert!(events.iter().all(|event| event.id.is_none()), "no client can come back: {events:?}");
     let done: Vec<Value> =
         events.iter().map(|it| it.message()["params"]["progress"].clone()).collect();
     assert_eq!(done, [json!(0), json!(50), json!(100), Value::Null]);

@@ -29,7 +29,7 @@ const CROWDS: usize = 6;
 const STREAMS: usize = 2_000;
 /// Sessions that begin in each round and are abandoned.
 const ABANDONED: usize = 10_000;
-/// Messages to each stream that nobody reads, more than wait for one.
+/// Messages to each stream that is not read, more than wait for one.
 const UNREAD: usize = 20;
 
 /// A connection that is used again and again.
@@ -168,7 +168,7 @@ fn crowds_that_vanish_leave_nothing_behind_and_webhooks_alone() {
         drop(connection);
         wait_for_open(service.address(), 0);
         assert!(Notify::new().pause(Duration::from_secs(6)));
-        // Whoever finds no room has those looked for that have gone.
+        // A caller that finds no room has those looked for that have gone.
         wait_for("room", || {
             let stream =
                 EventStream::open(service.address(), &stream_of(&service.begin("2025-11-25")));

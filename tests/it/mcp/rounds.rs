@@ -21,7 +21,7 @@ fn with_state(state: &Value) -> Value {
     params
 }
 
-/// Sends a round as somebody, and returns its one message.
+/// Sends a round as a caller, and returns its one message.
 fn round(service: &Service, issuer: &Issuer, who: &str, params: Value) -> Value {
     let capabilities = json!({"elicitation": {}});
     let ask: Ask = service.standalone_by(&capabilities, 7, "tools/call", params);

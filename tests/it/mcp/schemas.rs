@@ -50,7 +50,7 @@ fn examples(tool: &str) -> Vec<Value> {
     match tool {
         "validate_agent_card" => cards().into_iter().map(|card| json!({"card": card})).collect(),
         "service_status" => vec![json!({})],
-        _ => panic!("{tool} has an output schema, and nobody tries it"),
+        _ => panic!("{tool} has an output schema, and no test tries it"),
     }
 }
 

@@ -41,7 +41,7 @@ impl Attack {
     }
 }
 
-/// The issuer's keys, one of each kind, which is also the id, and others that nobody publishes.
+/// The issuer's keys, one of each kind, which is also the id, and others that are not published.
 pub(crate) struct Keys {
     keys: Vec<(&'static str, Key)>,
     others: Vec<(&'static str, Key)>,

@@ -7,7 +7,7 @@ const LOCAL: &[(&str, &str)] = &[("SVC_MCP", "true")];
 const HOST: (&str, &str) = ("host", "localhost:7080");
 
 #[test]
-fn loopback_names_and_its_own_pages_get_in_and_nobody_else() {
+fn only_loopback_names_and_its_own_pages_get_in() {
     // The system gave the port.
     let from_system = [("SVC_MCP", "true"), ("SVC_PUBLIC_LISTEN", "127.0.0.1:0")];
     for settings in [LOCAL, &from_system] {

@@ -1,4 +1,4 @@
-//! The service is a protected resource and nothing more: it gives no tokens, and is nobody's client.
+//! The service is a protected resource and nothing more: it gives no tokens, and is no client of an issuer.
 
 use svc::config::settings;
 use svc::http::routes;

@@ -162,7 +162,7 @@ fn an_unknown_key_is_401_when_it_was_asked_for_and_503_when_it_may_not_be() {
     let answer = site.call_with(&unknown(&site));
     assert_eq!((answer.status.as_u16(), header(&answer, "retry-after")), (503, "60"));
     assert_eq!(site.fetched(), 2);
-    // The issuer rotates: whoever may ask brings the key in for all.
+    // The issuer rotates: a caller that may ask brings the key in for all.
     site.publish(Some(json!({"keys": [site.keys.jwk("ES256", "new")]})));
     site.world.peer = Some(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7)));
     assert_eq!(site.call_with(&unknown(&site)).status, 200);

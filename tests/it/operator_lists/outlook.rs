@@ -70,11 +70,11 @@ fn a_release_that_goes_well_says_each_step() {
 }
 
 #[test]
-fn a_message_in_somebodys_hands_is_waited_for_until_its_lease_ends() {
+fn a_claimed_message_is_waited_for_until_its_lease_ends() {
     let world = released();
     let lease = Duration::from_secs(60);
     let policy = svc::store::LeasePolicy { lease, retry: RETRY };
-    let claimed = world.store.claim_message("somebody", policy, pace(), Vec::new()).unwrap();
+    let claimed = world.store.claim_message("another", policy, pace(), Vec::new()).unwrap();
     assert!(claimed.is_some());
     assert_eq!(next(&world), ("awaits_answer".to_owned(), None, Some(60), false));
 }
@@ -101,7 +101,7 @@ fn a_refused_dispatch_waits_for_an_operator() {
 }
 
 #[test]
-fn a_dispatch_in_doubt_is_a_persons_once_nobody_else_looks() {
+fn a_dispatch_in_doubt_is_a_persons_once_no_worker_looks() {
     let world = released();
     world.forge.plan(EffectKind::WorkflowDispatch, Plan::LostAfter);
     world.settle();

@@ -43,7 +43,7 @@ impl Headers for Sent<'_> {
     }
 }
 
-/// Three sessions of 2025-11-25: the caller's, somebody else's, and one that has ended.
+/// Three sessions of 2025-11-25: the caller's, another caller's, and one that has ended.
 struct Sessions {
     own: String,
     foreign: String,
@@ -89,7 +89,7 @@ fn headers() -> Vec<(String, Header<'static>)> {
         ("later", Header::Is("2027-01-01")),
         ("earlier", Header::Is("2025-01-01")),
         ("no-date", Header::Is("v999.0.0")),
-        // Empty, twice, or not ASCII: whoever reads headers says so of all three.
+        // Empty, twice, or not ASCII: the reader of headers says so of all three.
         ("unreadable", Header::Unreadable),
     ];
     legacy.chain(others.map(|(name, header)| (name.to_owned(), header))).collect()

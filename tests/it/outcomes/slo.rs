@@ -13,7 +13,7 @@ use super::{NOW, check};
 
 /// Between two snapshots of a script, where it does not matter.
 const NEXT: u64 = 15;
-/// Counts of a script go on from here: what was before the first snapshot is nobody's business.
+/// Counts of a script go on from here: what was before the first snapshot does not count.
 const BEFORE: u64 = 1_000;
 
 /// A step: what it shows, seconds since the step before, and the level then.

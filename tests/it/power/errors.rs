@@ -1,4 +1,4 @@
-//! Writes, syncs, truncations and reads that fail: nobody is told a false word, and the process ends
+//! Writes, syncs, truncations and reads that fail: no client gets a false answer, and the process ends
 //! or goes on as it is documented.
 //!
 //! A write or sync that fails with EIO ends it with 74, and so does a sync that fails with ENOSPC: of
@@ -45,9 +45,9 @@ enum Fate {
     NotStarted,
     /// It ended, with exit status 74.
     Ended,
-    /// Somebody was told to come later, and it went on.
+    /// A client was told to come later, and it went on.
     Later,
-    /// Nobody noticed.
+    /// It was not noticed.
     Unnoticed,
 }
 

@@ -147,7 +147,7 @@ pub(super) fn examine(site: &Site, told: &Told) -> Result<Vec<String>, String> {
     let database = database::open(&copy);
     let query = "SELECT lease_owner FROM control_plane_jobs WHERE lease_owner IS NOT NULL \
                  UNION SELECT lease_owner FROM outbox WHERE lease_owner IS NOT NULL";
-    // Before the tables are there nobody has a lease.
+    // Before the tables are there no worker has a lease.
     let Ok(mut statement) = database.prepare(query) else { return Ok(Vec::new()) };
     let owners = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     Ok(owners)

@@ -22,7 +22,7 @@ fn dispatch_in_doubt(plan: Plan) -> World {
     world
 }
 
-/// A release whose check run may have been created; whoever looked for it since has vanished.
+/// A release whose check run may have been created; each holder that looked for it since has vanished.
 fn creation_in_doubt(plan: Plan) -> World {
     let mut world = World::new();
     world.deliver(&webhooks(1).push_tag("v1", &commit(1)));

@@ -80,7 +80,7 @@ fn terminal_rows_without_a_job_stay_as_they_are() {
 }
 
 #[test]
-fn a_repair_that_somebody_else_made_is_nothing_to_do() {
+fn a_repair_that_was_made_elsewhere_is_nothing_to_do() {
     let world = delivered();
     world.tamper("DELETE FROM control_plane_jobs");
     world.clock.advance(RULES.observation);

@@ -14,7 +14,7 @@ use crate::support::World;
 use crate::support::forge::Plan;
 use crate::support::world::{RULES, commit, json, webhooks};
 
-/// A release whose dispatch was sent, and nobody knows what became of it.
+/// A release whose dispatch was sent, and of which it is not known what became of it.
 fn dispatch_in_doubt() -> World {
     let mut world = World::new();
     world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
@@ -98,7 +98,7 @@ fn a_run_of_another_attempt_leaves_a_dispatch_unconfirmed_until_the_deadline() {
 }
 
 #[test]
-fn an_item_that_nobody_survives_ends_its_release_at_the_deadline() {
+fn an_item_that_no_holder_survives_ends_its_release_at_the_deadline() {
     let world = running();
     world.clock.advance(RULES.observation);
     world.detect().step();
@@ -164,7 +164,7 @@ fn a_given_up_item_that_cannot_be_applied_holds_up_no_other() {
     vanish(&world, svc::domain::reconcile::Kind::WorkflowAttempt, 8);
     world.reconcile_after(Duration::ZERO);
     assert_eq!(given_up(&world), ["crash_loop"]);
-    // Somebody's hand: the attempt does not know that its release has ended.
+    // A stranger's change: the attempt does not know that its release has ended.
     world.tamper(
         "UPDATE release_runs SET status = 'cancelled', finished_at = updated_at, \
             conclusion = 'cancelled', forge_conclusion = 'cancelled'",

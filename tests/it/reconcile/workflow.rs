@@ -153,7 +153,7 @@ fn a_run_without_a_number_is_found_by_its_title_and_then_observed() {
 }
 
 #[test]
-fn a_run_nobody_finds_is_as_good_as_one_that_does_not_end() {
+fn a_run_that_is_not_found_is_as_good_as_one_that_does_not_end() {
     let world = running_unnamed();
     world.reconcile_after(RULES.observation);
     world.reconcile_after(RULES.deadline);
@@ -288,7 +288,7 @@ fn a_thousand_stuck_attempts_of_one_installation_cost_sixty_looks_a_minute() {
 }
 
 #[test]
-fn an_item_nobody_survives_is_given_up_and_the_release_is_not_touched() {
+fn an_item_that_no_holder_survives_is_given_up_and_the_release_is_not_touched() {
     let world = running();
     world.clock.advance(RULES.observation);
     world.detect().step();

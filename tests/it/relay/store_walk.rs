@@ -18,7 +18,7 @@ use svc::domain::relay::invocation::State;
 use self::world::World;
 use crate::support::campaign::{number, number_or};
 
-/// Walks of a run that nobody asked for more, and steps of each.
+/// Walks of a run without a larger number from its caller, and steps of each.
 const WALKS: usize = 24;
 const STEPS: usize = 1_200;
 

@@ -136,7 +136,7 @@ fn without_a_token_or_its_scope_nothing_is_claimed() {
 }
 
 #[test]
-fn a_person_who_refuses_lets_nobody_in() {
+fn a_person_who_refuses_lets_no_subject_in() {
     let world = World::local(&[]);
     let agent = world.agent();
     let mut page = world.page();

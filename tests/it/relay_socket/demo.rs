@@ -35,7 +35,7 @@ fn the_demonstration_shows_every_part_and_ends_well() {
 }
 
 #[test]
-fn without_a_terminal_and_without_a_yes_nobody_has_agreed() {
+fn without_a_terminal_or_a_yes_no_person_has_agreed() {
     let ran = Command::new(env!("CARGO_BIN_EXE_svcctl"))
         .args(["demo", "relay"])
         .stdin(Stdio::null())

@@ -67,7 +67,7 @@ fn a_key_that_may_not_be_asked_for_yet_is_no_refusal() {
 }
 
 #[test]
-fn a_stranger_with_unknown_keys_keeps_a_rotated_key_from_nobody_else() {
+fn a_stranger_with_unknown_keys_keeps_a_rotated_key_from_no_other() {
     let (mut world, attempt) = started();
     for number in 0..100 {
         send(&mut world, STRANGER, &attempt, &format!("unknown-{number}"));
@@ -88,6 +88,6 @@ fn strangers_of_many_addresses_keep_a_rotated_key_out_for_seconds() {
     assert_eq!((status, after), (503, 10));
     world.clock.advance(Duration::from_secs(after));
     let another = Ipv4Addr::new(203, 0, 113, 9).into();
-    assert_eq!(send(&mut world, another, &attempt, "unknown").0, 401, "whoever was first");
+    assert_eq!(send(&mut world, another, &attempt, "unknown").0, 401, "whichever was first");
     assert_eq!(send(&mut world, RUNNER, &attempt, "rotated").1, "recorded", "brought it for all");
 }

@@ -54,7 +54,7 @@ pub(super) fn step(world: &Arc<World>, depth: u32) {
     }
 }
 
-/// Without faults, everybody works until nobody has anything to do, for as long as anything may wait.
+/// Without faults, all work until none of them has anything to do, for as long as anything may wait.
 pub(super) fn come_to_rest(world: &Arc<World>) {
     for _ in 0..12 {
         let (_, store) = world.replica();
@@ -304,8 +304,8 @@ fn go_on_at_the_forge(world: &Arc<World>, depth: u32) {
     }
 }
 
-/// Somebody else's hand in the file: an inbox row loses its job, or is moved to another state. Only in
-/// some runs, and never to a job somebody holds.
+/// A stranger changes the file: an inbox row loses its job, or is moved to another state. Only in
+/// some runs, and never to a job that is claimed.
 fn damage(world: &Arc<World>, depth: u32) {
     if !world.is_damaged_now_and_then() || !world.are_faults_on() || world.does_disk_fail() {
         return;

@@ -12,7 +12,7 @@ use std::process::Command;
 
 use rustix::io::Errno;
 
-/// Names the file the preload shares with us; whoever sets it has preloaded that.
+/// Names the file the preload shares with us; a process that sets it has preloaded that.
 const SWITCH: &str = "POWER_SWITCH";
 /// Bytes in front of the path: four numbers, of which the last is told us.
 const HEAD: usize = 16;

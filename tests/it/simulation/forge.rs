@@ -140,7 +140,7 @@ pub(super) struct ForgeState {
     /// How often each effect happened.
     pub(super) effects: BTreeMap<(&'static str, AttemptId), u32>,
     pub(super) check_runs: Vec<(AttemptId, CheckRunId)>,
-    /// Check runs that somebody removed.
+    /// Check runs that were removed.
     pub(super) removed: BTreeSet<CheckRunId>,
     /// What check runs show.
     pub(super) shown: BTreeMap<CheckRunId, CheckRunStatus>,
@@ -158,7 +158,7 @@ pub(super) struct Run {
     pub(super) id: WorkflowRunId,
     /// How it ended; nothing while it runs.
     pub(super) ended: Option<RunConclusion>,
-    /// Somebody deleted it.
+    /// It was deleted.
     pub(super) deleted: bool,
 }
 

@@ -10,7 +10,7 @@ use super::forge::Run;
 use super::world::World;
 use svc::domain::release::Decision;
 
-/// A run sends a result; or somebody sends one once more.
+/// A run sends a result; or one is sent once more.
 pub(super) fn send(world: &Arc<World>, depth: u32) {
     let sent = world.known.lock().unwrap().results.clone();
     let result = match world.chance.below(4) {

@@ -191,7 +191,7 @@ impl World {
         }
     }
 
-    /// Whoever got no answer asks again: what was acknowledged is there, and perhaps more.
+    /// A caller that got no answer asks again: what was acknowledged is there, and perhaps more.
     fn hear_what_is_there(&self) {
         let mut known = self.known.lock().unwrap();
         if !self.damaged {
@@ -241,7 +241,7 @@ impl World {
         self.raw.lock().unwrap().execute(sql, [step]).unwrap();
     }
 
-    /// Says whether this run has somebody whose hand is in the file.
+    /// Says whether this run has a stranger who changes the file.
     pub(super) fn is_damaged_now_and_then(&self) -> bool {
         self.damaged
     }

@@ -119,7 +119,7 @@ fn forgets_used_states_when_they_have_expired(open: Open) {
     clock.advance(Duration::from_micros(1));
     let swept = store.sweep(RETENTION).unwrap();
     assert_eq!((swept.request_states, swept.may_have_more()), (2, false));
-    assert!(!store.use_request_state(nonce(1), soon).unwrap(), "nobody remembers it");
+    assert!(!store.use_request_state(nonce(1), soon).unwrap(), "it is not remembered");
     assert!(!store.use_request_state(nonce(2), later).unwrap(), "it was not forgotten");
 }
 

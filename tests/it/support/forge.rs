@@ -33,11 +33,11 @@ pub(crate) enum Plan {
     RateLimited(Timestamp),
     /// It happens, and the answer does not say which run was started.
     Unnamed,
-    /// Nothing happens, nobody knows, and the forge asks to wait.
+    /// Nothing happens, which is not known, and the forge asks to wait.
     LostAndAskedToWait(Timestamp),
-    /// Nothing happens, and nobody knows.
+    /// Nothing happens, which is not known.
     LostBefore,
-    /// It happens, and nobody knows.
+    /// It happens, which is not known.
     LostAfter,
 }
 

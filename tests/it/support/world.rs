@@ -62,7 +62,7 @@ pub(crate) const RETRY: RetryPolicy = RetryPolicy {
     delay_base: Duration::from_secs(5),
     delay_max: Duration::from_secs(60),
 };
-/// The pace of writes where nobody looks at it: as good as none.
+/// The pace of writes where it does not matter: as good as none.
 pub(crate) fn pace() -> Pace {
     Pace::per_minute(u32::MAX)
 }

@@ -1,5 +1,5 @@
-//! What is refused, and why: signatures as attackers and careless libraries make them, keys nobody
-//! should trust. Each row has one thing wrong; the rest of it is right.
+//! What is refused, and why: signatures as attackers and careless libraries make them, keys that
+//! should not be trusted. Each row has one thing wrong; the rest of it is right.
 
 use ring::hmac;
 use serde_json::{Value, json};

@@ -83,7 +83,7 @@ fn a_run_that_is_another_or_says_too_little_is_no_end() {
         let (told, requests) = look_at(Look::Run, vec![ok(&with(run(), changes.clone()))]);
         assert_eq!((told, requests.len()), (wanted, 1), "{changes}");
     }
-    // Whoever reads the first of two would see another run.
+    // A reader of the first of two would see another run.
     let twice = run().to_string().replacen("\"id\":5", "\"id\":6,\"id\":5", 1);
     let (told, _) = look_at(Look::Run, vec![Script::Close(http(200, "", &twice))]);
     assert_eq!(told, Told::Nothing(Protocol, false));

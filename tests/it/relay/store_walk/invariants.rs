@@ -170,7 +170,7 @@ impl World {
                     |row| row.get(0),
                 )
                 .ok();
-            self.wrong(format!("an effect that nobody approved, of one that is {state:?}"));
+            self.wrong(format!("an effect that was not approved, of one that is {state:?}"));
         }
     }
 }

@@ -127,7 +127,7 @@ fn keeps_one_in_flight_in_a_lane(open: Open) {
     assert_eq!(executed(&relay.approve(&ann, second)), None);
     let refused = store.relay_claim_due(ann.held).unwrap();
     assert_eq!(refused.unchanged, Some(Reason::SessionBusy));
-    // The session that has the socket goes on; whoever holds the other one is told that the lane is free.
+    // The session that has the socket goes on; the holder of the other one is told that the lane is free.
     let effects = succeed(relay, ann.held, first);
     let next = executed(&effects).expect("its own next one");
     assert_eq!(relay.state(&ann, waits[0]), "running");

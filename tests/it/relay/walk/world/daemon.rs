@@ -71,7 +71,7 @@ impl World {
     }
 
     pub(super) fn claim(&mut self) {
-        // Now and then a process wants one that another has, or that nobody knows how it ended.
+        // Now and then a process wants one that another has, or one whose end is not known.
         let state = match self.below(20) {
             0 => State::Running,
             1 => State::Unknown,
