@@ -108,12 +108,15 @@ fn check(guard: &Guard, bytes: &[u8]) {
     let mut request = bytes[opening.start..].to_vec();
     request.resize(opening.end - opening.start + opening.body_len, b'z');
     let body = &request[request.len() - opening.body_len..];
-    let answer = ask(guard, &request);
+    // A body is bytes, which come back as they are.
+    let answer = guard.exchange(&request).unwrap();
     let expected = [asked(&opening.head).as_bytes(), b"\n", body].concat();
     let length = format!("\r\nContent-Length: {}", expected.len());
-    assert!(answer.contains(&length), "{}: {answer}", bytes.escape_ascii());
+    let has_length = memchr::memmem::find(&answer, length.as_bytes()).is_some();
+    assert!(has_length, "{}: {}", bytes.escape_ascii(), answer.escape_ascii());
     if opening.head.method != Method::HEAD && opening.head.path != "/big" {
-        assert!(answer.as_bytes().ends_with(&expected), "{}: {answer}", bytes.escape_ascii());
+        let ends = answer.ends_with(&expected);
+        assert!(ends, "{}: {}", bytes.escape_ascii(), answer.escape_ascii());
     }
 }
 
