@@ -410,6 +410,12 @@ CREATE UNIQUE INDEX relay_pairings_offered ON relay_pairings (code_sha256) WHERE
 -- How many are open, and whose time is over.
 CREATE INDEX relay_pairings_open ON relay_pairings (expires_at) WHERE finished_at IS NULL;
 
+-- Processes that have accepted sockets. One whose beat rises no more has ended, and its sockets with it.
+CREATE TABLE relay_processes (
+    process_id TEXT PRIMARY KEY,                       -- UUIDv7
+    beat       INTEGER NOT NULL                        -- rises every few seconds while it holds sockets
+) STRICT, WITHOUT ROWID;
+
 -- Invocations that are shown and decided together.
 CREATE TABLE relay_proposals (
     id             INTEGER PRIMARY KEY,
@@ -453,6 +459,8 @@ CREATE TABLE relay_sessions (
     created_at   INTEGER NOT NULL,                     -- microseconds UTC
     last_seen_at INTEGER NOT NULL,                     -- when it was last used; microseconds UTC
     ended_at     INTEGER,                              -- microseconds UTC
+    -- The process that accepted the socket of a session last.
+    process_id TEXT,  -- NULL where a process of an earlier step did
     CHECK ((state = 'ended') = (ended_at IS NOT NULL))
 ) STRICT;
 -- What retention deletes.

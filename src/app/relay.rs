@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::domain::id::{PairingId, RelaySessionId};
+use crate::domain::id::{PairingId, RelayProcessId, RelaySessionId};
 use crate::domain::relay::CloseCode;
 use crate::metrics::Metrics;
 use crate::relay::frame::{self, FromDaemon, Settled, Withdraw};
@@ -47,6 +47,7 @@ pub use waits::{Ended, Waiter};
 use connection::not_done;
 use plugin::Plugin;
 use results::Results;
+use tick::Beside;
 use waits::Waits;
 
 /// Most sockets of one subject.
@@ -92,6 +93,9 @@ pub struct Relay {
     clock: Arc<dyn Clock>,
     metrics: Arc<Metrics>,
     ids: Mutex<Ids>,
+    /// Stored with the sessions that sockets hold here.
+    process: RelayProcessId,
+    beside: Mutex<Beside>,
     key: DaemonKey,
     settings: Settings,
     /// Every socket, by a number of its own.
@@ -146,7 +150,7 @@ impl Relay {
         store: Store,
         settings: Settings,
         clock: Arc<dyn Clock>,
-        ids: Ids,
+        mut ids: Ids,
         metrics: Arc<Metrics>,
     ) -> Result<Self, OpenError> {
         let key = DaemonKey::read(&store.relay_key(DaemonKey::generate()?)?)?;
@@ -167,11 +171,14 @@ impl Relay {
             of_subject: KeyedSemaphore::default(),
             unproved_of_peer: KeyedSemaphore::default(),
         };
+        let process = ids.id(clock.now());
         Ok(Self {
             store,
             clock,
             metrics,
             ids: Mutex::new(ids),
+            process,
+            beside: Mutex::default(),
             key,
             settings,
             sockets: Mutex::default(),

@@ -68,6 +68,8 @@ uuid_id! {
     PairingId;
     /// A session of the relay: one device with one open file.
     RelaySessionId;
+    /// A process that has the relay on, from one start to the next.
+    RelayProcessId;
     /// A proposal: invocations that are shown and decided together.
     ProposalId;
     /// An invocation: one action with its exact arguments.

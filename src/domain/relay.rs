@@ -18,6 +18,7 @@ pub mod device;
 pub mod grant;
 pub mod invocation;
 pub mod pairing;
+pub mod process;
 pub mod proposal;
 pub mod session;
 

@@ -139,6 +139,7 @@ const ROWS: &[(&str, &str)] = &[
         "INSERT INTO relay_allowances (session_id, page, expires_at, signature, created_at) \
          VALUES ('s', 'p', 9, zeroblob(64), 5)",
     ),
+    ("relay_processes", "INSERT INTO relay_processes (process_id, beat) VALUES ('x', 5)"),
     (
         "relay_audit_events",
         "INSERT INTO relay_audit_events (seq, event, subject, created_at, prev_hash, hash) \

@@ -14,6 +14,7 @@ const MAY_SCAN: &[(&str, &str)] = &[
     ("schema_compatibility", "it has one row"),
     ("installation_pauses", "a row for each installation that was ever paused, once a minute"),
     ("sqlite_master", "asked once, at the start"),
+    ("relay_processes", "a row for each process, every few seconds"),
     ("CONSTANT ROW", "no table at all"),
     ("(subquery", "counts at most 10,000 entries of an index"),
 ];

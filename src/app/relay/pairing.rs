@@ -78,7 +78,8 @@ impl Connection {
             state.device = Some(device.id);
             state.subject = Some(device.subject.clone());
         });
-        let arrival = Arrival { device: device.id, session, lane, page, journal };
+        let process = self.relay.process;
+        let arrival = Arrival { device: device.id, session, lane, page, process, journal };
         match self.relay.store.relay_arrive(arrival)? {
             Arrived::Ready(opened) => {
                 self.relay.make_ready(&self.plugin, opened);
@@ -146,6 +147,7 @@ impl Connection {
             session,
             lane,
             page: hello.instance,
+            process: self.relay.process,
             proof,
         };
         match self.relay.store.relay_answer_pairing(answer)? {

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Relay;
 use super::connection::not_done;
 use super::plugin::{Closing, Look, Plugin, ping};
+use crate::domain::relay::process::{self, Beats};
 use crate::domain::relay::{CloseCode, device, session};
 use crate::relay::frame::Close;
 use crate::runtime::mutex::lock;
@@ -15,13 +17,21 @@ use crate::store::relay::{Held, HeldSession};
 /// Most batches of expired items in one tick.
 const BATCHES_MAX: usize = 10;
 
+/// What is known of other processes at the same database.
+#[derive(Default)]
+pub(super) struct Beside {
+    beats: Beats,
+    next_at: Duration,
+}
+
 impl Relay {
     /// Does what is due. Bounded; may block for some transactions.
     pub fn tick(&self) {
         self.look_at_sockets();
         self.record_cards();
-        let expired = self.expire().and_then(|()| self.look_at_store());
-        if let Err(error) = expired {
+        let looked =
+            self.expire().and_then(|()| self.look_beside()).and_then(|()| self.look_at_store());
+        if let Err(error) = looked {
             // The next tick tries again.
             not_done(&error);
         }
@@ -92,6 +102,33 @@ impl Relay {
             self.carry_out(effects);
             if !may_have_more {
                 break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that this process lives, and closes what was open in processes that have ended: those who held the sockets
+    /// cannot say so any more (docs/decisions/89-relay-processes.md).
+    fn look_beside(&self) -> Result<(), Error> {
+        let now = self.clock.monotonic();
+        let mut beside = lock(&self.beside);
+        if now < beside.next_at {
+            return Ok(());
+        }
+        beside.next_at = now + process::LOOK_INTERVAL;
+        drop(beside);
+        if self.ready_count() > 0 {
+            self.store.relay_beat(self.process)?;
+        }
+        let found = self.store.relay_beats_beside(self.process)?;
+        let ended = lock(&self.beside).beats.look(&found);
+        for last in ended {
+            for _ in 0..BATCHES_MAX {
+                let (effects, may_have_more) = self.store.relay_close_ended(last)?;
+                self.carry_out(effects);
+                if !may_have_more {
+                    break;
+                }
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ pub(in crate::store) mod devices;
 pub(in crate::store) mod grants;
 pub(in crate::store) mod invocations;
 pub(in crate::store) mod pairings;
+pub(in crate::store) mod processes;
 pub(in crate::store) mod proposals;
 pub(in crate::store) mod session_events;
 pub(in crate::store) mod sessions;

@@ -5,8 +5,8 @@ use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{
     AttemptId, AuditEventId, CheckRunId, DeviceId, GrantId, InstallationId, InvocationId, JobId,
-    OutboxId, OwnerId, PageInstanceId, PairingId, ProposalId, ReconciliationId, RelaySessionId,
-    ReleaseRunId, RepositoryId, WorkflowRunId,
+    OutboxId, OwnerId, PageInstanceId, PairingId, ProposalId, ReconciliationId, RelayProcessId,
+    RelaySessionId, ReleaseRunId, RepositoryId, WorkflowRunId,
 };
 use crate::domain::lease::RowHandle;
 use crate::domain::time::Timestamp;
@@ -62,7 +62,7 @@ macro_rules! our_ids {
 }
 
 our_ids! { AttemptId AuditEventId JobId OutboxId ReconciliationId ReleaseRunId }
-our_ids! { DeviceId GrantId InvocationId PageInstanceId PairingId ProposalId RelaySessionId }
+our_ids! { DeviceId GrantId InvocationId PageInstanceId PairingId ProposalId RelayProcessId RelaySessionId }
 
 impl FromColumn for bool {
     fn from_column(value: Value<'_>) -> Option<Self> {

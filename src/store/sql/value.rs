@@ -10,7 +10,7 @@ use crate::domain::event::{AccountName, CommitSha, GitRef};
 use crate::domain::id::{
     AppId, AttemptId, AuditEventId, CheckRunId, DeviceId, GrantId, HookDeliveryId, InstallationId,
     InvocationId, JobId, OutboxId, OwnerId, PageInstanceId, PairingId, ProposalId,
-    ReconciliationId, RelaySessionId, ReleaseRunId, RepositoryId, WorkflowRunId,
+    ReconciliationId, RelayProcessId, RelaySessionId, ReleaseRunId, RepositoryId, WorkflowRunId,
 };
 use crate::domain::lease::RowHandle;
 use crate::domain::repository::RepositoryName;
@@ -80,7 +80,7 @@ macro_rules! our_ids {
 }
 
 our_ids! { AttemptId AuditEventId JobId OutboxId ReconciliationId ReleaseRunId }
-our_ids! { DeviceId GrantId InvocationId PageInstanceId PairingId ProposalId RelaySessionId }
+our_ids! { DeviceId GrantId InvocationId PageInstanceId PairingId ProposalId RelayProcessId RelaySessionId }
 
 macro_rules! texts {
     ($($type:ty)*) => {$(

@@ -7,7 +7,8 @@ mod pairings;
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{
-    DeviceId, GrantId, InvocationId, PageInstanceId, PairingId, ProposalId, RelaySessionId,
+    DeviceId, GrantId, InvocationId, PageInstanceId, PairingId, ProposalId, RelayProcessId,
+    RelaySessionId,
 };
 use crate::domain::relay::allowance::Length;
 use crate::domain::relay::invocation::{self, Approval, Entry, Signed, Withdrawal};
@@ -46,6 +47,8 @@ pub struct Arrival {
     pub lane: Option<Digest>,
     /// The page.
     pub page: PageInstanceId,
+    /// The process that has its socket.
+    pub process: RelayProcessId,
     /// What the journal says.
     pub journal: Vec<(GrantId, Entry)>,
 }

@@ -11,6 +11,7 @@ mod invocations;
 mod keys;
 mod lists;
 mod pairings;
+mod processes;
 mod proposals;
 mod sessions;
 mod status;

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use svc::demo::plugin::device::Device;
 use svc::domain::digest::Digest;
-use svc::domain::id::{DeviceId, GrantId, InvocationId, PageInstanceId, PairingId, ProposalId};
+use svc::domain::id::{
+    DeviceId, GrantId, InvocationId, PageInstanceId, PairingId, ProposalId, RelayProcessId,
+};
 use svc::domain::relay::invocation::{Approval, Entry, Signed};
 use svc::domain::relay::{DecidedBy, Decision, Effect, Reason, Tool};
 use svc::domain::time::Timestamp;
@@ -39,6 +41,7 @@ pub(crate) const KEPT: Duration = Duration::from_secs(30 * 86_400);
 pub(crate) struct Relay {
     pub(crate) store: Store,
     clock: Arc<dyn Clock>,
+    pub(crate) process: RelayProcessId,
     ids: Cell<u128>,
 }
 
@@ -95,8 +98,8 @@ pub(crate) fn proof(byte: u8) -> Proof {
 
 impl Relay {
     pub(crate) fn new<C: Clock + 'static>(store: &Store, clock: &Arc<C>) -> Self {
-        let ids = Cell::new(0x0100_0000);
-        Self { store: store.clone(), clock: Arc::<C>::clone(clock), ids }
+        let (process, ids) = (Uuid::from_u128(1).into(), Cell::new(0x0100_0000));
+        Self { store: store.clone(), clock: Arc::<C>::clone(clock), process, ids }
     }
 
     /// The same world seen from another process.
@@ -106,8 +109,8 @@ impl Relay {
         at: &Path,
         clock: &Arc<ManualClock>,
     ) -> Self {
-        let ids = Cell::new(self.ids.get() << 32);
-        Self { store: open(at, clock, 99), clock: Arc::<ManualClock>::clone(clock), ids }
+        let (process, ids) = (self.id(), Cell::new(self.ids.get() << 32));
+        Self { store: open(at, clock, 99), clock: Arc::<ManualClock>::clone(clock), process, ids }
     }
 
     pub(crate) fn id<T: From<Uuid>>(&self) -> T {
@@ -150,6 +153,7 @@ impl Relay {
             session: self.id(),
             lane,
             page: self.id(),
+            process: self.process,
             proof: proof(9),
         }
     }
@@ -175,6 +179,7 @@ impl Relay {
             session: Some(plugin.held.session),
             lane: Some(lane(plugin.subject, plugin.file)),
             page: plugin.page,
+            process: self.process,
             journal: journal.to_vec(),
         }
     }

@@ -1,12 +1,13 @@
 //! Events of a session, and what follows for its proposals and grants, in one transaction.
 
-use crate::domain::id::{GrantId, PageInstanceId};
+use crate::domain::id::{GrantId, PageInstanceId, RelayProcessId};
 use crate::domain::relay::invocation::{self, Entry, Journal};
 use crate::domain::relay::session::{self, Event, Outcome, Toward};
 use crate::domain::relay::{AuditEvent, CloseCode};
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, Account};
 use crate::store::rows::relay::invocations::{self, Scene};
+use crate::store::rows::relay::processes;
 use crate::store::rows::relay::sessions::{self, Session};
 use crate::store::rows::relay::steps::{self, Step};
 use crate::store::sql::Tx;
@@ -16,6 +17,8 @@ use crate::store::types::relay::{Effects, Tell};
 #[derive(Clone, Copy)]
 pub(in crate::store) struct Returning<'a> {
     pub(in crate::store) page: PageInstanceId,
+    /// The process that has its socket.
+    pub(in crate::store) process: RelayProcessId,
     /// What its journal says; `None` where that is not known: then a missing entry proves nothing.
     pub(in crate::store) journal: Option<&'a [(GrantId, Entry)]>,
 }
@@ -65,6 +68,8 @@ fn carry_out(
     session.epoch = session.epoch.saturating_add(u32::from(change.is_new_epoch));
     if let Some(returning) = returning {
         session.page = returning.page;
+        session.process = Some(returning.process);
+        processes::note(tx, returning.process)?;
     }
     sessions::update(tx, session, before)?;
     if let Some(event) = change.audit {

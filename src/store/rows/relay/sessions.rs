@@ -1,7 +1,7 @@
 //! Sessions: their rows and their allowances.
 
 use crate::domain::digest::Digest;
-use crate::domain::id::{DeviceId, PageInstanceId, RelaySessionId};
+use crate::domain::id::{DeviceId, PageInstanceId, RelayProcessId, RelaySessionId};
 use crate::domain::relay::allowance::Allowance;
 use crate::domain::relay::{Tool, session};
 use crate::domain::time::Timestamp;
@@ -21,6 +21,8 @@ pub(in crate::store) struct Session {
     pub(in crate::store) epoch: u32,
     /// The page whose socket was accepted last.
     pub(in crate::store) page: PageInstanceId,
+    /// The process that accepted that socket; `None` for one of an earlier version.
+    pub(in crate::store) process: Option<RelayProcessId>,
     pub(in crate::store) allowance: Option<Allowance>,
 }
 
@@ -42,7 +44,7 @@ impl Session {
 }
 
 /// Sessions: columns and tables.
-const SESSIONS: &str = "s.session_id, s.device_id, s.subject, s.tool, s.lane, s.state, s.epoch, s.page, \
+const SESSIONS: &str = "s.session_id, s.device_id, s.subject, s.tool, s.lane, s.state, s.epoch, s.page, s.process_id, \
         a.page AS allowance_page, a.expires_at AS allowance_until \
     FROM relay_sessions s LEFT JOIN relay_allowances a ON a.session_id = s.session_id";
 
@@ -103,6 +105,19 @@ pub(in crate::store) fn left(
     db.query(&sql, params! { ":before": before, ":limit": limit }, read)
 }
 
+/// Returns up to so many sessions that a socket of a process holds.
+pub(in crate::store) fn of_process(
+    db: &Db<'_>,
+    process: RelayProcessId,
+    limit: u32,
+) -> Result<Vec<Session>, Error> {
+    let sql = format!(
+        "SELECT {SESSIONS} WHERE s.state IN ('connected', 'suspended') \
+            AND s.process_id = :process ORDER BY s.session_id LIMIT +:limit"
+    );
+    db.query(&sql, params! { ":process": process, ":limit": limit }, read)
+}
+
 fn read(row: &Row<'_>) -> Result<Session, Error> {
     let page: Option<PageInstanceId> = row.get("allowance_page")?;
     let until: Option<Timestamp> = row.get("allowance_until")?;
@@ -115,6 +130,7 @@ fn read(row: &Row<'_>) -> Result<Session, Error> {
         state: row.get("state")?,
         epoch: row.get("epoch")?,
         page: row.get("page")?,
+        process: row.get("process_id")?,
         allowance: page.zip(until).map(|(page, until)| Allowance { page, until }),
     })
 }
@@ -123,8 +139,8 @@ fn read(row: &Row<'_>) -> Result<Session, Error> {
 pub(in crate::store) fn insert(tx: &Tx<'_>, session: &Session) -> Result<(), Error> {
     tx.execute(
         "INSERT INTO relay_sessions (session_id, device_id, subject, tool, lane, state, epoch, \
-            page, created_at, last_seen_at) \
-         VALUES (:id, :device, :subject, :tool, :lane, :state, :epoch, :page, :now, :now)",
+            page, process_id, created_at, last_seen_at) \
+         VALUES (:id, :device, :subject, :tool, :lane, :state, :epoch, :page, :process, :now, :now)",
         params! {
             ":id": session.id,
             ":device": session.device,
@@ -134,6 +150,7 @@ pub(in crate::store) fn insert(tx: &Tx<'_>, session: &Session) -> Result<(), Err
             ":state": session.state,
             ":epoch": session.epoch,
             ":page": session.page,
+            ":process": session.process,
             ":now": tx.now,
         },
     )?;
@@ -144,7 +161,7 @@ pub(in crate::store) fn insert(tx: &Tx<'_>, session: &Session) -> Result<(), Err
 pub(in crate::store) fn update(tx: &Tx<'_>, session: &Session, before: Held) -> Result<(), Error> {
     let changed = tx.execute(
         "UPDATE relay_sessions SET state = :state, epoch = :epoch, page = :page, lane = :lane, \
-            last_seen_at = :now, ended_at = CASE WHEN :state = 'ended' THEN :now END \
+            process_id = :process, last_seen_at = :now, ended_at = CASE WHEN :state = 'ended' THEN :now END \
          WHERE session_id = :id AND epoch = :before AND state <> 'ended'",
         params! {
             ":id": session.id,
@@ -153,6 +170,7 @@ pub(in crate::store) fn update(tx: &Tx<'_>, session: &Session, before: Held) -> 
             ":epoch": session.epoch,
             ":page": session.page,
             ":lane": session.lane,
+            ":process": session.process,
             ":now": tx.now,
         },
     )?;

@@ -1,7 +1,7 @@
 //! What the verbs of pairings take and return.
 
 use crate::domain::digest::Digest;
-use crate::domain::id::{DeviceId, PageInstanceId, PairingId, RelaySessionId};
+use crate::domain::id::{DeviceId, PageInstanceId, PairingId, RelayProcessId, RelaySessionId};
 use crate::domain::relay::{CloseCode, Tool};
 use crate::domain::time::Timestamp;
 use crate::store::types::relay::{Held, Opened, Point, Proof};
@@ -65,6 +65,8 @@ pub struct PairingAnswer {
     pub lane: Digest,
     /// The page.
     pub page: PageInstanceId,
+    /// The process that has its socket.
+    pub process: RelayProcessId,
     /// That the device with the key gave this answer.
     pub proof: Proof,
 }

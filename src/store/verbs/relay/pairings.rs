@@ -10,7 +10,7 @@ use crate::store::rows::relay::audit::{self, Account, Signed};
 use crate::store::rows::relay::pairings::{Beginning, Pairing};
 use crate::store::rows::relay::session_events::{self, Returning};
 use crate::store::rows::relay::sessions::Session;
-use crate::store::rows::relay::{devices, pairings, sessions};
+use crate::store::rows::relay::{devices, pairings, processes, sessions};
 use crate::store::sql::Tx;
 use crate::store::types::relay::{
     Begins, ClaimedPairing, Device, Effects, Held, NewPairing, Opened, Paired, PairingAnswer,
@@ -177,7 +177,7 @@ fn open_session(
     if let Some(mut session) = sessions::of_lane(tx, device.id, answer.lane)? {
         let mut effects = Effects::default();
         // The journal of this page came with its proof and is not here; its silence proves nothing.
-        let returning = Returning { page: answer.page, journal: None };
+        let returning = Returning { page: answer.page, process: answer.process, journal: None };
         let close =
             session_events::returns(tx, &mut session, returning, &account(answer), &mut effects)?;
         return Ok(close.map_or_else(|| Paired::Ready(opened(session, effects)), Paired::Close));
@@ -191,8 +191,10 @@ fn open_session(
         state: session::State::Connected,
         epoch: 1,
         page: answer.page,
+        process: Some(answer.process),
         allowance: None,
     };
+    processes::note(tx, answer.process)?;
     sessions::insert(tx, &session)?;
     audit::session(tx, AuditEvent::SessionOpened, &session, &account(answer))?;
     Ok(Paired::Ready(opened(session, Effects::default())))

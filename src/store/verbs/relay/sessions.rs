@@ -151,7 +151,8 @@ fn arrive(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Arrived, Error> {
         Found::NotThis => return Ok(Arrived::Close(CloseCode::NoSuchSession)),
     };
     let mut effects = Effects::default();
-    let returning = Returning { page: arrival.page, journal: Some(&arrival.journal) };
+    let returning =
+        Returning { page: arrival.page, process: arrival.process, journal: Some(&arrival.journal) };
     if let Some(code) =
         session_events::returns(tx, &mut session, returning, &Account::default(), &mut effects)?
     {

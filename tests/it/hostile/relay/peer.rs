@@ -223,6 +223,13 @@ impl Peer {
         self.key.public().point().unwrap()
     }
 
+    /// Answers the pings that came.
+    pub(super) fn pong_if_asked(&mut self) {
+        while self.find("ping").is_some() {
+            self.pong();
+        }
+    }
+
     pub(super) fn pong(&mut self) {
         self.say(&json!({"type": "pong", "n": 0, "visible": true})).unwrap();
     }

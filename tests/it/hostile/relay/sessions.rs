@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::hub::{Hub, set_text, state, who};
+use super::peer::Peer;
 use crate::support::world::open_raw;
 
 #[test]
@@ -56,6 +57,54 @@ fn what_was_ended_elsewhere_is_told_whether_that_was_the_session_or_the_device()
     hub.store.relay_revoke_device(ben.id, "ops:test").unwrap().unwrap();
     hub.tick();
     assert_eq!([one.closed(), other.closed()], [Some(4404), Some(4401)]);
+}
+
+#[test]
+fn sessions_of_a_process_that_was_killed_are_away_and_those_of_one_that_lives_are_not() {
+    let hub = Hub::new();
+    let other = hub.beside();
+    let mut lives = hub.paired(1, "ada");
+    let mut killed = Peer::new(2);
+    killed.connect(&other).unwrap();
+    killed.pair(&other, "ada");
+    let proposal = hub.relay.propose(who("ada"), killed.session, &set_text(&["one"])).unwrap();
+    let ids = [lives.session, killed.session];
+    let states = || {
+        let sessions = hub.relay.sessions(who("ada")).unwrap();
+        let of = |id| sessions.iter().find(|it| Some(it.session) == id).unwrap();
+        ids.map(|id| of(id).state.clone().into_owned())
+    };
+    // Both live: one holds no socket for a while, and the clock on the wall jumps.
+    for second in 0..90 {
+        match second {
+            20 => drop(killed.connection.take()),
+            50 => killed.connect(&other).unwrap(),
+            70 => hub.clock.step_back(Duration::from_hours(1)),
+            _ => {}
+        }
+        hub.tick();
+        other.tick();
+        lives.pong_if_asked();
+        killed.pong_if_asked();
+    }
+    assert_eq!(states(), ["connected", "connected"]);
+    // From here on the other process does nothing more: it is not told that its sockets have closed.
+    for _ in 0..14 {
+        hub.tick();
+        lives.pong_if_asked();
+    }
+    assert_eq!(states(), ["connected", "connected"]);
+    for _ in 0..10 {
+        hub.tick();
+        lives.pong_if_asked();
+    }
+    assert_eq!(states(), ["connected", "away"]);
+    let refused = hub.relay.propose(who("ada"), killed.session, &set_text(&["two"]));
+    assert_eq!(refused.unwrap_err().code, "session_away");
+    assert_eq!(hub.relay.steps(who("ada"), proposal).unwrap()[0].state, "proposed");
+    // Its page comes back to the process that is left.
+    killed.connect(&hub.relay).unwrap();
+    killed.next("propose");
 }
 
 #[test]

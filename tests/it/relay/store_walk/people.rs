@@ -183,11 +183,12 @@ impl World {
 
     /// A page opens a socket to one of the processes, having dropped what an earlier one still held.
     pub(super) fn connect(&mut self, s: usize, p: usize) {
-        let site = &mut self.sites[s];
-        let page = &mut site.pages[p];
-        if page.is_frozen {
+        if self.sites[s].pages[p].is_frozen {
             return;
         }
+        let process = self.below(2);
+        let site = &mut self.sites[s];
+        let page = &mut site.pages[p];
         page.socket = None;
         page.forget();
         let arrival = Arrival {
@@ -195,9 +196,9 @@ impl World {
             session: Some(site.plugin.held.session),
             lane: Some(lane(site.plugin.subject, site.plugin.file)),
             page: page.instance,
+            process: self.processes[process].process,
             journal: page.entries.iter().map(|(grant, entry)| (*grant, *entry)).collect(),
         };
-        let process = self.below(2);
         match self.processes[process].store.relay_arrive(arrival).unwrap() {
             Arrived::Ready(opened) => {
                 let held = Held { session: opened.session, epoch: opened.epoch };

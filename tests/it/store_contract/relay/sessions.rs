@@ -1,5 +1,7 @@
 //! Sessions: who may take one up, what an epoch fences, and what hangs on a socket.
 
+use std::time::Duration;
+
 use svc::domain::relay::allowance::Length;
 use svc::domain::relay::invocation::{Report, State, Withdrawal};
 use svc::domain::relay::session::{self, Event};
@@ -16,6 +18,7 @@ pub(super) fn exercise(open: Open) {
     tells_how_a_socket_stands(open);
     tells_a_page_nothing_that_does_not_answer(open);
     ends_what_hangs_on_a_socket(open);
+    closes_what_an_ended_process_held(open);
     ends_sessions(open);
     ends_what_was_proposed_in_another_file(open);
 }
@@ -136,6 +139,40 @@ fn ends_what_hangs_on_a_socket(open: Open) {
     assert_eq!(told(&effects, ann.held), [Tell::Settled(grant)]);
     let waiting = relay.store.relay_waiting(ann.held).unwrap();
     assert_eq!(waiting.iter().map(|it| it.id).collect::<Vec<_>>(), [third], "shown again");
+}
+
+fn closes_what_an_ended_process_held(open: Open) {
+    let room = Room::new(open);
+    let (relay, other) =
+        (&room.relay, room.relay.beside(open, &room.database(), &room.bench.clock));
+    let (ann, bob) = (relay.pair(1, "ann", 1), other.pair(2, "bob", 1));
+    let beats = || relay.store.relay_beats_beside(relay.process).unwrap();
+    let states =
+        || ["ann", "bob"].map(|subject| relay.store.relay_sessions_of(subject).unwrap()[0].state);
+    let [before] = beats()[..] else { panic!("one other process") };
+    assert_eq!(before.process, other.process);
+    other.store.relay_beat(other.process).unwrap();
+    let (effects, _) = relay.store.relay_close_ended(before).unwrap();
+    assert_eq!(
+        (effects, states()),
+        (Effects::default(), [session::State::Connected; 2]),
+        "it lives"
+    );
+    let (waits, steps) = relay.propose(&bob, &[Effect::Write], 1);
+    relay.show(&bob, waits);
+    relay.store.relay_close_ended(beats()[0]).unwrap();
+    assert_eq!(states(), [session::State::Connected, session::State::Away]);
+    assert_eq!(relay.state(&bob, steps[0]), "proposed");
+    assert_eq!(beats(), []);
+    // It had only been slow, and accepts a socket again.
+    room.bench.clock.advance(Duration::from_secs(15));
+    let mut bob = other.reloaded(&bob);
+    other.returns(&mut bob, &[]);
+    assert_eq!(beats().len(), 1);
+    assert_ne!(beats(), [before], "not as the one that was given up");
+    assert_eq!(relay.store.relay_close_ended(before).unwrap(), Default::default());
+    relay.run(&ann, Effect::Write, 2);
+    assert_eq!(states(), [session::State::Connected; 2]);
 }
 
 fn ends_sessions(open: Open) {
