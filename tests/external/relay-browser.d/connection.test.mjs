@@ -84,6 +84,8 @@ test("the daemon restarts: the page comes back by itself, with the card that wai
     const tab = await room.openPaired();
     const call = room.agent.call(...change);
     const before = await tab.card();
+    // Within a second it is recorded that the card was shown.
+    await room.operated("invocations", ({ items: [{ state }] }) => state === "shown");
     await room.service.stop();
     const { state, status, invocation } = await call;
     assert.deepEqual([state, status], ["shown", "approval_pending"], "the caller is not left waiting");

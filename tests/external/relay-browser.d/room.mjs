@@ -109,11 +109,8 @@ class Room {
     }
 
     // Asks until the answer satisfies `is`, which is given it.
-    async asked(name, args, is) {
-        let answer;
-        await patiently(async () => is(answer = await this.agent.call(name, args)), () => answer);
-        return answer;
-    }
+    asked(name, args, is) { return answered(() => this.agent.call(name, args), is); }
+    operated(path, is) { return answered(() => this.operate("GET", path), is); }
 }
 
 // A page of the design tool, with the plugin's page in it.
@@ -174,6 +171,12 @@ class Tab {
     happened(is, count = 1) {
         return patiently(() => this.events.filter(is).length >= count, () => this.events);
     }
+}
+
+async function answered(ask, is) {
+    let answer;
+    await patiently(async () => is(answer = await ask()), () => answer);
+    return answer;
 }
 
 // Looks again and again until it is so. What it looked at last is said when it never is.
