@@ -7,6 +7,7 @@ pub(crate) mod canned_server;
 mod list;
 mod lists;
 pub(crate) mod mcp_stdio;
+mod relay_audit;
 mod relay_pair;
 mod replay;
 mod slo;
