@@ -346,7 +346,7 @@ fn the_audit_log_is_verified_up_to_the_first_event_that_does_not_hold() {
     assert_eq!(broken["rows"], 2);
 }
 
-/// The hashes are no secret: whoever can write to the file can compute them. The keys of devices are not in it.
+/// The hashes are no secret: everyone who can write to the file can compute them. The keys of devices are not in it.
 #[test]
 fn in_a_log_that_was_written_anew_the_signatures_tell() {
     let old = "UPDATE relay_audit_events SET pairing_id = NULL, nonce = NULL, public_key = NULL, \

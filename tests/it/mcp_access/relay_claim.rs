@@ -158,7 +158,7 @@ fn wrong_codes_have_one_answer_and_the_sixth_waits() {
 
 /// Codes can be guessed under many accounts, by either path; from one address all of that is counted together.
 #[test]
-fn wrong_codes_of_a_peer_are_counted_whoever_sends_them_and_by_whichever_path() {
+fn wrong_codes_of_a_peer_are_counted_under_all_accounts_and_by_both_paths() {
     let (mut site, pairing) = site();
     let bearer = |site: &Site, number: u32| {
         let mut claims = site.keys.claims(site.now());
