@@ -18,6 +18,7 @@ mod files;
 mod frames;
 mod handshake;
 mod kill;
+mod processes;
 mod proofs;
 mod results;
 mod steps;
