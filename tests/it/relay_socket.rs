@@ -21,5 +21,6 @@ mod kill;
 mod processes;
 mod proofs;
 mod results;
+mod slow;
 mod steps;
 mod withdrawals;
