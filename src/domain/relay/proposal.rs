@@ -80,7 +80,7 @@ pub fn admit(facts: &Facts, now: Timestamp) -> Admission {
         Some(session::State::Suspended) => Refusal::SessionSuspended,
         // It is meant for the file before, which is not open (docs/decisions/84-relay-another-file.md).
         Some(session::State::Connected) if facts.is_moving => Refusal::SessionAway,
-        // It asks nobody (docs/decisions/85-relay-covered-reads.md).
+        // It asks the person nothing (docs/decisions/85-relay-covered-reads.md).
         Some(session::State::Connected) if facts.is_covered => {
             if facts.covered_of_session < COVERED_OF_SESSION_MAX {
                 return Admission::Propose;
