@@ -1,4 +1,4 @@
-//! Intentions: one function for each thing a caller may want, its access check first.
+//! Use cases: one function for each thing a caller may want, its access check first.
 //!
 //! Surfaces translate to and from these functions and add nothing, so they cannot drift. An
 //! operator must hold a [`Principal`], which only the check gives out.
@@ -23,9 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::app::relay::Relay;
 use crate::auth::operator::{Operators, Principal};
 use crate::auth::shared_secret;
-use crate::domain::slo::Report;
+use crate::domain::slo::SloReport;
 use crate::forge::{payload, signature};
-use crate::keys::Keys;
+use crate::jwks::JwksCache;
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::log_throttle::LogThrottle;
@@ -41,7 +41,7 @@ pub use error::Error;
 pub use receive::{Intake, Webhook};
 pub use relay_operators::RelayList;
 
-// Rows that intentions return, so that surfaces need not know the store.
+// Rows that use cases return, so that surfaces need not know the store.
 pub use crate::store::List;
 
 /// Webhook intake: what is needed to trust and to understand a delivery.
@@ -49,7 +49,7 @@ pub struct IntakeRules {
     /// Secrets a delivery may be signed with.
     pub secrets: signature::Secrets,
     /// What starts something.
-    pub payload: payload::Rules,
+    pub payload: payload::PayloadRules,
     /// Largest body in bytes.
     pub body_bytes_max: usize,
 }
@@ -57,14 +57,14 @@ pub struct IntakeRules {
 /// Results of releases: whom they are believed from.
 pub struct ResultRules {
     /// Keys of issuers of identity tokens.
-    pub keys: Keys,
+    pub keys: JwksCache,
     /// Secrets a result may be signed with instead.
     pub secrets: shared_secret::Secrets,
 }
 
-/// Who is woken when there is work. Waking is a courtesy: workers look by themselves too.
+/// Notifies workers that there is work. It only saves them the wait for their next poll.
 #[derive(Clone, Debug, Default)]
-pub struct Wakes {
+pub struct WorkerNotify {
     /// Lifecycle jobs.
     pub jobs: Notify,
     /// Side effects.
@@ -81,7 +81,7 @@ pub struct Refused {
     result: LogThrottle,
 }
 
-/// Everything intentions need.
+/// Everything use cases need.
 pub struct App {
     /// The store.
     pub store: Store,
@@ -95,8 +95,8 @@ pub struct App {
     pub results: Option<ResultRules>,
     /// The reconciliation settings could be understood.
     pub reconciliation_configuration_valid: bool,
-    /// Who is woken.
-    pub wakes: Wakes,
+    /// Notifies workers.
+    pub worker_notify: WorkerNotify,
     /// Nothing means that the relay is off.
     pub relay: Option<Arc<Relay>>,
     /// Counters.
@@ -106,7 +106,7 @@ pub struct App {
     /// Lines about webhooks and results of strangers.
     pub refused: Refused,
     /// How the signals stood when they were last evaluated.
-    pub slo: Watch<Report>,
+    pub slo: Watch<SloReport>,
     /// The service is stopping.
     pub draining: AtomicBool,
 }

@@ -2,8 +2,8 @@
 //!
 //! A card is valid when it matches the current or the legacy variant, exactly. `shape` is the one
 //! table of what both consist of; everything else is driven by it. A card is first read once, without
-//! building anything, by `verdict`, which knows only valid cards. Whatever it does not know is read
-//! again slowly: `syntax` says whether it is JSON at all and finds repeated keys, `inspect`
+//! building anything, by `fast_path`, which knows only valid cards. Whatever it does not know is read
+//! again slowly: `syntax` says whether it is JSON at all and finds repeated keys, `diagnose`
 //! compares it with the variant its author meant. So a valid card costs one pass, and what is wrong
 //! with another is said in words, at its line and column. The JSON Schemas in `schema` are the same
 //! rules written down a second time, on purpose: tests hold the two to one verdict.
@@ -13,29 +13,29 @@
 mod code;
 mod convert;
 mod date_time;
+mod diagnose;
 mod dialect;
+mod fast_path;
 mod finding;
-mod inspect;
+mod json_writer;
+mod known_aliases;
 mod ndjson;
-mod near;
 mod node;
-mod place;
-mod relatives;
+mod position;
 mod scan;
 mod schema;
 mod shape;
 mod signed;
+mod spelling;
 mod syntax;
-mod tree;
 mod uri;
-mod verdict;
 
 pub use code::Code;
 pub use convert::{Conversion, Loss, convert};
 pub use dialect::{Dialect, Evidence, dialect};
 pub use finding::{Change, Finding};
 pub use ndjson::lines;
-pub use place::Place;
+pub use position::Position;
 pub use schema::schema;
 pub use shape::Variant;
 pub use signed::{Declared, Valid};
@@ -50,7 +50,7 @@ pub const BATCH_MAX: usize = 10_000;
 
 /// What is to be said about one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ValidationReport {
     /// The variant it is, or was compared with; none when it is not a JSON object.
     pub variant: Option<Variant>,
     /// What is wrong, by place; empty when the card is valid.
@@ -59,7 +59,7 @@ pub struct Report {
     pub truncated: bool,
 }
 
-impl Report {
+impl ValidationReport {
     /// Returns whether the card is valid.
     #[must_use]
     pub fn is_valid(&self) -> bool {
@@ -76,19 +76,23 @@ impl Report {
     /// Returns the report about a text that is longer than its reader takes.
     #[must_use]
     pub fn too_large(bytes_max: u64) -> Self {
-        let finding = finding::Draft::new(Code::TooLarge, 0, 0)
+        let finding = finding::FindingBuilder::new(Code::TooLarge, 0, 0)
             .message("the card is larger than is read")
             .allowed(format!("at most {bytes_max} bytes"));
         Self::new(None, "", vec![finding])
     }
 
     /// Sorts findings by their places, and keeps the first of them.
-    fn new(variant: Option<Variant>, text: &str, mut drafts: Vec<finding::Draft>) -> Self {
-        drafts.sort_by_key(finding::Draft::offset);
-        let truncated = drafts.len() > FINDINGS_MAX;
-        drafts.truncate(FINDINGS_MAX);
-        let mut reader = place::Reader::new(text);
-        let findings = drafts.into_iter().map(|draft| draft.finish(&mut reader)).collect();
+    fn new(
+        variant: Option<Variant>,
+        text: &str,
+        mut builders: Vec<finding::FindingBuilder>,
+    ) -> Self {
+        builders.sort_by_key(finding::FindingBuilder::offset);
+        let truncated = builders.len() > FINDINGS_MAX;
+        builders.truncate(FINDINGS_MAX);
+        let mut reader = position::Reader::new(text);
+        let findings = builders.into_iter().map(|builder| builder.finish(&mut reader)).collect();
         Self { variant, findings, truncated }
     }
 }
@@ -104,9 +108,11 @@ pub fn protocol_version(card: &[u8]) -> Option<&'static str> {
 
 /// Checks one text.
 #[must_use]
-pub fn check(bytes: &[u8]) -> Report {
-    match verdict::known_valid(bytes) {
-        Some(variant) => Report { variant: Some(variant), findings: Vec::new(), truncated: false },
-        None => inspect::report(bytes),
+pub fn check(bytes: &[u8]) -> ValidationReport {
+    match fast_path::known_valid(bytes) {
+        Some(variant) => {
+            ValidationReport { variant: Some(variant), findings: Vec::new(), truncated: false }
+        }
+        None => diagnose::report(bytes),
     }
 }

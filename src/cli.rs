@@ -5,7 +5,6 @@
 //! Answers go to standard output in one of three formats, everything else to standard error, and
 //! the exit code alone says how it went.
 
-mod again;
 mod audit;
 mod cards;
 mod client;
@@ -17,6 +16,7 @@ mod error;
 mod exit;
 mod installations;
 mod mcp;
+mod next_command;
 mod output;
 mod pages;
 mod reconcile;
@@ -27,7 +27,7 @@ mod retry;
 mod slo;
 mod status;
 mod token;
-mod word;
+mod value_parser;
 
 use std::path::PathBuf;
 

@@ -6,13 +6,13 @@
 //! What is not finished by then is left to its leases: a stop at any instant loses nothing.
 
 pub mod arguments;
-mod crew;
 mod descriptors;
 mod forge;
 pub mod mcp;
 mod relay;
 mod self_check;
 mod sockets;
+mod workers;
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,14 +24,14 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::relay::OpenError as OpenRelayError;
-use crate::app::{App, CARD_CHECKS_MAX, Refused, Wakes};
+use crate::app::{App, CARD_CHECKS_MAX, Refused, WorkerNotify};
 use crate::auth::operator::Operators;
 use crate::config::{Config, ForgeConfig, ReconciliationConfig, WorkConfig};
-use crate::daemon::crew::{Crew, WorkerThread};
 use crate::daemon::forge::{client, intake, results};
 use crate::daemon::mcp::Mcp;
 use crate::daemon::self_check::SelfCheck;
 use crate::daemon::sockets::{HandedOver, Listening};
+use crate::daemon::workers::{WorkerThread, Workers};
 use crate::forge::Forge;
 use crate::forge::client::Client;
 use crate::forge::settings::ClientError;
@@ -176,7 +176,7 @@ impl Running {
         let delay_max = longest_delay(&config);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let metrics = Arc::new(Metrics::default());
-        let wakes = Wakes::default();
+        let worker_notify = WorkerNotify::default();
         let store = Store::open(Options {
             path: config.database,
             clock: Arc::clone(&clock),
@@ -201,7 +201,7 @@ impl Running {
             results: config.forge.as_ref().map_or(Ok(None), |forge| results(forge, &clock))?,
             reconciliation_configuration_valid: config.reconciliation.is_some(),
             relay: relay.clone(),
-            wakes: wakes.clone(),
+            worker_notify: worker_notify.clone(),
             metrics: Arc::clone(&metrics),
             card_checks: Semaphore::new(CARD_CHECKS_MAX),
             refused: Refused::default(),
@@ -220,10 +220,10 @@ impl Running {
         let limits = TcpLimits { trusted_proxies: config.trusted_proxies, ..TcpLimits::default() };
         let tcp = tcp::start(listeners, &router, limits)
             .map_err(|error| Error::Start("the HTTP server", error))?;
-        let mut crew = Crew { metrics, workers: Vec::new() };
+        let mut workers = Workers { metrics, threads: Vec::new() };
         if let Some(forge) = forge {
             start_forge(
-                &mut crew,
+                &mut workers,
                 forge,
                 &app,
                 config.forge.as_ref(),
@@ -231,12 +231,12 @@ impl Running {
                 &config.work,
             )?;
         }
-        start_upkeep(&mut crew, &app, &config.work, delay_max)?;
-        mcp::start_sweep(&mut crew, endpoint.as_ref())?;
-        relay::start_tick(&mut crew, relay.as_ref())?;
+        start_upkeep(&mut workers, &app, &config.work, delay_max)?;
+        mcp::start_sweep(&mut workers, endpoint.as_ref())?;
+        relay::start_tick(&mut workers, relay.as_ref())?;
         let check = SelfCheck { store, socket, tcp_addresses };
-        crew.start(Box::new(check), Notify::new(), self_check_poll())?;
-        Ok(Self { app, tcp, control, mcp: endpoint, workers: crew.workers, clock })
+        workers.start(Box::new(check), Notify::new(), self_check_poll())?;
+        Ok(Self { app, tcp, control, mcp: endpoint, workers: workers.threads, clock })
     }
 
     /// Stops everything in order, in no more than `within`.
@@ -246,7 +246,7 @@ impl Running {
         tell_supervisor(&[sd_notify::NotifyState::Stopping]);
         self.app.drain();
         for worker in &self.workers {
-            worker.wake.stop();
+            worker.notify.stop();
         }
         if let Some(relay) = &self.app.relay {
             relay.stop();
@@ -270,7 +270,7 @@ impl Running {
 
 /// Starts what speaks to the forge.
 fn start_forge(
-    crew: &mut Crew,
+    workers: &mut Workers,
     client: Arc<Client>,
     app: &App,
     settings: Option<&ForgeConfig>,
@@ -278,15 +278,15 @@ fn start_forge(
     work: &WorkConfig,
 ) -> Result<(), Error> {
     let Some(settings) = settings else { return Ok(()) };
-    let (store, wakes, clock) = (&app.store, &app.wakes, &app.clock);
+    let (store, worker_notify, clock) = (&app.store, &app.worker_notify, &app.clock);
     if settings.webhook_redelivery {
-        crew.start_redelivery(store, Arc::<Client>::clone(&client), clock)?;
+        workers.start_redelivery(store, Arc::<Client>::clone(&client), clock)?;
     }
     let forge: Arc<dyn Forge> = client;
-    crew.start_forge_workers(store, wakes, &forge, settings, work)?;
+    workers.start_forge_workers(store, worker_notify, &forge, settings, work)?;
     match reconciliation {
         Some(reconciliation) => {
-            crew.start_reconcilers(store, wakes, &forge, clock, settings, reconciliation)
+            workers.start_reconcilers(store, worker_notify, &forge, clock, settings, reconciliation)
         }
         None => Ok(()),
     }
@@ -294,17 +294,17 @@ fn start_forge(
 
 /// Starts what deletes old rows, and what evaluates the signals.
 fn start_upkeep(
-    crew: &mut Crew,
+    workers: &mut Workers,
     app: &App,
     work: &WorkConfig,
     delay_max: Duration,
 ) -> Result<(), Error> {
-    let (store, metrics) = (app.store.clone(), Arc::clone(&crew.metrics));
+    let (store, metrics) = (app.store.clone(), Arc::clone(&workers.metrics));
     let sweep = Sweep { store, retention: work.retention, delay_max, metrics };
-    crew.start(Box::new(sweep), Notify::new(), SWEEP_POLL)?;
-    let (clock, metrics) = (Arc::clone(&app.clock), Arc::clone(&crew.metrics));
+    workers.start(Box::new(sweep), Notify::new(), SWEEP_POLL)?;
+    let (clock, metrics) = (Arc::clone(&app.clock), Arc::clone(&workers.metrics));
     let slo = Slo::new(app.store.clone(), clock, metrics, app.slo.clone());
-    crew.start(Box::new(slo), Notify::new(), work.slo_poll)
+    workers.start(Box::new(slo), Notify::new(), work.slo_poll)
 }
 
 // Libraries panic when they cannot start a thread: `docs/decisions/40-thread-reservation.md`.

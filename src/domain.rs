@@ -1,7 +1,7 @@
 //! The rules, and nothing else.
 //!
 //! Everything here is a value or a plain function from facts to an outcome. There is no store, no
-//! clock, no network, no log and no randomness in this room: time and chance come in as arguments,
+//! clock, no network, no log and no randomness in this module: time and chance come in as arguments,
 //! and what should happen goes out as data. That is why each rule can list all of its cases in a
 //! file a person reads (`tests/data/outcomes`).
 //!

@@ -1,7 +1,7 @@
 //! The forge, in our words: the few verbs we need of it, and what each can come to.
 //!
 //! Every answer is put into one of the classes of [`SendResult`] here and nowhere else. The rule
-//! behind them: what is not a definite "no effect" is uncertain, and this room sends a `POST` again
+//! behind them: what is not a definite "no effect" is uncertain, and this module sends a `POST` again
 //! only after an answer that proves there was none. Nothing the forge says in free text leaves it.
 
 pub mod signature;
@@ -17,21 +17,21 @@ pub mod issuer;
 pub mod result;
 
 mod answer;
-mod hooks;
-mod looks;
+mod lookups;
 mod open;
 mod repository;
 mod session;
 mod token;
+mod webhook_deliveries;
 mod wire;
 
-pub use looks::RUN_TITLE;
+pub use lookups::RUN_TITLE;
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, CheckRunId, HookDeliveryId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
-use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
+use crate::domain::reconcile::{Unavailable, task, uncertain, workflow};
 use crate::domain::redelivery::FailedDelivery;
 use crate::domain::repository::RepositoryRef;
 
@@ -70,13 +70,16 @@ pub trait Forge: Send + Sync {
 }
 
 /// The app's webhooks at a forge: what did not arrive, and asking for it again.
-pub trait Hooks: Send + Sync {
-    /// Lists one page of the deliveries that failed, newest first: the first one, or the one a mark
-    /// leads to.
+pub trait WebhookDeliveries: Send + Sync {
+    /// Lists one page of the deliveries that failed, newest first: the first page, or the one after a
+    /// cursor.
     ///
     /// # Errors
     /// The forge did not tell.
-    fn failed_deliveries(&self, after: Option<&PageMark>) -> Result<FailedDeliveries, Unavailable>;
+    fn failed_deliveries(
+        &self,
+        after: Option<&DeliveryCursor>,
+    ) -> Result<FailedDeliveries, Unavailable>;
 
     /// Asks for a delivery to be sent again; at most once.
     ///
@@ -90,13 +93,13 @@ pub trait Hooks: Send + Sync {
 pub struct FailedDeliveries {
     /// Those of the page that can be read.
     pub deliveries: Vec<FailedDelivery>,
-    /// Leads to the next page, when there is one.
-    pub next: Option<PageMark>,
+    /// The cursor of the next page, if there is one.
+    pub next: Option<DeliveryCursor>,
 }
 
-/// Leads to a page. Shape: safe in a query. Source: the forge.
+/// The cursor of a page. Shape: safe in a query. Source: the forge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageMark(pub String);
+pub struct DeliveryCursor(pub String);
 
 /// The verbs, on the repository the session was opened for.
 pub trait Session {
@@ -117,13 +120,13 @@ pub trait Session {
 
     /// Looks at a workflow run. What is about another run, repository, workflow, commit or event is
     /// never an answer.
-    fn workflow_run(&mut self, wanted: &look::WorkflowRun) -> workflow::Lookup;
+    fn workflow_run(&mut self, wanted: &task::WorkflowRun) -> workflow::Lookup;
 
     /// Looks for the one workflow run whose title names the attempt.
-    fn find_workflow_run(&mut self, wanted: &look::Dispatch) -> doubt::Observation;
+    fn find_workflow_run(&mut self, wanted: &task::Dispatch) -> uncertain::Observation;
 
     /// Looks at exactly this check run.
-    fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook;
+    fn check_run(&mut self, wanted: &task::CheckRun) -> CheckRunLookup;
 
     /// Sets the status of a check run. An answer that shows another check run or another state is
     /// [`SendResult::CheckRunMismatch`].
@@ -180,9 +183,9 @@ pub fn unavailable(result: SendResult) -> Unavailable {
     }
 }
 
-/// What looking at a check run came to.
+/// The result of looking up a check run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckRunLook {
+pub enum CheckRunLookup {
     /// It is not the one that was made for the attempt.
     BindingMismatch,
     /// It shows what it must show.

@@ -16,7 +16,7 @@ pub mod domain;
 
 pub mod card;
 
-pub mod seal;
+pub mod card_signature;
 
 pub mod store;
 
@@ -24,7 +24,7 @@ pub mod forge;
 
 pub mod auth;
 
-pub mod keys;
+pub mod jwks;
 
 pub mod mcp;
 

@@ -11,7 +11,7 @@
 //! transaction is ever open while the network is waited for; between two verbs a worker holds a
 //! [`Claim`](crate::domain::lease::Claim), and the store compares its random id in every later write.
 //!
-//! The room is in layers, and `tests/it/tidy.rs` holds their order. `verbs` are what callers see; `rows` is
+//! The store is in layers, and `tests/it/tidy.rs` holds their order. `verbs` are what callers see; `rows` is
 //! what they share; both run their statements through `sql`, a narrow interface of ours; `sqlite` is the
 //! engine behind it, and alone names the engine's crates. `types` are what verbs take and return.
 //!

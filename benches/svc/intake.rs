@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
-use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Wakes};
+use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, WorkerNotify};
 use svc::forge::{payload, signature};
 use svc::http::fixture;
 use svc::http::message::{Service, Surface};
@@ -129,12 +129,14 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
         results: None,
         intake: Some(IntakeRules {
             secrets: signature::Secrets::new(vec![SECRET.into()]).unwrap(),
-            payload: payload::Rules { release_tag_pattern: glob::Pattern::new("v*").unwrap() },
+            payload: payload::PayloadRules {
+                release_tag_pattern: glob::Pattern::new("v*").unwrap(),
+            },
             body_bytes_max: 1 << 20,
         }),
         reconciliation_configuration_valid: true,
         relay: None,
-        wakes: Wakes::default(),
+        worker_notify: WorkerNotify::default(),
         metrics: Arc::new(Metrics::default()),
         card_checks: Semaphore::new(CARD_CHECKS_MAX),
         refused: Refused::default(),

@@ -183,7 +183,7 @@ fn reconcile(store: &Store, client: &Arc<Client>) {
                 rules: RULES,
                 pace: work::pace(),
                 shares: shares.clone(),
-                wake: Notify::new(),
+                notify: Notify::new(),
                 outbox: Notify::new(),
                 jobs: Notify::new(),
                 metrics: Arc::new(Metrics::default()),

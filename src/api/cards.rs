@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::card::{Finding, Report};
+use crate::card::{Finding, ValidationReport};
 use crate::domain::agent_card::CardName;
 use crate::domain::digest::Digest;
 use crate::domain::time::Timestamp;
@@ -82,7 +82,7 @@ pub struct CardFinding {
 impl CardReport {
     /// Tells a report: on a card of its own, or on one that is a line of something.
     #[must_use]
-    pub fn new(report: Report, line: Option<u64>) -> Self {
+    pub fn new(report: ValidationReport, line: Option<u64>) -> Self {
         let told = Self {
             line: None,
             valid: report.is_valid(),

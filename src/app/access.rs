@@ -9,10 +9,10 @@ mod cache;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::auth::access_token::{Caller, Fault, Rules, Token};
+use crate::auth::access_token::{AccessTokenRules, Caller, Fault, Token};
 use crate::crypto::sha256;
-use crate::keys::bucket::Peer;
-use crate::keys::{Keys, NoKey};
+use crate::jwks::bucket::Peer;
+use crate::jwks::{JwksCache, NoKey};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::log_throttle::LogThrottle;
@@ -28,8 +28,8 @@ const KEYS_UNAVAILABLE: &str = "keys_unavailable";
 
 /// Checks access tokens of one issuer.
 pub struct AccessTokens {
-    rules: Rules,
-    keys: Keys,
+    rules: AccessTokenRules,
+    keys: JwksCache,
     clock: Arc<dyn Clock>,
     metrics: Arc<Metrics>,
     verified: Mutex<Cache>,
@@ -59,7 +59,12 @@ impl From<Fault> for TokenError {
 impl AccessTokens {
     /// Returns a check by these rules. `keys` must be those of the rules' issuer, for the rules' algorithms.
     #[must_use]
-    pub fn new(rules: Rules, keys: Keys, clock: Arc<dyn Clock>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(
+        rules: AccessTokenRules,
+        keys: JwksCache,
+        clock: Arc<dyn Clock>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
         let (verified, refused) = (Mutex::default(), LogThrottle::default());
         Self { rules, keys, clock, metrics, verified, refused }
     }
@@ -86,8 +91,8 @@ impl AccessTokens {
                 TokenError::KeysUnavailable { .. } => KEYS_UNAVAILABLE,
             };
             self.metrics.access_tokens_refused.count([("fault", fault)]);
-            if let Some(unsaid) = self.refused.due(self.clock.monotonic()) {
-                log::warn!(event = "access_token.refused", fault = fault, unsaid = unsaid; "an access token was refused");
+            if let Some(suppressed) = self.refused.due(self.clock.monotonic()) {
+                log::warn!(event = "access_token.refused", fault = fault, suppressed; "an access token was refused");
             }
         })
     }

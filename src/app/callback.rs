@@ -11,8 +11,8 @@ use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::result::{Expected, Fault, NewResult, Recorded};
 use crate::forge::result;
-use crate::keys::NoKey;
-use crate::keys::bucket::Peer;
+use crate::jwks::NoKey;
+use crate::jwks::bucket::Peer;
 
 /// A result as it arrived. Nothing of it is trusted yet.
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +90,8 @@ impl App {
     }
 
     fn say_unauthenticated(&self, fault: Fault) {
-        let Some(unsaid) = self.refused.result.due(self.clock.monotonic()) else { return };
-        log::warn!(event = "result.unauthenticated", fault = fault.as_str(), unsaid = unsaid; "a result was refused: its credential does not hold");
+        let Some(suppressed) = self.refused.result.due(self.clock.monotonic()) else { return };
+        log::warn!(event = "result.unauthenticated", fault = fault.as_str(), suppressed; "a result was refused: its credential does not hold");
     }
 
     /// Finds out who sent a result.
@@ -159,7 +159,7 @@ impl App {
         let attempt_id = attempt.as_str();
         match recorded {
             Recorded::Now => {
-                self.wakes.outbox.notify();
+                self.worker_notify.outbox.notify();
                 log::info!(event = "result.recorded", attempt_id = attempt_id, decision = decision.as_str(); "a release has ended by its result");
                 Ok(ResultTaken::Recorded)
             }

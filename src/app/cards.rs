@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::api::AgentCard;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::card::{self, BATCH_MAX, Report};
+use crate::card::{self, BATCH_MAX, ValidationReport};
 use crate::crypto::sha256;
 use crate::domain::agent_card::{CardName, Condition, NewAgentCard, Removal, Write};
 use crate::domain::digest::Digest;
@@ -32,7 +32,7 @@ impl App {
     ///
     /// # Errors
     /// [`Error::Busy`].
-    pub fn check_card(&self, card: &[u8]) -> Result<Report, Error> {
+    pub fn check_card(&self, card: &[u8]) -> Result<ValidationReport, Error> {
         let _turn = self.card_checks.take(CHECK_WAIT).ok_or(Error::Busy)?;
         Ok(card::check(card))
     }
@@ -44,7 +44,7 @@ impl App {
     pub fn check_cards(
         &self,
         lines: &[u8],
-        mut tell: impl FnMut(u64, Report) -> Result<(), Error>,
+        mut tell: impl FnMut(u64, ValidationReport) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if card::lines(lines).nth(BATCH_MAX).is_some() {
             return Err(Error::TooManyCards);

@@ -47,8 +47,8 @@ impl App {
         let outcome = self.store.replay(ReplayRequest { installation, item, operation, actor });
         let (label, answer) = match outcome {
             Ok(ReplayOutcome::Replayed(audit_event)) => {
-                self.wakes.jobs.notify();
-                self.wakes.outbox.notify();
+                self.worker_notify.jobs.notify();
+                self.worker_notify.outbox.notify();
                 log::info!(event = "operator.replayed", item_type = item.item_type().as_str(), item_id:% = item, audit_event_id:% = audit_event; "an operator replayed a dead letter");
                 ("replayed", Ok(Replayed { now: true, audit_event }))
             }

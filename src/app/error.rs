@@ -1,15 +1,15 @@
-//! Why an intention did not happen, in the caller's terms. Detail of the store stays in the log.
+//! Why a use case did not happen, in the caller's terms. Detail of the store stays in the log.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::card::{BATCH_MAX, Report};
+use crate::card::{BATCH_MAX, ValidationReport};
 use crate::domain::agent_card::CARDS_MAX;
 use crate::domain::dead_letter::NotReplayable;
 use crate::domain::result::Refusal;
 use crate::store;
 
-/// An intention did not happen, and changed nothing.
+/// A use case did not happen, and changed nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The request is not one that can be understood; says what to send instead.
@@ -74,7 +74,7 @@ pub enum Error {
     NoSuchCard,
     /// Only valid cards are registered.
     #[error("the card is not valid; report says what is wrong with it")]
-    InvalidCard(Box<Report>),
+    InvalidCard(Box<ValidationReport>),
     /// The condition of a request does not hold.
     #[error("the card is not the one the request is about; read it again, and decide anew")]
     PreconditionFailed,

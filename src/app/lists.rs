@@ -8,7 +8,7 @@ use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::domain::id::{InstallationId, ReleaseRunId};
 use crate::domain::page::Page;
-use crate::domain::release::outlook::{self, Outlook};
+use crate::domain::release::next_step::{self, NextStep};
 use crate::store::{List, ReleaseRunDetail};
 
 impl App {
@@ -37,9 +37,9 @@ impl App {
         _: &Principal,
         installation: InstallationId,
         id: ReleaseRunId,
-    ) -> Result<(ReleaseRunDetail, Outlook), Error> {
+    ) -> Result<(ReleaseRunDetail, NextStep), Error> {
         let detail = self.store.release_run(installation, id)?.ok_or(Error::NotFound)?;
-        let outlook = outlook::foresee(&detail.facts);
-        Ok((detail, outlook))
+        let next_step = next_step::derive(&detail.facts);
+        Ok((detail, next_step))
     }
 }

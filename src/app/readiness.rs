@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::api::Readiness;
 use crate::app::App;
-use crate::domain::slo::{Report, Status};
+use crate::domain::slo::{SignalStatus, SloReport};
 use crate::domain::time::Timestamp;
 use crate::metrics::{counter, gauge};
 use crate::store::Health;
@@ -33,7 +33,7 @@ impl App {
         let is_ready = store == "ok" && !draining && self.reconciliation_configuration_valid;
         // How the signals stand has no say in whether the service is ready.
         let slo = self.slo.get();
-        let name = |status: &Status| Cow::Borrowed(status.rule.signal.as_str());
+        let name = |status: &SignalStatus| Cow::Borrowed(status.rule.signal.as_str());
         Readiness {
             status: Cow::Borrowed(if is_ready { Readiness::READY } else { "not_ready" }),
             reconciliation_configuration_valid: self.reconciliation_configuration_valid,
@@ -47,7 +47,7 @@ impl App {
             schema_version,
             draining,
             slo_health: slo.as_ref().map(|report| Cow::Borrowed(report.health().as_str())),
-            slo_active_signals: slo.iter().flat_map(Report::firing).map(name).collect(),
+            slo_active_signals: slo.iter().flat_map(SloReport::firing).map(name).collect(),
         }
     }
 

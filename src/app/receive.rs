@@ -58,8 +58,8 @@ impl App {
     }
 
     fn say_bad_signature(&self) {
-        let Some(unsaid) = self.refused.webhook.due(self.clock.monotonic()) else { return };
-        log::warn!(event = "webhook.bad_signature", unsaid = unsaid; "a webhook was refused: its signature does not hold");
+        let Some(suppressed) = self.refused.webhook.due(self.clock.monotonic()) else { return };
+        log::warn!(event = "webhook.bad_signature", suppressed; "a webhook was refused: its signature does not hold");
     }
 
     fn take_in(&self, webhook: &Webhook<'_>) -> Result<(Intake, DeliveryOutcome), Error> {
@@ -87,7 +87,7 @@ impl App {
         })?;
         Ok(match recorded {
             Recorded::Accepted(job) => {
-                self.wakes.jobs.notify();
+                self.worker_notify.jobs.notify();
                 log::info!(event = "webhook.accepted", delivery_id:% = id, forge_event = normalised.event, job_id:% = job; "a webhook became a job");
                 (Intake::Accepted, DeliveryOutcome::Accepted)
             }

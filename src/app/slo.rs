@@ -2,31 +2,31 @@
 
 use crate::app::App;
 use crate::auth::operator::Principal;
-use crate::domain::slo::{Evaluator, Report, State, Status};
+use crate::domain::slo::{Evaluator, SignalState, SignalStatus, SloReport};
 use crate::metrics::{Labels, gauge, gauges};
 
 impl App {
     /// Returns how the signals stood when they were last evaluated; nothing is known of them before
     /// the first time.
     #[must_use]
-    pub fn slo(&self, _: &Principal) -> Report {
+    pub fn slo(&self, _: &Principal) -> SloReport {
         self.slo.get().unwrap_or_else(|| Evaluator::default().report())
     }
 
     /// Writes the signals as gauges, once they were evaluated.
     pub(super) fn slo_gauges(&self, text: &mut String) {
         let Some(report) = self.slo.get() else { return };
-        let labels = |status: &Status| -> Labels {
+        let labels = |status: &SignalStatus| -> Labels {
             vec![
                 ("signal", status.rule.signal.as_str()),
                 ("severity", status.rule.severity.as_str()),
             ]
         };
-        let unit = |status: &Status| -> Labels {
+        let unit = |status: &SignalStatus| -> Labels {
             vec![("signal", status.rule.signal.as_str()), ("unit", status.rule.unit.as_str())]
         };
         let signals = || report.signals.iter();
-        let active = |status: &Status| u64::from(status.state == State::Firing);
+        let active = |status: &SignalStatus| u64::from(status.state == SignalState::Firing);
         gauges(
             text,
             "svc_slo_signal_active",

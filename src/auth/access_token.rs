@@ -64,7 +64,7 @@ words! {
 
 /// Which tokens are taken.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct AccessTokenRules {
     /// The issuer, as tokens name it.
     pub issuer: String,
     /// What they must be made for.
@@ -109,7 +109,7 @@ impl<'a> Token<'a> {
     ///
     /// # Errors
     /// The first thing that is not as it must be.
-    pub fn read(token: &'a str, rules: &Rules, now: Timestamp) -> Result<Self, Fault> {
+    pub fn read(token: &'a str, rules: &AccessTokenRules, now: Timestamp) -> Result<Self, Fault> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(Fault::Malformed);
         }
@@ -141,7 +141,7 @@ impl<'a> Token<'a> {
 }
 
 /// Returns the algorithm and the id of the key.
-fn read_header(json: &[u8], rules: &Rules) -> Result<(Algorithm, String), Fault> {
+fn read_header(json: &[u8], rules: &AccessTokenRules) -> Result<(Algorithm, String), Fault> {
     let header = read_object(json).ok_or(Fault::Malformed)?;
     let algorithm = header.member::<String>("alg").as_deref().and_then(Algorithm::from_word);
     let algorithm = algorithm.filter(|it| rules.algorithms.contains(it)).ok_or(Fault::Algorithm)?;
@@ -155,7 +155,7 @@ fn read_header(json: &[u8], rules: &Rules) -> Result<(Algorithm, String), Fault>
     Ok((algorithm, key_id(&header).ok_or(Fault::Malformed)?))
 }
 
-fn read_claims(json: &[u8], rules: &Rules, now: Timestamp) -> Result<Verified, Fault> {
+fn read_claims(json: &[u8], rules: &AccessTokenRules, now: Timestamp) -> Result<Verified, Fault> {
     let claims = read_object(json).ok_or(Fault::Malformed)?;
     if !claims.is("iss", &rules.issuer) {
         return Err(Fault::Issuer);

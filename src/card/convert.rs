@@ -3,10 +3,10 @@
 //! Whatever comes out is checked like any other card.
 
 use super::finding::push_step;
+use super::json_writer::JsonOutput;
 use super::node::{Member, Node, Type};
 use super::shape::{SCHEMES, Shape, Variant};
-use super::tree::Tree;
-use super::{Dialect, Report, check, dialect};
+use super::{Dialect, ValidationReport, check, dialect};
 
 mod official;
 
@@ -18,7 +18,7 @@ pub struct Conversion {
     /// What it does not hold any more, in the order it stood.
     pub losses: Vec<Loss>,
     /// The check of the new card: what was wrong with the old one mostly still is.
-    pub report: Report,
+    pub report: ValidationReport,
 }
 
 /// Something that has no place in the new card.
@@ -57,13 +57,13 @@ impl Writer {
         self.losses.push(Loss { pointer: pointer.into(), why });
     }
 
-    fn card<'a>(&mut self, root: Node<'a>) -> Tree<'a> {
+    fn card<'a>(&mut self, root: Node<'a>) -> JsonOutput<'a> {
         let was = root.get("protocolVersion").and_then(Node::text);
         let keeps = was.as_deref().is_some_and(|version| self.to.versions().contains(&version));
         let first = self.to.versions().first().copied().unwrap_or_default();
         let version = match root.get("protocolVersion") {
-            Some(node) if keeps => Tree::Kept(node),
-            _ => Tree::Own(format!("\"{first}\"")),
+            Some(node) if keeps => JsonOutput::Kept(node),
+            _ => JsonOutput::Own(format!("\"{first}\"")),
         };
         let mut members = vec![("protocolVersion", version)];
         let mut interfaces = Vec::new();
@@ -80,9 +80,9 @@ impl Writer {
         self.add_url(root, &mut members);
         self.add_extended(root, &mut members);
         if !interfaces.is_empty() {
-            members.push(("supportedInterfaces", Tree::List(interfaces)));
+            members.push(("supportedInterfaces", JsonOutput::List(interfaces)));
         }
-        Tree::Object(members)
+        JsonOutput::Object(members)
     }
 
     /// Returns what becomes of one property of the card.
@@ -91,7 +91,7 @@ impl Writer {
         name: &str,
         member: Member<'a>,
         same: bool,
-    ) -> Option<(&'static str, Tree<'a>)> {
+    ) -> Option<(&'static str, JsonOutput<'a>)> {
         let value = member.value;
         let legacy = self.to == Variant::Legacy;
         match name {
@@ -113,9 +113,9 @@ impl Writer {
             // Told where the capabilities are.
             "supportsAuthenticatedExtendedCard" if !legacy => None,
             "securityRequirements" if !legacy => Some(("security", official::requirements(value))),
-            "security" if !legacy => Some(("security", Tree::Kept(value))),
+            "security" if !legacy => Some(("security", JsonOutput::Kept(value))),
             _ => match self.to.shape().find(name.as_bytes()) {
-                Some((_, field)) => Some((field.name, Tree::Kept(value))),
+                Some((_, field)) => Some((field.name, JsonOutput::Kept(value))),
                 None => {
                     let mut pointer = String::new();
                     push_step(&mut pointer, name);
@@ -127,51 +127,51 @@ impl Writer {
     }
 
     /// Official cards from 1.0 on have the address only in their first interface.
-    fn add_url<'a>(&self, root: Node<'a>, members: &mut Vec<(&'a str, Tree<'a>)>) {
+    fn add_url<'a>(&self, root: Node<'a>, members: &mut Vec<(&'a str, JsonOutput<'a>)>) {
         let first = root.get("supportedInterfaces").and_then(|list| list.items().next());
         let url = first.and_then(|interface| interface.get("url"));
         if let Some(url) = url.filter(|_| self.is_official && root.get("url").is_none()) {
-            members.push(("url", Tree::Kept(url)));
+            members.push(("url", JsonOutput::Kept(url)));
         }
     }
 
     /// The flag of the extended card stands among the capabilities of a current card, and by itself in
     /// a legacy one, which may have it in both places.
-    fn add_extended<'a>(&self, root: Node<'a>, members: &mut Vec<(&'a str, Tree<'a>)>) {
+    fn add_extended<'a>(&self, root: Node<'a>, members: &mut Vec<(&'a str, JsonOutput<'a>)>) {
         let Some(flag) = root.get("supportsAuthenticatedExtendedCard") else { return };
         if self.to == Variant::Legacy {
             return;
         }
-        let own = ("extendedAgentCard", Tree::Kept(flag));
+        let own = ("extendedAgentCard", JsonOutput::Kept(flag));
         match members.iter_mut().find(|(name, _)| *name == "capabilities") {
-            Some((_, Tree::Object(capabilities))) => {
+            Some((_, JsonOutput::Object(capabilities))) => {
                 if !capabilities.iter().any(|(name, _)| *name == own.0) {
                     capabilities.push(own);
                 }
             }
             Some(_) => {}
-            None => members.push(("capabilities", Tree::Object(vec![own]))),
+            None => members.push(("capabilities", JsonOutput::Object(vec![own]))),
         }
     }
 
-    fn capabilities<'a>(&mut self, value: Node<'a>) -> Tree<'a> {
+    fn capabilities<'a>(&mut self, value: Node<'a>) -> JsonOutput<'a> {
         if value.kind() != Type::Object {
-            return Tree::Kept(value);
+            return JsonOutput::Kept(value);
         }
         let found = self.to.shape().find(b"capabilities");
         let Some(super::shape::Kind::Object(shape)) = found.map(|(_, field)| field.kind) else {
-            return Tree::Kept(value);
+            return JsonOutput::Kept(value);
         };
         self.only_known(value, shape, "/capabilities")
     }
 
     /// Keeps the properties a shape has, and tells of the others.
-    fn only_known<'a>(&mut self, value: Node<'a>, shape: &Shape, pointer: &str) -> Tree<'a> {
+    fn only_known<'a>(&mut self, value: Node<'a>, shape: &Shape, pointer: &str) -> JsonOutput<'a> {
         let mut members = Vec::new();
         for member in value.members() {
             let name = member.name();
             match shape.find(name.as_bytes()) {
-                Some((_, field)) => members.push((field.name, Tree::Kept(member.value))),
+                Some((_, field)) => members.push((field.name, JsonOutput::Kept(member.value))),
                 None => {
                     let mut pointer = pointer.to_owned();
                     push_step(&mut pointer, &name);
@@ -179,39 +179,41 @@ impl Writer {
                 }
             }
         }
-        Tree::Object(members)
+        JsonOutput::Object(members)
     }
 
-    fn skills<'a>(&mut self, value: Node<'a>) -> Tree<'a> {
+    fn skills<'a>(&mut self, value: Node<'a>) -> JsonOutput<'a> {
         let found = self.to.shape().find(b"skills").map(|(_, field)| field.kind);
-        let Some(super::shape::Kind::Objects(shape)) = found else { return Tree::Kept(value) };
+        let Some(super::shape::Kind::Objects(shape)) = found else {
+            return JsonOutput::Kept(value);
+        };
         if value.kind() != Type::Array {
-            return Tree::Kept(value);
+            return JsonOutput::Kept(value);
         }
         let items = value.items().enumerate().map(|(number, item)| match item.kind() {
             Type::Object => self.only_known(item, shape, &format!("/skills/{number}")),
-            _ => Tree::Kept(item),
+            _ => JsonOutput::Kept(item),
         });
-        Tree::List(items.collect())
+        JsonOutput::List(items.collect())
     }
 
     fn one_mode<'a>(
         &mut self,
         name: &'static str,
         member: Member<'a>,
-    ) -> Option<(&'static str, Tree<'a>)> {
+    ) -> Option<(&'static str, JsonOutput<'a>)> {
         let mut modes = member.value.items();
         let first = modes.next();
         for (number, _) in modes.enumerate() {
             self.lose(format!("/{}/{}", member.name(), number + 1), ONE_MODE);
         }
-        first.map(|first| (name, Tree::Kept(first)))
+        first.map(|first| (name, JsonOutput::Kept(first)))
     }
 
     /// Writes schemes as a list. Those that cannot be said are left out.
-    fn schemes<'a>(&mut self, member: Member<'a>) -> Tree<'a> {
+    fn schemes<'a>(&mut self, member: Member<'a>) -> JsonOutput<'a> {
         if member.value.kind() != Type::Object {
-            return Tree::Kept(member.value);
+            return JsonOutput::Kept(member.value);
         }
         let mut list = Vec::new();
         for scheme in member.value.members() {
@@ -222,11 +224,11 @@ impl Writer {
                 Err(why) => self.lose(pointer, why),
             }
         }
-        Tree::List(list)
+        JsonOutput::List(list)
     }
 
     /// Adds to the beginning of a scheme what its type knows of its own properties.
-    fn scheme<'a>(&mut self, begun: official::Scheme<'a>, pointer: &str) -> Tree<'a> {
+    fn scheme<'a>(&mut self, begun: official::Scheme<'a>, pointer: &str) -> JsonOutput<'a> {
         let (mut members, shape) =
             (begun.members, SCHEMES.iter().find(|(word, _)| *word == begun.kind));
         for field in begun.fields {
@@ -245,13 +247,13 @@ impl Writer {
                 }
             }
         }
-        Tree::Object(members)
+        JsonOutput::Object(members)
     }
 
     /// Writes the endpoints that can be said.
-    fn interfaces<'a>(&mut self, member: Member<'a>) -> Vec<Tree<'a>> {
+    fn interfaces<'a>(&mut self, member: Member<'a>) -> Vec<JsonOutput<'a>> {
         if !self.is_official {
-            return member.value.items().map(Tree::Kept).collect();
+            return member.value.items().map(JsonOutput::Kept).collect();
         }
         let name = member.name();
         let items = member.value.items().enumerate();
@@ -271,16 +273,17 @@ impl Writer {
 }
 
 /// Writes the name of a provider as we do.
-fn provider(value: Node<'_>) -> Tree<'_> {
+fn provider(value: Node<'_>) -> JsonOutput<'_> {
     if value.kind() != Type::Object || value.get("name").is_some() {
-        return Tree::Kept(value);
+        return JsonOutput::Kept(value);
     }
     let named = [("name", "organization"), ("url", "url")];
-    let members =
-        named.into_iter().filter_map(|(name, theirs)| Some((name, Tree::Kept(value.get(theirs)?))));
-    Tree::Object(members.collect())
+    let members = named
+        .into_iter()
+        .filter_map(|(name, theirs)| Some((name, JsonOutput::Kept(value.get(theirs)?))));
+    JsonOutput::Object(members.collect())
 }
 
-fn list_of(value: Node<'_>) -> Tree<'_> {
-    Tree::List(vec![Tree::Kept(value)])
+fn list_of(value: Node<'_>) -> JsonOutput<'_> {
+    JsonOutput::List(vec![JsonOutput::Kept(value)])
 }

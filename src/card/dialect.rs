@@ -2,9 +2,9 @@
 //! before the version does: cards that call themselves 1.0 are of several kinds.
 
 use super::node::{Node, Type};
-use super::place::{Place, Reader};
+use super::position::{Position, Reader};
 use super::shape::Variant;
-use super::{inspect, syntax};
+use super::{diagnose, syntax};
 
 words! {
     /// The kinds of cards that are about.
@@ -48,7 +48,7 @@ pub struct Evidence {
     /// JSON Pointer of what it is.
     pub pointer: &'static str,
     /// Where it stands.
-    pub place: Place,
+    pub place: Position,
     /// What it says.
     pub says: &'static str,
 }
@@ -115,7 +115,7 @@ pub fn dialect(bytes: &[u8]) -> Option<(Dialect, Vec<Evidence>)> {
         .filter_map(|(pointer, kind, side, says)| {
             let node =
                 at(root, pointer).filter(|node| kind.is_none_or(|kind| node.kind() == kind))?;
-            let place = Place { line: 1, column: 1, offset: node.begin() };
+            let place = Position { line: 1, column: 1, offset: node.begin() };
             Some((*side, node.begin(), Evidence { pointer, place, says }))
         })
         .collect();
@@ -154,7 +154,7 @@ fn decide(root: Node<'_>, found: &[(Side, usize, Evidence)]) -> Dialect {
             let is_third = version.is_some_and(|version| version.starts_with("0.3"));
             if is_third { Dialect::Official03 } else { Dialect::Official02 }
         }
-        (false, false) => match named.unwrap_or_else(|| inspect::meant(root)) {
+        (false, false) => match named.unwrap_or_else(|| diagnose::meant(root)) {
             Variant::Current => Dialect::Current,
             Variant::Legacy => Dialect::Legacy,
         },

@@ -1,7 +1,7 @@
 //! Findings: what is wrong, where, what was found, what is allowed, and what was probably meant.
 
 use super::code::Code;
-use super::place::{Place, Reader};
+use super::position::{Position, Reader};
 
 /// One fault of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Finding {
     /// JSON Pointer (RFC 6901) of the value or property; of a missing one, where it would stand.
     pub pointer: String,
     /// Of the value; of the name, when a property is the fault; of the object that lacks one.
-    pub place: Place,
+    pub place: Position,
     /// Bytes of what the place begins, for a marker below it; 0 when there is nothing.
     pub length: usize,
     /// One sentence that can be read alone, without a full stop.
@@ -44,13 +44,13 @@ words! {
 
 /// A finding whose place is not counted out yet.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct FindingBuilder {
     finding: Finding,
 }
 
-impl Draft {
+impl FindingBuilder {
     pub(super) fn new(code: Code, offset: usize, length: usize) -> Self {
-        let place = Place { line: 1, column: 1, offset };
+        let place = Position { line: 1, column: 1, offset };
         let message = code.title().to_owned();
         let (pointer, found, allowed, suggestion) = (String::new(), None, None, None);
         let change = Change::Correct;

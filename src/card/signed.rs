@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::node::{Member, Node};
 use super::shape::Variant;
-use super::{Report, check};
+use super::{ValidationReport, check};
 
 /// The text of a valid card.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl<'a> Valid<'a> {
     ///
     /// # Errors
     /// When it is not valid: why.
-    pub fn of(bytes: &'a [u8]) -> Result<Self, Report> {
+    pub fn of(bytes: &'a [u8]) -> Result<Self, ValidationReport> {
         let report = check(bytes);
         match (report.variant, std::str::from_utf8(bytes)) {
             (Some(variant), Ok(text)) if report.is_valid() => {

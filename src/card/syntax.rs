@@ -2,7 +2,7 @@
 //! no halves of characters? Depth is bounded, so that no text exhausts the stack.
 
 use super::code::Code;
-use super::finding::{Draft, push_step};
+use super::finding::{FindingBuilder, push_step};
 use super::node::Unescaped;
 use super::{FINDINGS_MAX, scan};
 
@@ -17,20 +17,20 @@ const FEW: usize = 24;
 #[derive(Debug)]
 pub(super) struct Syntax {
     /// The last one says why reading stopped, when it did.
-    pub(super) drafts: Vec<Draft>,
+    pub(super) builders: Vec<FindingBuilder>,
     /// It is JSON, whatever else was found.
     pub(super) is_json: bool,
 }
 
 /// Reads a whole text, from a place on.
 pub(super) fn read(text: &str, begin: usize) -> Syntax {
-    let (drafts, path, names) = (Vec::new(), Vec::new(), Vec::new());
-    let mut reader = Reader { text, at: begin, drafts, path, names, depth: 0 };
+    let (builders, path, names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reader = Reader { text, at: begin, builders, path, names, depth: 0 };
     let stop = reader.document().err();
     let is_json = stop.is_none();
-    let mut drafts = reader.drafts;
-    drafts.extend(stop.map(|stop| *stop));
-    Syntax { drafts, is_json }
+    let mut builders = reader.builders;
+    builders.extend(stop.map(|stop| *stop));
+    Syntax { builders, is_json }
 }
 
 /// A step from a value to one of its parts.
@@ -51,7 +51,7 @@ struct Name {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    drafts: Vec<Draft>,
+    builders: Vec<FindingBuilder>,
     path: Vec<Step>,
     /// Names of the objects that are open, one behind the other.
     names: Vec<Name>,
@@ -59,7 +59,7 @@ struct Reader<'a> {
 }
 
 /// Nothing behind the fault can be read.
-type Read<T = ()> = Result<T, Box<Draft>>;
+type Read<T = ()> = Result<T, Box<FindingBuilder>>;
 
 impl<'a> Reader<'a> {
     fn bytes(&self) -> &'a [u8] {
@@ -74,7 +74,9 @@ impl<'a> Reader<'a> {
 
     fn document(&mut self) -> Read {
         if self.peek().is_none() {
-            return Err(Box::new(Draft::new(Code::Empty, self.at, 0).allowed("one JSON object")));
+            return Err(Box::new(
+                FindingBuilder::new(Code::Empty, self.at, 0).allowed("one JSON object"),
+            ));
         }
         self.value()?;
         match self.peek() {
@@ -110,9 +112,9 @@ impl<'a> Reader<'a> {
 
     fn container(&mut self, close: u8) -> Read {
         if self.depth == DEPTH_MAX {
-            let draft = Draft::new(Code::TooDeep, self.at, 1)
+            let builder = FindingBuilder::new(Code::TooDeep, self.at, 1)
                 .allowed(format!("at most {DEPTH_MAX} objects and arrays inside each other"));
-            return Err(Box::new(draft));
+            return Err(Box::new(builder));
         }
         let names = self.names.len();
         self.depth += 1;
@@ -235,16 +237,16 @@ impl<'a> Reader<'a> {
     }
 
     fn note_half(&mut self, opening: usize) {
-        let draft = Draft::new(Code::LoneSurrogate, opening, self.at - opening)
+        let builder = FindingBuilder::new(Code::LoneSurrogate, opening, self.at - opening)
             .pointer(self.pointer())
             .allowed("\\ud800 to \\udbff only in front of \\udc00 to \\udfff");
-        self.note(draft);
+        self.note(builder);
     }
 
     /// Keeps a finding as long as a report would.
-    fn note(&mut self, draft: Draft) {
-        if self.drafts.len() <= FINDINGS_MAX {
-            self.drafts.push(draft);
+    fn note(&mut self, builder: FindingBuilder) {
+        if self.builders.len() <= FINDINGS_MAX {
+            self.builders.push(builder);
         }
     }
 
@@ -273,20 +275,21 @@ impl<'a> Reader<'a> {
     }
 
     fn note_duplicate(&mut self, before: Name, name: Name) {
-        if self.drafts.len() > FINDINGS_MAX {
+        if self.builders.len() > FINDINGS_MAX {
             return;
         }
         self.path.push(Step::Name(name));
         let pointer = self.pointer();
         self.path.pop();
-        let mut reader = super::place::Reader::new(self.text);
+        let mut reader = super::position::Reader::new(self.text);
         let place = reader.place(before.begin - 1);
-        let draft = Draft::new(Code::DuplicateProperty, name.begin - 1, name.end - name.begin + 2)
-            .pointer(pointer)
-            .message("the property is repeated in this object")
-            .found(format!("first at line {}, column {}", place.line, place.column))
-            .suggestion("keep one of the two");
-        self.note(draft);
+        let builder =
+            FindingBuilder::new(Code::DuplicateProperty, name.begin - 1, name.end - name.begin + 2)
+                .pointer(pointer)
+                .message("the property is repeated in this object")
+                .found(format!("first at line {}, column {}", place.line, place.column))
+                .suggestion("keep one of the two");
+        self.note(builder);
     }
 
     fn raw(&self, name: Name) -> &'a str {
@@ -320,13 +323,14 @@ impl<'a> Reader<'a> {
         pointer
     }
 
-    fn stop(&self, at: usize, message: &'static str) -> Box<Draft> {
+    fn stop(&self, at: usize, message: &'static str) -> Box<FindingBuilder> {
         let char = self.text.get(at..).and_then(|rest| rest.chars().next());
         let length = char.map_or(0, char::len_utf8);
-        let draft = Draft::new(Code::NotJson, at, length).message(format!("not JSON: {message}"));
+        let builder =
+            FindingBuilder::new(Code::NotJson, at, length).message(format!("not JSON: {message}"));
         Box::new(match char {
-            Some(char) => draft.found(format!("'{}'", char.escape_debug())),
-            None => draft.found("the end of the text"),
+            Some(char) => builder.found(format!("'{}'", char.escape_debug())),
+            None => builder.found("the end of the text"),
         })
     }
 }

@@ -7,7 +7,6 @@ mod convert;
 mod delete;
 mod explain;
 mod inputs;
-pub(super) mod judge;
 mod jwks;
 mod lines;
 mod list;
@@ -21,6 +20,7 @@ mod show;
 mod sign;
 mod trusted;
 mod validate;
+pub(super) mod validator;
 mod verify;
 
 use std::fs::File;

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use uuid::Uuid;
 
 use crate::api::{Filter as _, Page, Row};
-use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output, ago};
 use crate::cli::{Global, installations};
 use crate::domain::id::InstallationId;
@@ -44,7 +44,13 @@ impl Paging {
     }
 
     /// Tells a person the command for the next page: the one that was given, and where to go on.
-    pub(crate) fn tell_next(self, command: Again, option: &str, cursor: &str, output: Output) {
+    pub(crate) fn tell_next(
+        self,
+        command: NextCommand,
+        option: &str,
+        cursor: &str,
+        output: Output,
+    ) {
         let limit = (self.limit != PAGE_DEFAULT).then(|| self.limit.to_string());
         let mut line =
             command.with_some("--limit", limit.as_deref()).with(option, cursor).into_line();
@@ -127,13 +133,13 @@ pub(crate) fn show_at<R: Table, C: Cursor>(
         }
     }
     if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
-        let again = filter
+        let next_command = filter
             .parameters()
             .into_iter()
-            .fold(Again::new(R::COMMAND, global), |again, (name, value)| {
-                again.with(&format!("--{name}"), &value)
+            .fold(NextCommand::new(R::COMMAND, global), |next_command, (name, value)| {
+                next_command.with(&format!("--{name}"), &value)
             });
-        part.paging.tell_next(again, "--before", before, output);
+        part.paging.tell_next(next_command, "--before", before, output);
     }
     Ok(Exit::Done)
 }

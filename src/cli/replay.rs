@@ -10,13 +10,13 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use crate::api::{DeadLetterDetail, Replayed};
-use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
 use crate::cli::dead_letters::{self, show};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output};
-use crate::cli::word::one_of;
+use crate::cli::value_parser::one_of;
 use crate::cli::{Global, installations, retry};
 use crate::domain::dead_letter::{ItemType, OperationId};
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -126,9 +126,10 @@ fn with_same_key(failure: Failure, args: &Args, global: &Global, key: &Operation
     if decided {
         return error;
     }
-    let again = Again::new(&format!("replay {} {}", args.item_type, args.item_id), global)
-        .with("--idempotency-key", key.as_str());
-    error.hint(format!("later, with the same key: {}", again.into_line()))
+    let next_command =
+        NextCommand::new(&format!("replay {} {}", args.item_type, args.item_id), global)
+            .with("--idempotency-key", key.as_str());
+    error.hint(format!("later, with the same key: {}", next_command.into_line()))
 }
 
 fn print(replayed: &Replayed, output: Output) -> Result<(), Error> {

@@ -34,7 +34,7 @@ pub struct Source {
 impl Source {
     /// Returns the environment of this process. Values that are not text are problems.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "this is the room that reads the environment")]
+    #[expect(clippy::disallowed_methods, reason = "this is the module that reads the environment")]
     pub fn process() -> Self {
         let mut source = Self { variables: BTreeMap::new(), problems: Vec::new() };
         for (name, value) in std::env::vars_os() {

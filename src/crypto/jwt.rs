@@ -16,7 +16,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes the process use this room. Calling it again changes nothing.
+/// Makes the process use this module. Calling it again changes nothing.
 pub(crate) fn install() {
     // The only error is that it was done before.
     PROVIDER.install_default().unwrap_or(());

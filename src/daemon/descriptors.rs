@@ -1,15 +1,15 @@
 //! How many descriptors this process may have, and so how many peers it lets in at once.
-//! Peers of one door must not use up those that another door, the database or the forge needs.
+//! Peers of one listener must not use up those that another listener, the database or the forge needs.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// Descriptors kept for everything but peers over TCP: the files of the database, the runtime, the
 /// control socket with all its peers, connections to the forge.
 const KEPT: u64 = 96;
-/// Connections a door has in any case.
+/// Connections a listener has in any case.
 const LEAST: u16 = 16;
 
-/// Raises the limit as far as this process may, and returns how many connections each door may have: as many
+/// Raises the limit as far as this process may, and returns how many connections each listener may have: as many
 /// as `wanted` of it unless the system gives less.
 pub(super) fn connections_max(wanted: &[u16]) -> Vec<u16> {
     let mut limit = getrlimit(Resource::Nofile);
@@ -29,7 +29,7 @@ pub(super) fn connections_max(wanted: &[u16]) -> Vec<u16> {
     shares
 }
 
-/// Divides what is left of the descriptors among the doors, by what is wanted of each.
+/// Divides what is left of the descriptors among the listeners, by what is wanted of each.
 fn shares(given: u64, wanted: &[u16]) -> Vec<u16> {
     let left = given.saturating_sub(KEPT);
     let all = wanted.iter().copied().map(u64::from).sum::<u64>().max(1);
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn peers_get_what_is_left_and_a_door_is_never_shut() {
+    fn peers_get_what_is_left_and_a_listener_is_never_closed() {
         for (given, expected) in [
             (65_536, [4_096, 1_024]),
             (5_216, [4_096, 1_024]),

@@ -11,7 +11,7 @@ use crate::forge::client::Client;
 use crate::forge::issuer::IssuerClient;
 use crate::forge::settings::Settings;
 use crate::forge::{payload, signature};
-use crate::keys::{Fetch, Keys};
+use crate::jwks::{Fetch, JwksCache};
 use crate::runtime::clock::Clock;
 
 pub(super) fn client(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Arc<Client>, Error> {
@@ -33,7 +33,7 @@ pub(super) fn intake(config: &ForgeConfig) -> IntakeRules {
         .expect("the configuration refuses empty secrets");
     IntakeRules {
         secrets,
-        payload: payload::Rules { release_tag_pattern: config.release_tag_pattern.clone() },
+        payload: payload::PayloadRules { release_tag_pattern: config.release_tag_pattern.clone() },
         body_bytes_max: config.webhook_body_bytes,
     }
 }
@@ -50,7 +50,12 @@ pub(super) fn results(
     let client = IssuerClient::new(config.root_certificate.as_deref()).map_err(Error::Forge)?;
     let fetch: Fetch = Box::new(move |issuer| client.key_document(issuer));
     Ok(Some(ResultRules {
-        keys: Keys::new(issuers.clone(), workload::ALGORITHMS.to_vec(), fetch, Arc::clone(clock)),
+        keys: JwksCache::new(
+            issuers.clone(),
+            workload::ALGORITHMS.to_vec(),
+            fetch,
+            Arc::clone(clock),
+        ),
         secrets: shared_secret::Secrets::new(secrets.clone()),
     }))
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use http::HeaderValue;
 
 use super::Error;
-use super::crew::Crew;
+use super::workers::Workers;
 use crate::app::{AccessTokens, App, TokenError};
 use crate::auth::access_token::{self, Caller, Scope};
 use crate::config::{McpAuthorization, McpConfig, ProtocolConfig, PublicUrl};
 use crate::forge::issuer::IssuerClient;
-use crate::http::gate::{Gate, Refused, Rules, TokenRules, Tokens};
+use crate::http::gate::{Gate, GateRules, Refused, TokenRules, Tokens};
 use crate::http::mcp::{self, Endpoint};
-use crate::keys::Keys;
+use crate::jwks::JwksCache;
 use crate::mcp::backend::Backend;
 use crate::mcp::description::{McpStatus, describe};
 use crate::mcp::legacy::Limits;
@@ -79,9 +79,12 @@ impl Worker for Sweep {
 }
 
 /// Starts what looks after sessions and streams, where there are any.
-pub(super) fn start_sweep(crew: &mut Crew, endpoint: Option<&Arc<Endpoint>>) -> Result<(), Error> {
+pub(super) fn start_sweep(
+    workers: &mut Workers,
+    endpoint: Option<&Arc<Endpoint>>,
+) -> Result<(), Error> {
     let Some(endpoint) = endpoint else { return Ok(()) };
-    crew.start(Box::new(Sweep(Arc::clone(endpoint))), Notify::new(), SWEEP_POLL)
+    workers.start(Box::new(Sweep(Arc::clone(endpoint))), Notify::new(), SWEEP_POLL)
 }
 
 /// Returns the endpoint. Its tools ask the service itself.
@@ -129,7 +132,7 @@ pub fn gate(
     let request_headers =
         if protocol.modern { REQUEST_HEADERS_WITH_MODERN } else { REQUEST_HEADERS };
     let rate = |count: u32| Rate::per_second(count, count * BURST_SECONDS);
-    let rules = Rules {
+    let rules = GateRules {
         hosts: config.hosts.iter().map(|host| with_port(host, port)).collect(),
         origins: config.origins.iter().map(|origin| with_port(origin, port)).collect(),
         refuses_forwarded: tokens.is_none(),
@@ -157,13 +160,13 @@ fn access_tokens(
 ) -> AccessTokens {
     let McpAuthorization { issuer, jwks_url, audience, algorithms, token_type, .. } =
         authorization.clone();
-    let keys = Keys::new(
+    let keys = JwksCache::new(
         vec![issuer.clone()],
         algorithms.clone(),
         Box::new(move |_| document_at(&jwks_url)),
         Arc::clone(clock),
     );
-    let rules = access_token::Rules { issuer, audience, algorithms, token_type };
+    let rules = access_token::AccessTokenRules { issuer, audience, algorithms, token_type };
     AccessTokens::new(rules, keys, Arc::clone(clock), Arc::clone(metrics))
 }
 

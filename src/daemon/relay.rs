@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Error;
-use super::crew::Crew;
 use super::mcp::with_port;
+use super::workers::Workers;
 use crate::app::relay::{self, Settings};
 use crate::config::{PublicUrl, RelayConfig};
 use crate::http;
@@ -74,7 +74,10 @@ impl Worker for Tick {
 }
 
 /// Starts what looks after the relay, where it is on.
-pub(super) fn start_tick(crew: &mut Crew, relay: Option<&Arc<relay::Relay>>) -> Result<(), Error> {
+pub(super) fn start_tick(
+    workers: &mut Workers,
+    relay: Option<&Arc<relay::Relay>>,
+) -> Result<(), Error> {
     let Some(relay) = relay else { return Ok(()) };
-    crew.start(Box::new(Tick(Arc::clone(relay))), Notify::new(), TICK)
+    workers.start(Box::new(Tick(Arc::clone(relay))), Notify::new(), TICK)
 }

@@ -51,11 +51,11 @@ pub(super) fn listen(
     if let Some((_, address)) = handed_over.iter().find(|(_, address)| !is_wanted(address)) {
         return Err(Error::StrangeSocket(*address));
     }
-    let doors: Vec<_> = std::iter::once((Surface::Public, public, public_connections_max))
+    let listeners: Vec<_> = std::iter::once((Surface::Public, public, public_connections_max))
         .chain(operator.map(|address| (Surface::Operator, address, OPERATOR_CONNECTIONS_MAX)))
         .collect();
-    let most: Vec<u16> = doors.iter().map(|door| door.2).collect();
-    doors
+    let most: Vec<u16> = listeners.iter().map(|listener| listener.2).collect();
+    listeners
         .into_iter()
         .zip(descriptors::connections_max(&most))
         .map(|((surface, address, _), connections_max)| {

@@ -1,8 +1,8 @@
 //! The story: five releases, of which four meet trouble, how each of them ends, and what an operator
-//! sees of it. `trouble`, `endings` and `signals` are its parts; `looks` is what is looked at.
+//! sees of it. `trouble`, `conclusions` and `signals` are its parts; `queries` reads what they show.
 
-mod endings;
-mod looks;
+mod conclusions;
+mod queries;
 mod signals;
 mod trouble;
 
@@ -14,7 +14,7 @@ use crate::demo::{Error, Print};
 use crate::runtime::notify::Notify;
 
 /// Between two looks at what is waited for.
-const LOOK_AGAIN: Duration = Duration::from_millis(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Tells the story.
 pub(super) fn tell(stage: &mut Stage, print: Print<'_>) -> Result<(), Error> {
@@ -22,7 +22,7 @@ pub(super) fn tell(stage: &mut Stage, print: Print<'_>) -> Result<(), Error> {
     teller.say("A daemon and a simulated forge are running. Is the service well?")?;
     teller.run(&["status"], 0)?;
     teller.trouble()?;
-    teller.endings()?;
+    teller.conclusions()?;
     teller.signals()?;
     teller.every_workflow_ran_once()?;
     teller.run(&["status"], 0)?;
@@ -39,15 +39,15 @@ impl Teller<'_> {
     fn wait<T>(
         &mut self,
         what: &'static str,
-        mut look: impl FnMut(&Stage) -> Result<Option<T>, Error>,
+        mut poll: impl FnMut(&Stage) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
         let (began, mut said) = (self.stage.monotonic(), 0);
         loop {
-            if let Some(seen) = look(self.stage)? {
+            if let Some(seen) = poll(self.stage)? {
                 return Ok(seen);
             }
             let waited = self.stage.monotonic().saturating_sub(began);
-            if waited > PATIENCE || !Notify::new().pause(LOOK_AGAIN) {
+            if waited > PATIENCE || !Notify::new().pause(POLL_INTERVAL) {
                 return Err(Error::Waited(what));
             }
             if waited.as_secs() > said {

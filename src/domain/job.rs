@@ -101,7 +101,7 @@ pub enum JobOutcome {
     /// Complete without a change.
     Nothing(NothingToDo),
     /// Give up at once: trying again would end the same way.
-    Bury(Reason, ErrorClass),
+    DeadLetter(Reason, ErrorClass),
 }
 
 words! {
@@ -119,11 +119,11 @@ words! {
 /// Decides what a job does.
 #[must_use]
 pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {
-    let unreadable = JobOutcome::Bury(Reason::ActionsUnreadable, ErrorClass::Protocol);
+    let unreadable = JobOutcome::DeadLetter(Reason::ActionsUnreadable, ErrorClass::Protocol);
     let Some(action) = &job.action else { return unreadable };
     let starts = matches!(action, Action::Release { .. } | Action::Rerequest { .. });
     if starts && let Some(reason) = barred(facts.installation) {
-        return JobOutcome::Bury(reason, ErrorClass::State);
+        return JobOutcome::DeadLetter(reason, ErrorClass::State);
     }
     match (action, &job.repository) {
         (Action::Release { .. }, Some(_)) if facts.same_release.is_some() => {

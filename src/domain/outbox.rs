@@ -138,7 +138,7 @@ pub enum Settlement {
     /// from the lag of a fresh token.
     WaitForLag(Timestamp),
     /// Give up.
-    Bury(Reason, ErrorClass, ReplayClass),
+    DeadLetter(Reason, ErrorClass, ReplayClass),
     /// It did not happen, and need not any more: a later message says all there is to say.
     Superseded,
 }
@@ -162,7 +162,7 @@ pub struct Tries<'a> {
     /// Returns because of a fresh token's lag so far.
     pub lag_count: u32,
     /// This or an earlier try may have had its effect, and nothing has disproved it.
-    pub in_doubt: bool,
+    pub uncertain: bool,
     /// How often, and how far apart.
     pub policy: &'a RetryPolicy,
     /// From 0 to 1, random.
@@ -179,24 +179,24 @@ pub fn settle(
     tries: Tries<'_>,
     now: Timestamp,
 ) -> Settlement {
-    let Tries { count, lag_count, in_doubt, policy, jitter } = tries;
+    let Tries { count, lag_count, uncertain, policy, jitter } = tries;
     // Never again: a second dispatch might start a second run.
-    let never_again = kind == EffectKind::WorkflowDispatch && in_doubt;
-    let again_or_bury =
+    let never_again = kind == EffectKind::WorkflowDispatch && uncertain;
+    let retry_or_give_up =
         |reason, class, not_before: Option<Timestamp>| match policy.delay_after(count, jitter) {
             Some(delay) if !never_again => {
                 let at = now.plus(delay);
                 Settlement::RetryAt(not_before.map_or(at, |not_before| not_before.max(at)))
             }
-            Some(_) | None => bury(kind, reason, class, in_doubt),
+            Some(_) | None => give_up(kind, reason, class, uncertain),
         };
-    let uncertain = |class, not_before| match kind {
-        EffectKind::WorkflowDispatch => bury(kind, Reason::ForgeDispatchUncertain, class, true),
+    let on_uncertain = |class, not_before| match kind {
+        EffectKind::WorkflowDispatch => give_up(kind, Reason::ForgeDispatchUncertain, class, true),
         EffectKind::CheckRunCreate => {
-            again_or_bury(Reason::ForgeCheckRunCreateUncertain, class, not_before)
+            retry_or_give_up(Reason::ForgeCheckRunCreateUncertain, class, not_before)
         }
         EffectKind::CheckRunUpdate => {
-            again_or_bury(Reason::ForgeCheckRunUpdateFailed, class, not_before)
+            retry_or_give_up(Reason::ForgeCheckRunUpdateFailed, class, not_before)
         }
     };
     match (kind, result) {
@@ -211,7 +211,7 @@ pub fn settle(
         }
         (EffectKind::CheckRunUpdate, SendResult::CheckRunMismatch) => {
             let reason = Reason::ForgeCheckRunBindingMismatch;
-            Settlement::Bury(reason, ErrorClass::Identity, ReplayClass::BindingMismatch)
+            Settlement::DeadLetter(reason, ErrorClass::Identity, ReplayClass::BindingMismatch)
         }
         (
             _,
@@ -219,18 +219,18 @@ pub fn settle(
             | SendResult::CheckRunExists(_)
             | SendResult::CheckRunUpdated
             | SendResult::CheckRunMismatch,
-        ) => uncertain(ErrorClass::Protocol, None),
-        (_, SendResult::Impossible(reason)) => bury(kind, reason, ErrorClass::State, in_doubt),
+        ) => on_uncertain(ErrorClass::Protocol, None),
+        (_, SendResult::Impossible(reason)) => give_up(kind, reason, ErrorClass::State, uncertain),
         (_, SendResult::TokenRefused(class)) => {
-            again_or_bury(Reason::ForgeTokenRefused, class, None)
+            retry_or_give_up(Reason::ForgeTokenRefused, class, None)
         }
         (_, SendResult::NotSent(class, until)) => {
-            again_or_bury(Reason::ForgeUnavailable, class, until)
+            retry_or_give_up(Reason::ForgeUnavailable, class, until)
         }
         (_, SendResult::RateLimited(_) | SendResult::Deferred(_) | SendResult::Postponed)
             if never_again =>
         {
-            uncertain(ErrorClass::State, None)
+            on_uncertain(ErrorClass::State, None)
         }
         (_, SendResult::Postponed) => Settlement::WaitUntil(now),
         (_, SendResult::RateLimited(until) | SendResult::Deferred(until))
@@ -240,13 +240,13 @@ pub fn settle(
         ) => Settlement::WaitUntil(until),
         (_, SendResult::Refused(class)) => match lag_delay(class, lag_count) {
             Some(delay) => Settlement::WaitForLag(now.plus(delay)),
-            None => bury(kind, rejected(kind), class, in_doubt),
+            None => give_up(kind, rejected(kind), class, uncertain),
         },
         (_, SendResult::Uncertain(class, until)) => {
             // Of a creation it is the look for the check run that is answered so.
             let lag = lag_delay(class, lag_count).filter(|_| kind == EffectKind::CheckRunCreate);
             lag.map_or_else(
-                || uncertain(class, until),
+                || on_uncertain(class, until),
                 |delay| Settlement::WaitForLag(now.plus(delay)),
             )
         }
@@ -264,8 +264,8 @@ const fn rejected(kind: EffectKind) -> Reason {
 
 /// Gives up with the reason and class that follow from kind and doubt: a doubt outweighs whatever
 /// went wrong last.
-fn bury(kind: EffectKind, reason: Reason, class: ErrorClass, in_doubt: bool) -> Settlement {
-    let (reason, replay) = match (kind, in_doubt, reason) {
+fn give_up(kind: EffectKind, reason: Reason, class: ErrorClass, uncertain: bool) -> Settlement {
+    let (reason, replay) = match (kind, uncertain, reason) {
         (EffectKind::WorkflowDispatch, true, _) => {
             (Reason::ForgeDispatchUncertain, ReplayClass::DispatchUncertain)
         }
@@ -280,7 +280,7 @@ fn bury(kind: EffectKind, reason: Reason, class: ErrorClass, in_doubt: bool) -> 
             (reason, if refused { ReplayClass::Refused } else { ReplayClass::NotSent })
         }
     };
-    Settlement::Bury(reason, class, replay)
+    Settlement::DeadLetter(reason, class, replay)
 }
 
 /// Decides about a message whose holder vanished: nothing means it may be claimed again; otherwise it
@@ -288,11 +288,12 @@ fn bury(kind: EffectKind, reason: Reason, class: ErrorClass, in_doubt: bool) -> 
 #[must_use]
 pub fn after_vanished(
     kind: EffectKind,
-    in_doubt: bool,
+    uncertain: bool,
     try_count: u32,
     policy: &RetryPolicy,
 ) -> Option<Settlement> {
-    let never_again = kind == EffectKind::WorkflowDispatch && in_doubt;
+    let never_again = kind == EffectKind::WorkflowDispatch && uncertain;
     let is_given_up = lease::after_vanished(try_count, policy.attempts_max) == Vanished::GiveUp;
-    (never_again || is_given_up).then(|| bury(kind, Reason::CrashLoop, ErrorClass::Crash, in_doubt))
+    (never_again || is_given_up)
+        .then(|| give_up(kind, Reason::CrashLoop, ErrorClass::Crash, uncertain))
 }

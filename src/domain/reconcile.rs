@@ -1,18 +1,18 @@
 //! Reconciliation: what was lost is found, looked at, and repaired, fail-closed.
 //!
 //! Each of the three reconcilers observes, decides and applies. Deciding is here. What the forge says
-//! can make a release end badly, or ask for another look; nothing in this room makes one succeed. At
+//! can make a release end badly, or ask for another look; nothing in this module makes one succeed. At
 //! the deadline exactly counts as after it.
 //!
 //! See `docs/decisions/14-reconciliation.md`.
 
 pub mod check_run;
 
-pub mod doubt;
+pub mod uncertain;
 
 pub mod lifecycle;
 
-pub mod look;
+pub mod task;
 
 pub mod workflow;
 

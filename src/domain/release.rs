@@ -2,7 +2,7 @@
 //! Only [`Ending::Decided`], which a verified result alone stands for, makes a release succeed.
 
 pub mod attempt;
-pub mod outlook;
+pub mod next_step;
 
 use crate::domain::id::{AttemptId, ReleaseRunId};
 use crate::domain::reconcile::Code;

@@ -34,7 +34,7 @@ pub struct Expected {
 
 /// What the body of a result says, as far as anything is decided by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ResultReport {
     /// What was decided about the release.
     pub decision: Decision,
     /// The commit it was decided about.
@@ -53,7 +53,7 @@ pub struct NewResult {
     /// Names the one use of the credential.
     pub credential: Digest,
     /// What it says.
-    pub report: Report,
+    pub report: ResultReport,
     /// The exact body. Source: the tenant.
     pub body: String,
     /// Digest of the exact body.

@@ -12,7 +12,7 @@ mod history;
 mod policy;
 mod snapshot;
 
-pub use evaluator::{Evaluator, Now, Report, State, Status, Transition, Turn};
+pub use evaluator::{Evaluator, Now, SignalState, SignalStatus, SloReport, Transition, Turn};
 pub use policy::{Gate, POLICY, POLICY_VERSION, Rule, Severity, Side, Signal, Unit};
 pub use snapshot::{Reading, Snapshot};
 

@@ -253,8 +253,8 @@ mod tests {
         let unmarked = NOW.plus(Duration::from_secs(60));
         for (headers, body) in [(&[][..], ""), (&[("x-ratelimit-remaining", "1")], "rate limit")] {
             let answer = answer(429, headers, body);
-            let doubt = Uncertain(RateLimited, Some(unmarked));
-            assert_eq!(answer.failure(Repeat::Harms, NOW), doubt);
+            let uncertain = Uncertain(RateLimited, Some(unmarked));
+            assert_eq!(answer.failure(Repeat::Harms, NOW), uncertain);
             assert_eq!(answer.failure(Repeat::Harmless, NOW), SendResult::RateLimited(unmarked));
         }
     }
@@ -270,9 +270,9 @@ mod tests {
         ] {
             let until = wanted.map(|seconds| NOW.plus(Duration::from_secs(seconds)));
             let answer = answer(503, headers, "");
-            let doubt = SendResult::Uncertain(ErrorClass::Unavailable, until);
+            let uncertain = SendResult::Uncertain(ErrorClass::Unavailable, until);
             for repeat in [Repeat::Harms, Repeat::Harmless] {
-                assert_eq!(answer.failure(repeat, NOW), doubt, "{headers:?}");
+                assert_eq!(answer.failure(repeat, NOW), uncertain, "{headers:?}");
             }
             let told = Unavailable { class: ErrorClass::Unavailable, wait_until: until };
             assert_eq!(answer.unavailable(NOW), told, "{headers:?}");

@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use super::answer::{Answer, class_of, log_failure};
 use super::client::Client;
 use super::repository::RepositorySession;
-use super::wire::{Request, Silence};
+use super::wire::{Request, SendFailure};
 use super::{Forge, Gate, Permission, Session, token};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::id::InstallationId;
@@ -35,10 +35,10 @@ impl Client {
                 bearer: &bearer,
                 body: Some(body.to_owned()),
             };
-            self.wire.send(&request, gate).map_err(|silence| match silence {
-                Silence::Stopped(result) => result,
+            self.wire.send(&request, gate).map_err(|failure| match failure {
+                SendFailure::Stopped(result) => result,
                 // A token that was made and never arrived has no effect that matters.
-                Silence::NotSent | Silence::Lost => {
+                SendFailure::NotSent | SendFailure::Lost => {
                     SendResult::NotSent(ErrorClass::Unavailable, None)
                 }
             })

@@ -32,7 +32,7 @@ pub fn can_ask(event: &str) -> bool {
 
 /// What decides whether a payload asks for something. Source: the operator.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct PayloadRules {
     /// A tag that matches, without `refs/tags/`, asks for a release. `*` matches `/` too.
     pub release_tag_pattern: glob::Pattern,
 }
@@ -72,7 +72,7 @@ pub enum Unusable {
 ///
 /// # Errors
 /// When the body is not one well-formed JSON object, or names a field we read twice.
-pub fn normalise(event: &str, body: &[u8], rules: &Rules) -> Result<Normalised, Unusable> {
+pub fn normalise(event: &str, body: &[u8], rules: &PayloadRules) -> Result<Normalised, Unusable> {
     let text = std::str::from_utf8(body).map_err(|_| Unusable::NotUtf8)?;
     let payload = Field::object(text)?;
     let event = EVENTS.into_iter().find(|known| *known == event).unwrap_or("unknown");
@@ -97,7 +97,7 @@ pub fn normalise(event: &str, body: &[u8], rules: &Rules) -> Result<Normalised, 
     Ok(Normalised { event, installation, repository, action })
 }
 
-fn release(payload: Field<'_>, rules: &Rules) -> Result<Option<Action>, Unusable> {
+fn release(payload: Field<'_>, rules: &PayloadRules) -> Result<Option<Action>, Unusable> {
     let [git_ref, deleted, after, head_commit, repository] =
         payload.fields(["ref", "deleted", "after", "head_commit", "repository"])?;
     let [owner] = repository.fields(["owner"])?;

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use super::Gate;
 use super::answer::Answer;
 use super::client::Client;
-use super::wire::{Request, Silence};
+use super::wire::{Request, SendFailure};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::outbox::SendResult;
 use crate::domain::repository::RepositoryRef;
@@ -45,10 +45,10 @@ impl<'a> RepositorySession<'a> {
             bearer: &self.token,
             body,
         };
-        self.client.wire.send(&request, self.gate).map_err(|silence| match silence {
-            Silence::Stopped(result) => result,
-            Silence::NotSent => SendResult::NotSent(ErrorClass::Unavailable, None),
-            Silence::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
+        self.client.wire.send(&request, self.gate).map_err(|failure| match failure {
+            SendFailure::Stopped(result) => result,
+            SendFailure::NotSent => SendResult::NotSent(ErrorClass::Unavailable, None),
+            SendFailure::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
         })
     }
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
 use crate::domain::release::Decision;
-use crate::domain::result::Report;
+use crate::domain::result::ResultReport;
 use crate::json::Object;
 
 /// Why a body is not a result. Never holds a part of it.
@@ -21,11 +21,11 @@ const SEVERITIES: [&str; 4] = ["critical", "high", "medium", "low"];
 ///
 /// # Errors
 /// When it does not have the published shape, or accepts a release without naming what was accepted.
-pub fn read(body: &str) -> Result<Report, NotAResult> {
+pub fn read(body: &str) -> Result<ResultReport, NotAResult> {
     parse(body).ok_or(NotAResult)
 }
 
-fn parse(body: &str) -> Option<Report> {
+fn parse(body: &str) -> Option<ResultReport> {
     let body = Object::read(body.as_bytes()).ok()?;
     let findings = body.object("findings").ok()?;
     let decision = Decision::from_word(&body.member::<String>("decision")?)?;
@@ -39,7 +39,7 @@ fn parse(body: &str) -> Option<Report> {
         && findings.has_only(&SEVERITIES)
         && SEVERITIES.iter().all(|severity| findings.member::<u32>(severity).is_some())
         && artifact_holds;
-    holds.then_some(Report { decision, head_commit })
+    holds.then_some(ResultReport { decision, head_commit })
 }
 
 fn is_artifact(artifact: &Object<'_>) -> bool {

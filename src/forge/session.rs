@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::answer::{Answer, Repeat, class_of, log_failure};
 use super::repository::{RepositorySession, percent_encode};
-use super::{CheckRunLook, CheckRunUpdate, Dispatch, NewCheckRun, Session, looks};
+use super::{CheckRunLookup, CheckRunUpdate, Dispatch, NewCheckRun, Session, lookups};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::id::{AppId, AttemptId, CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
-use crate::domain::reconcile::{Unavailable, doubt, look, workflow};
+use crate::domain::reconcile::{Unavailable, task, uncertain, workflow};
 use crate::domain::release::UNCONFIRMED_DISPATCH;
 
 /// The field of a dispatch that asks for the number of the run. A server that does not know it
@@ -99,16 +99,16 @@ impl RepositorySession<'_> {
 }
 
 impl Session for RepositorySession<'_> {
-    fn workflow_run(&mut self, wanted: &look::WorkflowRun) -> workflow::Lookup {
-        looks::workflow_run(self, wanted)
+    fn workflow_run(&mut self, wanted: &task::WorkflowRun) -> workflow::Lookup {
+        lookups::workflow_run(self, wanted)
     }
 
-    fn find_workflow_run(&mut self, wanted: &look::Dispatch) -> doubt::Observation {
-        looks::find_workflow_run(self, wanted)
+    fn find_workflow_run(&mut self, wanted: &task::Dispatch) -> uncertain::Observation {
+        lookups::find_workflow_run(self, wanted)
     }
 
-    fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook {
-        looks::check_run(self, wanted)
+    fn check_run(&mut self, wanted: &task::CheckRun) -> CheckRunLookup {
+        lookups::check_run(self, wanted)
     }
 
     fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult {

@@ -34,9 +34,9 @@ pub(super) struct Request<'a> {
     pub(super) body: Option<String>,
 }
 
-/// There is no answer.
+/// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Silence {
+pub(super) enum SendFailure {
     /// The gate was closed: nothing was sent.
     Stopped(SendResult),
     /// No connection came to stand: nothing was sent.
@@ -85,9 +85,13 @@ impl Wire {
     }
 
     /// Sends a request, and once more to where its repository has moved when the forge says so.
-    pub(super) fn send(&self, request: &Request<'_>, gate: &Gate<'_>) -> Result<Answer, Silence> {
+    pub(super) fn send(
+        &self,
+        request: &Request<'_>,
+        gate: &Gate<'_>,
+    ) -> Result<Answer, SendFailure> {
         let exchange = |path| {
-            gate().map_err(Silence::Stopped)?;
+            gate().map_err(SendFailure::Stopped)?;
             self.exchange(request, path)
         };
         let answer = exchange(&request.path)?;
@@ -116,7 +120,7 @@ impl Wire {
             && location.path() == ours.path()
     }
 
-    fn exchange(&self, request: &Request<'_>, path: &str) -> Result<Answer, Silence> {
+    fn exchange(&self, request: &Request<'_>, path: &str) -> Result<Answer, SendFailure> {
         let head = http::Request::builder()
             .method(&request.method)
             .uri(format!("{}{path}", self.base))
@@ -125,13 +129,13 @@ impl Wire {
             .header("x-github-api-version", self.version)
             .header(CONNECTION, "close");
         let sent = match &request.body {
-            None => self.agent.run(head.body(()).map_err(|_| Silence::NotSent)?),
+            None => self.agent.run(head.body(()).map_err(|_| SendFailure::NotSent)?),
             Some(body) => {
                 let head = head.header(CONTENT_TYPE, "application/json");
-                self.agent.run(head.body(body).map_err(|_| Silence::NotSent)?)
+                self.agent.run(head.body(body).map_err(|_| SendFailure::NotSent)?)
             }
         };
-        let (head, mut body) = sent.map_err(|error| silence(&error))?.into_parts();
+        let (head, mut body) = sent.map_err(|error| failure(&error))?.into_parts();
         Ok(Answer {
             status: head.status,
             headers: head.headers,
@@ -144,15 +148,19 @@ impl Wire {
 
 /// Returns the header value that carries the token. It is marked as sensitive, so that neither the HTTP
 /// client nor a `{:?}` shows it.
-fn authorization(bearer: &SecretString) -> Result<HeaderValue, Silence> {
+fn authorization(bearer: &SecretString) -> Result<HeaderValue, SendFailure> {
     let mut value = HeaderValue::try_from(format!("Bearer {}", bearer.expose_secret()))
-        .map_err(|_| Silence::NotSent)?;
+        .map_err(|_| SendFailure::NotSent)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-fn silence(error: &ureq::Error) -> Silence {
-    if matches!(error, ureq::Error::ConnectionFailed) { Silence::NotSent } else { Silence::Lost }
+fn failure(error: &ureq::Error) -> SendFailure {
+    if matches!(error, ureq::Error::ConnectionFailed) {
+        SendFailure::NotSent
+    } else {
+        SendFailure::Lost
+    }
 }
 
 /// Returns the base without a `/` at its end, and whether it is https.
@@ -230,7 +238,7 @@ mod tests {
         assert!(value.is_sensitive());
         let shown = format!("{:?}", http::Request::builder().header(AUTHORIZATION, value).body(()));
         assert!(!shown.contains("ghs_1"), "{shown}");
-        assert_eq!(authorization(&"two\nlines".into()), Err(Silence::NotSent));
+        assert_eq!(authorization(&"two\nlines".into()), Err(SendFailure::NotSent));
     }
 
     #[test]

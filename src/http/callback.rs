@@ -1,4 +1,4 @@
-//! Results of releases: headers, path and raw body to the intention, its outcome to a status.
+//! Results of releases: headers, path and raw body to the use case, its outcome to a status.
 
 use std::borrow::Cow;
 

@@ -77,7 +77,7 @@ pub(super) const fn invalid(detail: &'static str) -> Error {
     Error::InvalidRequest(Cow::Borrowed(detail))
 }
 
-/// Answers an intention that did not happen.
+/// Answers a use case that did not happen.
 pub(super) fn of_app(error: &Error) -> Response {
     let detail = Some(error.to_string());
     match error {

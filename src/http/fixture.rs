@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::auth::access_token::Scope;
-use crate::http::gate::{Authorized, Caller, Gate, Refused, Rules, TokenRules, Tokens};
+use crate::http::gate::{Authorized, Caller, Gate, GateRules, Refused, TokenRules, Tokens};
 use crate::http::long_lived::{Close, LateSender, LongLived, Message, Sender, Session, Terms};
 use crate::http::message::{
     Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, Work,
@@ -213,7 +213,7 @@ impl Session for Echo {
 /// `later`.
 #[must_use]
 pub fn gate(clock: Arc<dyn Clock>) -> Gate {
-    let rules = Rules {
+    let rules = GateRules {
         hosts: vec!["fixture.test".to_owned(), "fixture.test:8443".to_owned()],
         origins: vec!["https://page.test".to_owned()],
         refuses_forwarded: false,

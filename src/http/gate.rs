@@ -32,7 +32,7 @@ use crate::runtime::mutex::lock;
 use crate::runtime::rate_limiter::RateLimiter;
 
 pub use crate::auth::access_token::Caller;
-pub use rules::{Authorized, Challenge, Refused, Rules, TokenRules, Tokens};
+pub use rules::{Authorized, Challenge, GateRules, Refused, TokenRules, Tokens};
 
 /// Most peers, and most subjects, whose rate is counted apart.
 const BUCKETS_MAX: usize = 10_000;
@@ -59,7 +59,7 @@ pub(super) const STRICT_TRANSPORT: &str = "max-age=31536000";
 
 /// The gate.
 pub struct Gate {
-    rules: Rules,
+    rules: GateRules,
     clock: Arc<dyn Clock>,
     metrics: Arc<Metrics>,
     peers: Mutex<RateLimiter<Option<IpAddr>>>,
@@ -87,7 +87,7 @@ enum Token {
 impl Gate {
     /// Returns a gate. `clock` is what rates are counted by; refusals are counted in `metrics`.
     #[must_use]
-    pub fn new(rules: Rules, clock: Arc<dyn Clock>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(rules: GateRules, clock: Arc<dyn Clock>, metrics: Arc<Metrics>) -> Self {
         let peers = Mutex::new(RateLimiter::new(rules.peer_rate, BUCKETS_MAX));
         let subjects = Mutex::new(RateLimiter::new(rules.subject_rate, BUCKETS_MAX));
         Self { rules, clock, metrics, peers, subjects, forwarded: AtomicU8::new(0) }
@@ -184,7 +184,7 @@ impl Gate {
         let token = bearer(head)?;
         Ok(match tokens.known(token) {
             Some(caller) => {
-                self.welcome(&caller)?;
+                self.authorize(&caller)?;
                 Token::Known(caller)
             }
             None => Token::Unchecked(token.to_owned()),
@@ -219,8 +219,8 @@ impl Gate {
                 .is_some_and(|it| self.rules.origins.contains(&it.to_ascii_lowercase()))
     }
 
-    /// Lets a caller in who has what every request needs and does not ask too often.
-    fn welcome(&self, caller: &Caller) -> Result<(), Refused> {
+    /// Admits a caller that has the scope every request needs and is within its rate.
+    fn authorize(&self, caller: &Caller) -> Result<(), Refused> {
         let scope = self.rules.tokens.as_ref().map(|rules| rules.scope);
         if !scope.is_none_or(|scope| caller.scopes.contains(&scope)) {
             return Err(Refused::InsufficientScope);
@@ -255,7 +255,7 @@ impl Visit {
         match (&self.token, &self.gate.rules.tokens) {
             (Token::Unchecked(token), Some(TokenRules { tokens, .. })) => {
                 let caller = tokens.check(token, self.peer);
-                let caller = caller.and_then(|it| self.gate.welcome(&it).map(|()| it));
+                let caller = caller.and_then(|it| self.gate.authorize(&it).map(|()| it));
                 caller.map(Some).map_err(|refused| Box::new(self.refuse(refused)))
             }
             (Token::Known(caller), _) => Ok(Some(Arc::clone(caller))),

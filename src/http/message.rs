@@ -14,7 +14,7 @@ use crate::http::long_lived::{Events, Late, LongLived, NoRoom, WebSocket};
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 words! {
-    /// Which door a request came through. Each faces other people.
+    /// Which listener a request came through.
     Surface {
         /// The Unix socket of the operators on this machine.
         Control => "control",
@@ -28,7 +28,7 @@ words! {
 /// Everything of a request but its body.
 #[derive(Clone)]
 pub struct Head {
-    /// The door.
+    /// The listener.
     pub surface: Surface,
     /// Method as sent.
     pub method: Method,
@@ -251,7 +251,7 @@ impl Admitted {
         self.way_out.clone()
     }
 
-    /// Returns the door that the request came through.
+    /// Returns the listener that the request came through.
     #[must_use]
     pub const fn surface(&self) -> Surface {
         self.head.surface

@@ -1,4 +1,4 @@
-//! The operator API: its words to intentions, and back.
+//! The operator API: its words to use cases, and back.
 
 pub(super) mod lists;
 pub(super) mod relay;

@@ -46,7 +46,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// Returns a router over the intentions of `app`. The operator address answers to loopback names
+    /// Returns a router over the use cases of `app`. The operator address answers to loopback names
     /// and to `operator_hosts`, in lower case. Without a gate, the routes behind it do not exist.
     #[must_use]
     pub fn new(app: Arc<App>, operator_hosts: Vec<String>, gate: Option<Gate>) -> Self {

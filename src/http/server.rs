@@ -13,17 +13,17 @@ pub mod limits;
 pub mod tcp;
 
 mod answer_body;
+mod client_limits;
 mod connection;
 mod deadline;
 mod exchange;
 mod framing;
 mod guard;
-mod newcomers;
-mod peers;
+mod pending_heads;
 mod pool;
 mod socket;
-mod stall;
 mod stop;
+mod timeout_stream;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -7,7 +7,7 @@ use http::StatusCode;
 use crate::api;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::domain::slo::{POLICY_VERSION, Status};
+use crate::domain::slo::{POLICY_VERSION, SignalStatus};
 use crate::http::message::{Request, Response};
 use crate::http::path::Path;
 use crate::http::{json, query};
@@ -33,7 +33,7 @@ pub(super) fn slo(
     Ok(json::answer(StatusCode::OK, &body))
 }
 
-fn shown(status: &Status) -> api::SloSignal {
+fn shown(status: &SignalStatus) -> api::SloSignal {
     let rule = status.rule;
     api::SloSignal {
         name: Cow::Borrowed(rule.signal.as_str()),

@@ -1,4 +1,4 @@
-//! Webhook intake: headers and raw body to the intention, its outcome to a status.
+//! Webhook intake: headers and raw body to the use case, its outcome to a status.
 
 use std::borrow::Cow;
 

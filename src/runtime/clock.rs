@@ -25,7 +25,7 @@ pub struct SystemClock {
 impl SystemClock {
     /// Returns the machine's clock, its monotonic reading starting at zero.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "this is the room that reads time")]
+    #[expect(clippy::disallowed_methods, reason = "this is the module that reads time")]
     pub fn new() -> Self {
         Self { start: Instant::now() }
     }
@@ -38,7 +38,7 @@ impl Default for SystemClock {
 }
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the room that reads time")]
+    #[expect(clippy::disallowed_methods, reason = "this is the module that reads time")]
     fn now(&self) -> Timestamp {
         let micros = match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),

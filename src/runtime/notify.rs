@@ -77,18 +77,18 @@ mod tests {
 
     #[test]
     fn news_between_look_and_wait_is_not_lost() {
-        let wake = Notify::new();
-        let seen = wake.count();
-        wake.notify();
-        wake.wait(seen, Duration::from_secs(3_600));
+        let notify = Notify::new();
+        let seen = notify.count();
+        notify.notify();
+        notify.wait(seen, Duration::from_secs(3_600));
     }
 
     #[test]
     fn the_end_stops_every_wait() {
-        let wake = Notify::new();
-        assert!(wake.pause(Duration::ZERO));
-        wake.stop();
-        wake.wait(wake.count(), Duration::from_secs(3_600));
-        assert!(!wake.pause(Duration::from_secs(3_600)));
+        let notify = Notify::new();
+        assert!(notify.pause(Duration::ZERO));
+        notify.stop();
+        notify.wait(notify.count(), Duration::from_secs(3_600));
+        assert!(!notify.pause(Duration::from_secs(3_600)));
     }
 }

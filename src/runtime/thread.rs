@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 ///
 /// # Errors
 /// When the system gives no thread.
-#[expect(clippy::disallowed_methods, reason = "this is the room that starts threads")]
+#[expect(clippy::disallowed_methods, reason = "this is the module that starts threads")]
 pub fn spawn<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,

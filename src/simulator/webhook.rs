@@ -153,7 +153,7 @@ fn halves(name: &RepositoryName) -> (&str, &str) {
 mod tests {
     use super::*;
     use crate::domain::event::{Action, InstallationState, RepositoryState};
-    use crate::forge::payload::{Rules, normalise};
+    use crate::forge::payload::{PayloadRules, normalise};
     use crate::forge::signature::Secrets;
 
     const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
@@ -167,7 +167,8 @@ mod tests {
                 full_name: "octo-org/app".parse().expect("the name is plain"),
             },
         };
-        let rules = Rules { release_tag_pattern: glob::Pattern::new("v*").expect("it is valid") };
+        let rules =
+            PayloadRules { release_tag_pattern: glob::Pattern::new("v*").expect("it is valid") };
         let secrets = Secrets::new(vec!["secret".into()]).expect("the secret is not empty");
         let read = |webhook: &Webhook| {
             let header = sign("secret", &webhook.body);
@@ -181,8 +182,8 @@ mod tests {
         assert!(matches!(push.action, Some(Action::Release { .. })), "{push:?}");
         let click = read(&webhooks.check_run_rerequested(5, SHA)).action;
         assert!(matches!(click, Some(Action::Rerequest { .. })), "{click:?}");
-        let look = read(&webhooks.workflow_run("completed", 5)).action;
-        assert!(matches!(look, Some(Action::LookAtWorkflowRun { .. })), "{look:?}");
+        let action = read(&webhooks.workflow_run("completed", 5)).action;
+        assert!(matches!(action, Some(Action::LookAtWorkflowRun { .. })), "{action:?}");
         for (word, wanted) in
             [("suspend", InstallationState::Suspended), ("unsuspend", InstallationState::Active)]
         {

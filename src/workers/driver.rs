@@ -26,17 +26,17 @@ pub trait Worker: Send {
 }
 
 /// Steps a worker until its wake is stopped. A panic costs one step, and the pause after it.
-pub fn run(mut worker: Box<dyn Worker>, wake: &Notify, poll: Duration, metrics: &Arc<Metrics>) {
-    while !wake.is_stopped() {
+pub fn run(mut worker: Box<dyn Worker>, notify: &Notify, poll: Duration, metrics: &Arc<Metrics>) {
+    while !notify.is_stopped() {
         // Noted before looking, so that news that comes while the worker looks is not lost.
-        let seen = wake.count();
+        let seen = notify.count();
         let stepped = catch_unwind(AssertUnwindSafe(|| worker.step()));
         match stepped {
             Ok(Next::Now) => {}
-            Ok(Next::Wait) => wake.wait(seen, poll),
+            Ok(Next::Wait) => notify.wait(seen, poll),
             Err(_) => {
                 metrics.worker_panics.count([("worker", worker.name())]);
-                if !wake.pause(poll) {
+                if !notify.pause(poll) {
                     return;
                 }
             }

@@ -33,20 +33,20 @@ pub struct Jobs {
     /// Counters.
     pub metrics: Arc<Metrics>,
     /// Claims that are still to be given back.
-    pub owed: Owed,
+    pub unreturned: Unreturned,
 }
 
 /// Claims of jobs that could not be applied, and could not be given back either, because the store was
 /// unavailable. Without another try each would wait for its lease, long after the store has come back.
 #[derive(Debug, Default)]
-pub struct Owed(Vec<(Claim<Job>, Verdict)>);
+pub struct Unreturned(Vec<(Claim<Job>, ReturnAs)>);
 
-/// What is held against a job that could not be applied.
+/// How a job that could not be applied is given back.
 #[derive(Clone, Copy, Debug)]
-enum Verdict {
-    /// Nothing: the store was unavailable.
+enum ReturnAs {
+    /// Uncounted: the store was unavailable.
     Postponed,
-    /// A failure of this class.
+    /// Counted as a failure of this class.
     Failed(ErrorClass),
 }
 
@@ -56,7 +56,7 @@ impl Worker for Jobs {
     }
 
     fn step(&mut self) -> Next {
-        self.give_back_owed();
+        self.give_back_unreturned();
         let policy = LeasePolicy { lease: LEASE, retry: self.retry };
         let claims = match self.store.claim_jobs(CLAIM_MAX, &self.owner, policy) {
             Ok(claims) => claims,
@@ -91,7 +91,7 @@ impl Jobs {
                 log::info!(event = "job.nothing_to_do", job_id:% = id, why = why.as_str(); "a job had nothing to do");
                 "nothing_to_do"
             }
-            Ok(JobRun::Buried(reason, class)) => {
+            Ok(JobRun::DeadLettered(reason, class)) => {
                 log::warn!(event = "job.dead_letter", job_id:% = id, reason_code = reason.as_str(), error_class = class.as_str(); "a job became a dead letter");
                 "dead_letter"
             }
@@ -111,36 +111,38 @@ impl Jobs {
     /// when the store is back, or its lease runs out. Anything else counts against the job.
     fn failed(&mut self, claim: Claim<Job>, error: &store::Error) {
         self.metrics.store_failures.count([("class", error.class())]);
-        let verdict = match error {
-            store::Error::Unavailable(_) => Verdict::Postponed,
-            store::Error::Panicked => Verdict::Failed(ErrorClass::Crash),
+        let return_as = match error {
+            store::Error::Unavailable(_) => ReturnAs::Postponed,
+            store::Error::Panicked => ReturnAs::Failed(ErrorClass::Crash),
             store::Error::LeaseLost
             | store::Error::Fatal(_)
             | store::Error::Statement(_)
-            | store::Error::Row(_) => Verdict::Failed(ErrorClass::State),
+            | store::Error::Row(_) => ReturnAs::Failed(ErrorClass::State),
         };
-        let given_back = self.give_back(&claim, verdict);
+        let given_back = self.give_back(&claim, return_as);
         let then = given_back.as_ref().map_or_else(store::Error::class, |()| "given_back");
         log::warn!(event = "job.failed", job_id:% = claim.item.id, class = error.class(), attempt = claim.item.attempt, then = then; "a job could not be applied");
         if let Err(store::Error::Unavailable(_)) = given_back {
-            self.owed.0.push((claim, verdict));
+            self.unreturned.0.push((claim, return_as));
         }
     }
 
-    fn give_back(&self, claim: &Claim<Job>, verdict: Verdict) -> Result<(), store::Error> {
-        match verdict {
-            Verdict::Postponed => self.store.postpone_job(claim),
-            Verdict::Failed(class) => {
+    fn give_back(&self, claim: &Claim<Job>, return_as: ReturnAs) -> Result<(), store::Error> {
+        match return_as {
+            ReturnAs::Postponed => self.store.postpone_job(claim),
+            ReturnAs::Failed(class) => {
                 self.store.fail_job(claim, Reason::JobFailed, class, self.retry)
             }
         }
     }
 
     /// Gives back what the store did not take before, as long as it takes anything.
-    fn give_back_owed(&mut self) {
-        while let Some((claim, verdict)) = self.owed.0.pop() {
-            match self.give_back(&claim, verdict) {
-                Err(store::Error::Unavailable(_)) => return self.owed.0.push((claim, verdict)),
+    fn give_back_unreturned(&mut self) {
+        while let Some((claim, return_as)) = self.unreturned.0.pop() {
+            match self.give_back(&claim, return_as) {
+                Err(store::Error::Unavailable(_)) => {
+                    return self.unreturned.0.push((claim, return_as));
+                }
                 Ok(()) => {
                     log::info!(event = "job.given_back", job_id:% = claim.item.id, attempt = claim.item.attempt; "a job was given back once the store took it");
                 }

@@ -45,7 +45,7 @@ pub struct Outbox {
     /// How many threads work for one installation.
     pub shares: Shares,
     /// Its own wake: news, and the end.
-    pub wake: Notify,
+    pub notify: Notify,
     /// Counters.
     pub metrics: Arc<Metrics>,
 }
@@ -53,7 +53,7 @@ pub struct Outbox {
 /// What sending came to, and whether an effect may have happened that nothing has disproved.
 struct Sent {
     result: SendResult,
-    in_doubt: bool,
+    uncertain: bool,
 }
 
 impl Worker for Outbox {
@@ -80,8 +80,8 @@ impl Worker for Outbox {
             Err(error @ store::Error::LeaseLost) => self.store_failed("begin_send", &error),
             Err(error) => {
                 self.store_failed("begin_send", &error);
-                let in_doubt = claim.item.sent_before;
-                self.settle(&claim, &Sent { result: SendResult::Postponed, in_doubt });
+                let uncertain = claim.item.sent_before;
+                self.settle(&claim, &Sent { result: SendResult::Postponed, uncertain });
             }
         }
         Next::Now
@@ -91,7 +91,7 @@ impl Worker for Outbox {
 impl Outbox {
     fn send(&self, claim: &Claim<Message>) -> Result<Sent, store::Error> {
         let message = &claim.item;
-        let unsent = |result| Ok(Sent { result, in_doubt: message.sent_before });
+        let unsent = |result| Ok(Sent { result, uncertain: message.sent_before });
         let Some(effect) = &message.effect else {
             return unsent(SendResult::Impossible(Reason::ActionsUnreadable));
         };
@@ -112,7 +112,7 @@ impl Outbox {
             Ok(session) => session,
             Err(refused) => return unsent(refused),
         };
-        if self.wake.is_stopped() {
+        if self.notify.is_stopped() {
             return unsent(SendResult::Postponed);
         }
         match effect {
@@ -162,8 +162,8 @@ impl Outbox {
         Ok(match self.store.begin_send(claim, CALL_MAX, self.pace)? {
             None => Sent::of(effect()),
             Some(until) => {
-                let in_doubt = claim.item.sent_before;
-                Sent { result: SendResult::Deferred(until), in_doubt }
+                let uncertain = claim.item.sent_before;
+                Sent { result: SendResult::Deferred(until), uncertain }
             }
         })
     }
@@ -178,10 +178,10 @@ impl Outbox {
         match (session.find_check_run(wanted), gate.stopped()) {
             (Ok(None), _) => None,
             (Ok(Some(id)), _) => Some(Sent::of(SendResult::CheckRunExists(id))),
-            (Err(_), Some(stopped)) => Some(Sent { result: stopped, in_doubt: true }),
+            (Err(_), Some(stopped)) => Some(Sent { result: stopped, uncertain: true }),
             // A look that was cut short because we stop tells nothing, and costs no try.
-            (Err(_), None) if self.wake.is_stopped() => {
-                Some(Sent { result: SendResult::Postponed, in_doubt: true })
+            (Err(_), None) if self.notify.is_stopped() => {
+                Some(Sent { result: SendResult::Postponed, uncertain: true })
             }
             (Err(why), None) => Some(Sent::of(SendResult::Uncertain(why.class, why.wait_until))),
         }
@@ -191,12 +191,12 @@ impl Outbox {
     /// lease may hold: an outcome that is lost turns a dispatch into an uncertain one.
     fn settle(&self, claim: &Claim<Message>, sent: &Sent) {
         for _ in 0..LEASE.as_millis() / SETTLE_PAUSE.as_millis() {
-            match self.store.settle_message(claim, sent.result, sent.in_doubt, self.retry) {
+            match self.store.settle_message(claim, sent.result, sent.uncertain, self.retry) {
                 Ok(settlement) => return self.settled(claim, settlement),
                 Err(error @ store::Error::Unavailable(_)) => self.store_failed("settle", &error),
                 Err(error) => return self.store_failed("settle", &error),
             }
-            if !self.wake.pause(SETTLE_PAUSE) {
+            if !self.notify.pause(SETTLE_PAUSE) {
                 return;
             }
         }
@@ -222,7 +222,7 @@ impl Outbox {
                 log::warn!(event = "outbox.paused", outbox_id:% = id, kind = kind, until:% = instant; "a side effect waits");
                 EffectOutcome::Paused
             }
-            Settlement::Bury(reason, class, replay) => {
+            Settlement::DeadLetter(reason, class, replay) => {
                 log::warn!(event = "outbox.dead_letter", outbox_id:% = id, kind = kind, reason_code = reason.as_str(), error_class = class.as_str(), replay_class = replay.as_str(); "a side effect became a dead letter");
                 EffectOutcome::DeadLetter
             }
@@ -243,6 +243,6 @@ impl Outbox {
 impl Sent {
     /// Only an uncertain answer leaves a doubt behind a call that was made.
     const fn of(result: SendResult) -> Self {
-        Self { result, in_doubt: matches!(result, SendResult::Uncertain(..)) }
+        Self { result, uncertain: matches!(result, SendResult::Uncertain(..)) }
     }
 }

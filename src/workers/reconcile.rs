@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::domain::lease::{Claim, RowHandle};
 use crate::domain::pace::Pace;
-use crate::domain::reconcile::look::{Look, Settled};
+use crate::domain::reconcile::task::{ReconcileTask, TaskOutcome};
 use crate::domain::reconcile::{Kind, Rules};
 use crate::domain::time::Timestamp;
 use crate::forge::Forge;
@@ -96,10 +96,10 @@ pub struct Reconcile {
     pub rules: Rules,
     /// How fast writes of one installation leave.
     pub pace: Pace,
-    /// How many threads look for one installation.
+    /// How many threads observe for one installation.
     pub shares: Shares,
-    /// Its own wake: news, and the end.
-    pub wake: Notify,
+    /// Notifies this worker: of news, and of the end.
+    pub notify: Notify,
     /// Woken when there is something to send.
     pub outbox: Notify,
     /// Woken when a job was made again.
@@ -123,7 +123,7 @@ impl Worker for Reconcile {
     fn step(&mut self) -> Next {
         let mut next = Next::Wait;
         for kind in self.kinds {
-            if self.wake.is_stopped() {
+            if self.notify.is_stopped() {
                 return Next::Wait;
             }
             if self.poll(*kind) == Next::Now {
@@ -137,7 +137,7 @@ impl Worker for Reconcile {
 impl Reconcile {
     fn poll(&self, kind: Kind) -> Next {
         let claimed = self.shares.claim(|full| {
-            let polled = self.store.claim_look(kind, &self.owner, LEASE, full)?;
+            let polled = self.store.claim_reconcile(kind, &self.owner, LEASE, full)?;
             let at_the_forge = polled.claim.as_ref().filter(|_| kind.asks_the_forge());
             Ok((at_the_forge.map(|claim| claim.item.installation), polled))
         });
@@ -152,35 +152,35 @@ impl Reconcile {
             events::terminal(&self.metrics, closed.id, closed.reason, closed.code);
         }
         if let Some(claim) = &polled.claim {
-            self.look(claim);
+            self.reconcile(claim);
         }
         if polled.more { Next::Now } else { Next::Wait }
     }
 
-    fn look(&self, claim: &Claim<Look>) {
+    fn reconcile(&self, claim: &Claim<ReconcileTask>) {
         let observation = match self.observe(claim) {
             Ok(observation) => observation,
             Err(until) => {
-                if let Err(error) = self.store.postpone_look(claim, until) {
-                    self.store_failed("postpone_look", &error);
+                if let Err(error) = self.store.postpone_reconcile(claim, until) {
+                    self.store_failed("postpone_reconcile", &error);
                 }
                 return;
             }
         };
         for _ in 0..APPLY_TRIES {
-            let error = match self.store.apply_look(claim, observation, self.rules) {
+            let error = match self.store.apply_observation(claim, observation, self.rules) {
                 Ok(settled) => return self.settled(claim, settled),
                 Err(error) => error,
             };
-            self.store_failed("apply_look", &error);
+            self.store_failed("apply_observation", &error);
             let may_pass = matches!(error, store::Error::Unavailable(_));
-            if !may_pass || !self.wake.pause(APPLY_PAUSE) {
+            if !may_pass || !self.notify.pause(APPLY_PAUSE) {
                 return;
             }
         }
     }
 
-    fn settled(&self, claim: &Claim<Look>, settled: Settled) {
+    fn settled(&self, claim: &Claim<ReconcileTask>, settled: TaskOutcome) {
         let (id, reason) = (claim.item.id, claim.item.reason);
         match settled.next_check_at {
             Some(at) => events::recheck(&self.metrics, id, reason, settled.code, at),
@@ -191,10 +191,10 @@ impl Reconcile {
     }
 
     /// Looks; an error says that nothing was learned, and from when on to look again.
-    fn observe(&self, claim: &Claim<Look>) -> Result<Observation, Timestamp> {
+    fn observe(&self, claim: &Claim<ReconcileTask>) -> Result<Observation, Timestamp> {
         let observation = observe::observe(self, claim)?;
         // A look that was cut short because we stop tells nothing, not even that the forge is away.
-        if self.wake.is_stopped() && observation.is_unavailable() {
+        if self.notify.is_stopped() && observation.is_unavailable() {
             return Err(Timestamp::MIN);
         }
         events::looked(&self.metrics, claim.item.reason.kind(), observation);

@@ -10,7 +10,7 @@ use crate::domain::dead_letter::ErrorClass;
 use crate::domain::reconcile::Unavailable;
 use crate::domain::redelivery::{Decision, FailedDelivery, is_too_old};
 use crate::domain::time::Timestamp;
-use crate::forge::Hooks;
+use crate::forge::WebhookDeliveries;
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
@@ -33,11 +33,11 @@ pub struct Redelivery {
     /// The store.
     pub store: Store,
     /// The forge.
-    pub hooks: Arc<dyn Hooks>,
+    pub deliveries: Arc<dyn WebhookDeliveries>,
     /// Says what is too old to be asked for.
     pub clock: Arc<dyn Clock>,
     /// Its own wake: the end.
-    pub wake: Notify,
+    pub notify: Notify,
     /// Between two requests.
     pub pause: Duration,
     /// Counters.
@@ -77,9 +77,9 @@ impl Worker for Redelivery {
 
 impl Redelivery {
     fn sweep(&mut self, requests: &mut u32) -> End {
-        let mut mark = None;
+        let mut cursor = None;
         for _ in 0..PAGES_MAX {
-            let page = match self.hooks.failed_deliveries(mark.as_ref()) {
+            let page = match self.deliveries.failed_deliveries(cursor.as_ref()) {
                 Ok(page) => page,
                 Err(why) => return self.give_way(why),
             };
@@ -94,8 +94,8 @@ impl Redelivery {
             match page.next {
                 None => return End::Seen,
                 // A forge that goes in circles tells nothing more.
-                next if next == mark => return End::Cut,
-                next => mark = next,
+                next if next == cursor => return End::Cut,
+                next => cursor = next,
             }
         }
         End::Cut
@@ -107,7 +107,7 @@ impl Redelivery {
         if seen.map_err(|error| self.store_failed(&error))? != Decision::Ask {
             return Ok(());
         }
-        if *requests >= REQUESTS_MAX || (*requests > 0 && !self.wake.pause(self.pause)) {
+        if *requests >= REQUESTS_MAX || (*requests > 0 && !self.notify.pause(self.pause)) {
             return Err(End::Cut);
         }
         let begun = self.store.begin_redelivery(failed);
@@ -115,7 +115,7 @@ impl Redelivery {
             return Ok(());
         }
         *requests += 1;
-        match self.hooks.redeliver(failed.id) {
+        match self.deliveries.redeliver(failed.id) {
             Ok(()) => {
                 self.metrics.redeliveries.count([("outcome", "requested")]);
                 Ok(())

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::domain::outbox::EffectKind;
 use crate::domain::slo::{
-    Evaluator, Health, Now, POLICY_VERSION, Reading, Report, Severity, Snapshot, Transition, Turn,
+    Evaluator, Health, Now, POLICY_VERSION, Reading, Severity, SloReport, Snapshot, Transition,
+    Turn,
 };
 use crate::domain::time::Timestamp;
 use crate::metrics::{DeliveryOutcome, EffectOutcome, LookupOutcome, Metrics, Step};
@@ -28,7 +29,7 @@ pub struct Slo {
     store: Store,
     clock: Arc<dyn Clock>,
     metrics: Arc<Metrics>,
-    latest: Watch<Report>,
+    latest: Watch<SloReport>,
     evaluator: Evaluator,
     said: Option<Said>,
 }
@@ -47,7 +48,7 @@ impl Slo {
         store: Store,
         clock: Arc<dyn Clock>,
         metrics: Arc<Metrics>,
-        latest: Watch<Report>,
+        latest: Watch<SloReport>,
     ) -> Self {
         Self { store, clock, metrics, latest, evaluator: Evaluator::default(), said: None }
     }
@@ -137,7 +138,7 @@ impl Slo {
     }
 
     /// Says how the service is: aloud when that is news, or was not said for long.
-    fn say_evaluation(&mut self, report: &Report, now: Duration) {
+    fn say_evaluation(&mut self, report: &SloReport, now: Duration) {
         let health = report.health();
         let active: Vec<_> = report.firing().map(|status| status.rule.signal.as_str()).collect();
         let active = active.join(",");

@@ -26,7 +26,7 @@ impl Worker for Sweep {
     }
 
     fn step(&mut self) -> Next {
-        match self.store.pull_back(self.delay_max) {
+        match self.store.clamp_future_times(self.delay_max) {
             Ok(0) | Err(_) => {}
             Ok(rows) => {
                 log::warn!(event = "sweep.clock_was_ahead", rows = rows; "rows lay further ahead than anything is ever put; they are due now");

@@ -1,4 +1,4 @@
-//! The registry of agent cards in process, over both doors of operators: bytes that come back, conditional
+//! The registry of agent cards in process, over both surfaces of operators: bytes that come back, conditional
 //! writes, bounds, pages, and who may do what.
 
 use http::Method;
@@ -15,7 +15,7 @@ use crate::support::World;
 use crate::support::world::{ACTOR, TOKEN, bytes, json as body, outcome};
 
 const LIST: &str = "/api/v1/agent-cards";
-const DOORS: [Surface; 2] = [Surface::Control, Surface::Operator];
+const SURFACES: [Surface; 2] = [Surface::Control, Surface::Operator];
 
 fn at(name: &str) -> String {
     format!("{LIST}/{name}")
@@ -33,7 +33,7 @@ fn tag(bytes: &[u8]) -> String {
     format!("\"{hex}\"")
 }
 
-/// Asks as an operator through one door.
+/// Asks as an operator through one surface.
 fn ask(
     world: &World,
     surface: Surface,
@@ -66,10 +66,10 @@ fn header(answer: &Response, name: http::HeaderName) -> String {
 
 #[test]
 fn a_card_is_registered_read_replaced_and_removed() {
-    for door in DOORS {
+    for surface in SURFACES {
         let world = World::new();
         let (first, second) = (card("one"), [b" ", card("two").as_slice(), b"\n"].concat());
-        let send = |method, card: &[u8]| ask(&world, door, (method, &at("maps")), &[], card);
+        let send = |method, card: &[u8]| ask(&world, surface, (method, &at("maps")), &[], card);
         let answer = send(Method::PUT, &first);
         assert_eq!(answer.status, 201, "{:?}", body(&answer));
         assert_eq!(header(&answer, ETAG), tag(&first));
@@ -102,7 +102,7 @@ fn a_card_is_registered_read_replaced_and_removed() {
         assert_eq!((answer.status.as_u16(), bytes(&answer).len()), (204, 0));
         assert_eq!(outcome(&send(Method::GET, b"")), (404, "not_found".to_owned()));
         assert_eq!(outcome(&send(Method::DELETE, b"")), (404, "not_found".to_owned()));
-        assert_eq!(body(&ask(&world, door, (Method::GET, LIST), &[], b""))["items"], json!([]));
+        assert_eq!(body(&ask(&world, surface, (Method::GET, LIST), &[], b""))["items"], json!([]));
     }
 }
 
@@ -200,7 +200,7 @@ fn names_have_one_shape() {
 fn writing_needs_the_token_and_reading_does_not() {
     let world = World::new();
     put(&world, "a", &[], &card("a"));
-    for door in DOORS {
+    for surface in SURFACES {
         for authorization in ["", "Bearer wrong-wrong-wrong-wrong-wrong-wrong", "Basic x"] {
             // An unauthenticated caller learns nothing, whatever else is wrong.
             let headers =
@@ -211,15 +211,15 @@ fn writing_needs_the_token_and_reading_does_not() {
                 (Method::PUT, "B"),
                 (Method::DELETE, "b"),
             ] {
-                let answer = world.send(door, method, &at(name), &headers, b"{".to_vec());
+                let answer = world.send(surface, method, &at(name), &headers, b"{".to_vec());
                 assert_eq!(outcome(&answer), (401, "unauthenticated".to_owned()));
             }
         }
         let own = [("host", "localhost")];
         for target in [LIST, &at("a")] {
-            assert_eq!(world.send(door, Method::GET, target, &own, Vec::new()).status, 200);
+            assert_eq!(world.send(surface, Method::GET, target, &own, Vec::new()).status, 200);
         }
-        let answer = world.send(door, Method::PATCH, &at("a"), &own, Vec::new());
+        let answer = world.send(surface, Method::PATCH, &at("a"), &own, Vec::new());
         assert_eq!(answer.status, 405);
         assert_eq!(header(&answer, ALLOW), "GET, HEAD, PUT, DELETE");
     }

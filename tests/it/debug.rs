@@ -15,10 +15,12 @@ use svc::domain::event::{AccountName, Action, CommitSha, GitRef, InstallationSta
 use svc::domain::job::{Change, Job};
 use svc::domain::outbox::{Effect, EffectKind, Message};
 use svc::domain::reconcile::Reason;
-use svc::domain::reconcile::look::{CheckRun, Creation, Dispatch, Look, Subject, WorkflowRun};
+use svc::domain::reconcile::task::{
+    CheckRun, Creation, Dispatch, ReconcileTask, Subject, WorkflowRun,
+};
 use svc::domain::release::{Conclusion, Decision};
 use svc::domain::repository::RepositoryRef;
-use svc::domain::result::Report;
+use svc::domain::result::ResultReport;
 use svc::domain::time::Timestamp;
 use svc::forge::payload::Normalised;
 use svc::forge::settings::{ApiVersion, Settings};
@@ -46,9 +48,9 @@ const LISTED: [&str; 25] = [
     "Message",
     "NewDelivery",
     "Normalised",
-    "Look",
+    "ReconcileTask",
     "OperatorConfig",
-    "Report",
+    "ResultReport",
     "ResultConfig",
     "Operators",
     "RepositoryRef",
@@ -222,7 +224,7 @@ fn what_is_looked_at_and_reported_is_not_shown() {
         refused_state: None,
     };
     assert_silent("CheckRun", &check_run);
-    let look = Look {
+    let task = ReconcileTask {
         id: nil.into(),
         reason: Reason::ReportingStale,
         deadline: Timestamp::MIN,
@@ -230,9 +232,9 @@ fn what_is_looked_at_and_reported_is_not_shown() {
         repository: Some(repository()),
         subject: Subject::CheckRun(check_run),
     };
-    assert_silent("Look", &look);
-    let report = Report { decision: Decision::Rejected, head_commit: commit() };
-    assert_silent("Report", &report);
+    assert_silent("ReconcileTask", &task);
+    let report = ResultReport { decision: Decision::Rejected, head_commit: commit() };
+    assert_silent("ResultReport", &report);
 }
 
 #[test]

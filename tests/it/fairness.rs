@@ -19,7 +19,7 @@ use svc::runtime::clock::Clock as _;
 use svc::runtime::notify::Notify;
 use svc::store::Store;
 use svc::workers::driver::{Next, Worker};
-use svc::workers::jobs::{Jobs, Owed};
+use svc::workers::jobs::{Jobs, Unreturned};
 use svc::workers::outbox::Outbox;
 use svc::workers::reconcile::{Detect, Reconcile};
 use svc::workers::shares::Shares;
@@ -184,7 +184,7 @@ fn workers(
         plan: plan(),
         outbox: Notify::new(),
         metrics: Arc::clone(&metrics),
-        owed: Owed::default(),
+        unreturned: Unreturned::default(),
     };
     let detect = Detect {
         store: store.clone(),
@@ -205,7 +205,7 @@ fn workers(
             retry: RETRY,
             pace,
             shares: sending.clone(),
-            wake: Notify::new(),
+            notify: Notify::new(),
             metrics: Arc::clone(&metrics),
         };
         workers.push((format!("outbox-{number}"), Box::new(outbox), Duration::from_secs(1)));
@@ -220,7 +220,7 @@ fn workers(
             rules: RULES,
             pace,
             shares: looking.clone(),
-            wake: Notify::new(),
+            notify: Notify::new(),
             outbox: Notify::new(),
             jobs: Notify::new(),
             metrics: Arc::clone(&metrics),

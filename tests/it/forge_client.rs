@@ -2,10 +2,10 @@
 //! against a double that answers with whatever bytes it is given.
 
 mod double;
-mod hooks;
 mod hostile;
 mod issuer;
-mod looks;
+mod lookups;
+mod webhook_deliveries;
 mod wire;
 
 use std::sync::Arc;
@@ -189,13 +189,13 @@ fn every_fault_of_a_dispatch_has_its_class_and_none_doubles_it() {
 fn check_runs_fail_by_what_repeating_them_would_do() {
     let (simulator, client) = start();
     let mut session = open(&client, Permission::ChecksWrite);
-    let doubt = SendResult::Uncertain(ErrorClass::Unavailable, None);
+    let uncertain = SendResult::Uncertain(ErrorClass::Unavailable, None);
     simulator.plan(Call::CheckRunCreate, Fault::CutAfterEffect);
-    assert_eq!(session.create_check_run(&check_run()), doubt);
+    assert_eq!(session.create_check_run(&check_run()), uncertain);
     let Ok(Some(id)) = session.find_check_run(&check_run()) else { panic!("it was created") };
     for (fault, wanted) in [
-        (Fault::CutAfterEffect, doubt),
-        (Fault::Status(503), doubt),
+        (Fault::CutAfterEffect, uncertain),
+        (Fault::Status(503), uncertain),
         (Fault::Status(409), SendResult::Refused(ErrorClass::Protocol)),
         (Fault::Garbage, SendResult::Uncertain(ErrorClass::Protocol, None)),
     ] {

@@ -324,7 +324,7 @@ fn a_stop_before_anything_left_costs_no_try() {
     push(&mut world, 1);
     world.jobs().step();
     let mut outbox = world.outbox();
-    outbox.wake.stop();
+    outbox.notify.stop();
     outbox.step();
     assert_eq!(world.forge.count(EffectKind::CheckRunCreate, None), 0);
     let waiting = "SELECT status || ' ' || attempt_count FROM outbox ORDER BY id LIMIT 1";

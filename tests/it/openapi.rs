@@ -15,7 +15,7 @@ use svc::api;
 use svc::domain::dead_letter::{ErrorClass, ItemType, Reason, ReplayClass};
 use svc::domain::event::InstallationState;
 use svc::domain::release::Decision;
-use svc::domain::slo::{Gate, Health, Severity, Side, Signal, State, Unit};
+use svc::domain::slo::{Gate, Health, Severity, Side, Signal, SignalState, Unit};
 use svc::domain::time::Timestamp;
 use svc::http::routes;
 
@@ -272,7 +272,7 @@ fn stable_words_are_those_of_the_code() {
     assert_eq!(words("SloSignal", "name", open), signals);
     for (field, of_code) in [
         ("severity", set(&mut Severity::ALL.iter().map(|word| word.as_str()))),
-        ("state", set(&mut State::ALL.iter().map(|word| word.as_str()))),
+        ("state", set(&mut SignalState::ALL.iter().map(|word| word.as_str()))),
         ("unit", set(&mut Unit::ALL.iter().map(|word| word.as_str()))),
         ("badSide", set(&mut Side::ALL.iter().map(|word| word.as_str()))),
     ] {

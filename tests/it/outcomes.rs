@@ -23,9 +23,9 @@ use svc::domain::dead_letter::{
 use svc::domain::delivery::InboxState;
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::AuditEventId;
-use svc::domain::job::{Change, Facts, Job, JobOutcome, JobStatus, decide};
+use svc::domain::job::{self, Change, Job, JobOutcome, JobStatus};
 use svc::domain::outbox::{EffectKind, SendResult, Settlement, Tries, after_vanished, settle};
-use svc::domain::release::outlook::{self, Message, Outlook, Publication, Reconciliation};
+use svc::domain::release::next_step::{self, Message, NextStep, Publication, Reconciliation};
 use svc::domain::release::{ReleaseFacts, ReleaseStatus};
 use svc::domain::repository::RepositoryRef;
 use svc::domain::retry::RetryPolicy;
@@ -110,12 +110,13 @@ fn outbox_settlement() {
     let mut table = String::new();
     for kind in EffectKind::ALL.iter().copied() {
         for (what, result) in results {
-            for (doubt, in_doubt) in [("no doubt", false), ("in doubt", true)] {
+            for (certainty, uncertain) in [("no doubt", false), ("in doubt", true)] {
                 for (which, count) in [("first", 1), ("last", 3)] {
-                    let tries = tries(count, 0, in_doubt);
+                    let tries = tries(count, 0, uncertain);
                     let settled = shown(settle(kind, result, tries, NOW));
                     let kind = kind.as_str();
-                    writeln!(table, "{kind}; {what}; {doubt}; {which} try -> {settled}").unwrap();
+                    writeln!(table, "{kind}; {what}; {certainty}; {which} try -> {settled}")
+                        .unwrap();
                 }
             }
         }
@@ -123,8 +124,8 @@ fn outbox_settlement() {
     check("outbox_settlement", &table);
 }
 
-const fn tries(count: u32, lag_count: u32, in_doubt: bool) -> Tries<'static> {
-    Tries { count, lag_count, in_doubt, policy: &POLICY, jitter: 0.0 }
+const fn tries(count: u32, lag_count: u32, uncertain: bool) -> Tries<'static> {
+    Tries { count, lag_count, uncertain, policy: &POLICY, jitter: 0.0 }
 }
 
 /// Refusals that may come from the lag of a fresh token, and one that cannot.
@@ -158,9 +159,9 @@ fn outbox_lag() {
 fn outbox_holder_vanished() {
     let mut table = String::new();
     for kind in EffectKind::ALL.iter().copied() {
-        for (sent, in_doubt) in [("nothing had left", false), ("it may have left", true)] {
+        for (sent, uncertain) in [("nothing had left", false), ("it may have left", true)] {
             for (which, count) in [("first", 1), ("last", 3)] {
-                let then = after_vanished(kind, in_doubt, count, &POLICY)
+                let then = after_vanished(kind, uncertain, count, &POLICY)
                     .map_or_else(|| "claimed again".to_owned(), shown);
                 let kind = kind.as_str();
                 writeln!(table, "{kind}; {sent}; {which} try -> {then}").unwrap();
@@ -178,7 +179,7 @@ fn shown(settlement: Settlement) -> String {
         Settlement::WaitForLag(at) => {
             format!("wait {} s for lag, counted apart", at.since(NOW).as_secs())
         }
-        Settlement::Bury(reason, _, replay) => {
+        Settlement::DeadLetter(reason, _, replay) => {
             let safe = if replay.is_safe() { "safe" } else { "NOT safe" };
             format!("dead letter {reason}, {replay}: {safe} to replay")
         }
@@ -210,10 +211,11 @@ fn jobs() {
             {
                 for (known, same_release, clicked_release) in releases() {
                     let job = job(action.clone(), repository);
-                    let facts = Facts { installation, same_release, clicked_release, own_app: own };
+                    let facts =
+                        job::Facts { installation, same_release, clicked_release, own_app: own };
                     let with = if repository { "with" } else { "without" };
                     let tenant = installation.map_or("unknown", InstallationState::as_str);
-                    let then = outcome(&decide(&job, &facts));
+                    let then = outcome(&job::decide(&job, &facts));
                     writeln!(
                         table,
                         "{what}; {with} repository; tenant {tenant}; {known} -> {then}"
@@ -243,7 +245,7 @@ fn releases() -> Vec<Known> {
     let mut known = vec![("nothing released".to_owned(), None, None)];
     known.push(("released before".to_owned(), Some(release_run), None));
     for status in ReleaseStatus::ALL.iter().copied() {
-        for (doubt, dispatch_dead) in [("", false), (", dispatch dead", true)] {
+        for (certainty, dispatch_dead) in [("", false), (", dispatch dead", true)] {
             let facts = ReleaseFacts {
                 release_run,
                 status,
@@ -251,7 +253,7 @@ fn releases() -> Vec<Known> {
                 attempt_number: 1,
                 dispatch_dead,
             };
-            known.push((format!("release {}{doubt}", status.as_str()), None, Some(facts)));
+            known.push((format!("release {}{certainty}", status.as_str()), None, Some(facts)));
         }
     }
     known
@@ -278,7 +280,7 @@ fn outcome(outcome: &JobOutcome) -> String {
         JobOutcome::Apply(Change::RecordInstallation { .. }) => "record the tenant".to_owned(),
         JobOutcome::Apply(Change::RecordRepository { .. }) => "record the repository".to_owned(),
         JobOutcome::Nothing(why) => format!("nothing to do: {}", why.as_str()),
-        JobOutcome::Bury(reason, class) => format!("dead letter {reason}, {class}"),
+        JobOutcome::DeadLetter(reason, class) => format!("dead letter {reason}, {class}"),
     }
 }
 
@@ -306,8 +308,8 @@ fn release_outlook() {
             for (item_is, reconciliation) in [("no item", None), ("item open", Some(item))] {
                 for (published, publication) in publications() {
                     let message = *message;
-                    let facts = outlook::Facts { status, message, reconciliation, publication };
-                    let then = foreseen(outlook::foresee(&facts));
+                    let facts = next_step::Facts { status, message, reconciliation, publication };
+                    let then = derived(next_step::derive(&facts));
                     let status = status.as_str();
                     writeln!(table, "{status}; {message_is}; {item_is}; {published} -> {then}")
                         .unwrap();
@@ -327,17 +329,17 @@ fn publications() -> [(&'static str, Publication); 4] {
     ]
 }
 
-fn foreseen(outlook: Outlook) -> String {
-    let code = outlook.code();
-    assert!(Outlook::CODES.contains(&code), "{code}");
+fn derived(next_step: NextStep) -> String {
+    let code = next_step.code();
+    assert!(NextStep::CODES.contains(&code), "{code}");
     let mut text = code.to_owned();
-    if let Some(at) = outlook.at() {
+    if let Some(at) = next_step.at() {
         write!(text, " in {} s", at.since(NOW).as_secs()).unwrap();
     }
-    if let Some(deadline) = outlook.deadline_at() {
+    if let Some(deadline) = next_step.deadline_at() {
         write!(text, ", at most {} s", deadline.since(NOW).as_secs()).unwrap();
     }
-    if outlook.dead_letter().is_some() {
+    if next_step.dead_letter().is_some() {
         text.push_str(", names the dead letter");
     }
     text

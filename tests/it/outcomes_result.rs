@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use svc::domain::reconcile::Standing;
-use svc::domain::result::{Credential, Facts, Outcome, Refusal, RunFacts, decide};
+use svc::domain::result::{self, Credential, Refusal, RunFacts};
 
 use crate::outcomes::check;
 
@@ -35,9 +35,10 @@ fn result_callback() {
             for (commit, same_commit) in [("its commit", true), ("other commit", false)] {
                 for (sent, dispatched) in [("dispatched", true), ("not dispatched", false)] {
                     for (run_name, run) in RUNS {
-                        let facts = Facts { credential, standing, same_commit, dispatched, run };
+                        let facts =
+                            result::Facts { credential, standing, same_commit, dispatched, run };
                         let standing = name(standing);
-                        let outcome = shown(decide(&facts));
+                        let outcome = shown(result::decide(&facts));
                         writeln!(
                             table,
                             "{credential_name}; {standing}; {commit}; {sent}; {run_name} -> {outcome}"
@@ -52,12 +53,14 @@ fn result_callback() {
     check("result_callback", &table);
 }
 
-fn shown(outcome: Outcome) -> String {
+fn shown(outcome: result::Outcome) -> String {
     match outcome {
-        Outcome::Record { proves_run: false } => "recorded: 200".to_owned(),
-        Outcome::Record { proves_run: true } => "recorded, and the run is proved: 200".to_owned(),
-        Outcome::Repeat => "the same answer again: 200".to_owned(),
-        Outcome::Refuse(refusal) => format!("{refusal}, nothing changes: 409"),
+        result::Outcome::Record { proves_run: false } => "recorded: 200".to_owned(),
+        result::Outcome::Record { proves_run: true } => {
+            "recorded, and the run is proved: 200".to_owned()
+        }
+        result::Outcome::Repeat => "the same answer again: 200".to_owned(),
+        result::Outcome::Refuse(refusal) => format!("{refusal}, nothing changes: 409"),
     }
 }
 

@@ -2,12 +2,12 @@
 //! deadline, and repaired; and what must not be touched is not.
 
 mod check_run;
-mod doubt;
 mod events;
 mod interrupted;
 mod late;
 mod lifecycle;
 mod not_ours;
+mod uncertain;
 mod undecided;
 mod workflow;
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 use svc::domain::lease::Claim;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::Kind;
-use svc::domain::reconcile::look::Look;
+use svc::domain::reconcile::task::ReconcileTask;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::time::Timestamp;
 use svc::store::Error;
@@ -85,8 +85,8 @@ const LEASE: Duration = Duration::from_secs(60);
 /// Just past the deadline of what was detected at the last step.
 const PAST_DEADLINE: Duration = Duration::from_secs(RULES.deadline.as_secs() + 1);
 
-fn claim(world: &World, lease: Duration) -> Option<Box<Claim<Look>>> {
-    world.store.claim_look(Kind::WorkflowAttempt, "it", lease, Vec::new()).unwrap().claim
+fn claim(world: &World, lease: Duration) -> Option<Box<Claim<ReconcileTask>>> {
+    world.store.claim_reconcile(Kind::WorkflowAttempt, "it", lease, Vec::new()).unwrap().claim
 }
 
 #[test]
@@ -96,10 +96,13 @@ fn a_look_that_is_given_back_is_due_again_at_once() {
     world.detect().step();
     let first = claim(&world, LEASE).unwrap();
     assert!(claim(&world, LEASE).is_none());
-    world.store.postpone_look(&first, Timestamp::MIN).unwrap();
+    world.store.postpone_reconcile(&first, Timestamp::MIN).unwrap();
     let second = claim(&world, LEASE).unwrap();
     assert_eq!(second.item.id, first.item.id);
-    assert!(matches!(world.store.postpone_look(&first, Timestamp::MIN), Err(Error::LeaseLost)));
+    assert!(matches!(
+        world.store.postpone_reconcile(&first, Timestamp::MIN),
+        Err(Error::LeaseLost)
+    ));
 }
 
 #[test]
@@ -108,7 +111,8 @@ fn a_look_leads_to_a_write_only_while_enough_of_its_lease_is_left() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let held = claim(&world, LEASE).unwrap();
-    let begin = |claim: &Claim<Look>, needed| world.store.begin_write(claim, needed, pace());
+    let begin =
+        |claim: &Claim<ReconcileTask>, needed| world.store.begin_write(claim, needed, pace());
     assert_eq!(begin(&held, LEASE).unwrap(), None);
     world.clock.advance(Duration::from_micros(1));
     assert!(matches!(begin(&held, LEASE), Err(Error::LeaseLost)));

@@ -160,7 +160,7 @@ fn run(seed: u64) -> Report {
             if fails {
                 world.mend_disk();
             }
-            invariants::look(&world);
+            invariants::check(&world);
         }
         world.stop_faults();
         actions::come_to_rest(&world);

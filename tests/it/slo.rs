@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::Value;
 use svc::domain::reconcile::Kind;
-use svc::domain::slo::{POLICY, Signal, State, Status};
+use svc::domain::slo::{POLICY, Signal, SignalState, SignalStatus};
 use svc::http::message::Surface;
 use svc::metrics::LookupOutcome;
 use svc::store::LeasePolicy;
@@ -38,7 +38,7 @@ fn step(world: &World, worker: &mut Slo) {
     world.clock.advance(POLL);
 }
 
-fn status(world: &World, signal: Signal) -> Status {
+fn status(world: &World, signal: Signal) -> SignalStatus {
     let report = world.app.slo.get().unwrap();
     *report.signals.iter().find(|status| status.rule.signal == signal).unwrap()
 }
@@ -108,11 +108,11 @@ fn rejected_webhooks_fire_once_and_recover_once() {
     step(&world, &mut worker);
     reject(&world, 19);
     step(&world, &mut worker);
-    assert_eq!(status(&world, Signal::WebhookRejections).state, State::Inactive);
+    assert_eq!(status(&world, Signal::WebhookRejections).state, SignalState::Inactive);
     reject(&world, 1);
     step(&world, &mut worker);
     let fired = status(&world, Signal::WebhookRejections);
-    assert_eq!((fired.state, fired.value), (State::Firing, Some(20)));
+    assert_eq!((fired.state, fired.value), (SignalState::Firing, Some(20)));
     let mut changes = 0;
     for _ in 0..60 {
         let before = status(&world, Signal::WebhookRejections).state;
@@ -120,7 +120,7 @@ fn rejected_webhooks_fire_once_and_recover_once() {
         changes += u32::from(status(&world, Signal::WebhookRejections).state != before);
     }
     let over = status(&world, Signal::WebhookRejections);
-    assert_eq!((over.state, over.value, changes), (State::Inactive, Some(0), 1));
+    assert_eq!((over.state, over.value, changes), (SignalState::Inactive, Some(0), 1));
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn a_failed_evaluation_disturbs_neither_readiness_nor_what_gates_remember() {
     );
     assert!(world.app.readiness().is_ready());
     file.execute_batch("ALTER TABLE hidden RENAME TO reconciliation_items").unwrap();
-    assert_eq!(status(&world, Signal::ReconciliationOverdue).state, State::Pending);
+    assert_eq!(status(&world, Signal::ReconciliationOverdue).state, SignalState::Pending);
     step(&world, &mut worker);
-    assert_eq!(status(&world, Signal::ReconciliationOverdue).state, State::Firing);
+    assert_eq!(status(&world, Signal::ReconciliationOverdue).state, SignalState::Firing);
     assert!(world.app.readiness().is_ready(), "a critical signal says nothing about readiness");
 }
 

@@ -109,9 +109,9 @@ fn makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open: Open) {
     assert_eq!(bench.store.claim_jobs(1, "x", POLICY).unwrap().len(), 1);
     bench.clock.step_back(years);
     assert!(bench.store.claim_jobs(10, "y", POLICY).unwrap().is_empty());
-    assert_eq!(bench.store.pull_back(Duration::ZERO).unwrap(), 2);
+    assert_eq!(bench.store.clamp_future_times(Duration::ZERO).unwrap(), 2);
     assert_eq!(bench.store.claim_jobs(10, "y", POLICY).unwrap().len(), 2);
-    assert_eq!(bench.store.pull_back(Duration::ZERO).unwrap(), 0);
+    assert_eq!(bench.store.clamp_future_times(Duration::ZERO).unwrap(), 0);
 }
 
 struct Bench {

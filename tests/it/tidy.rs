@@ -1,35 +1,36 @@
-//! The house rules as tests: the arrows between rooms, the crates a room may use, the size of files,
+//! The house rules as tests: the arrows between modules, the crates a module may use, the size of files,
 //! their heads, and words that mean that a change was not finished.
 
 mod documents;
 mod english;
+mod names;
 mod secrets;
 mod structure;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Leaves: anybody may use them, and they use only each other.
-const LEAVES: &[&str] = &["config", "crypto", "json", "logging", "metrics", "runtime", "words"];
+/// Utilities: every module may use them, and they use only each other.
+const UTILITIES: &[&str] = &["config", "crypto", "json", "logging", "metrics", "runtime", "words"];
 
-/// The arrows: which rooms a room may use, besides the leaves and `domain`.
+/// The arrows: which modules a module may use, besides the utilities and `domain`.
 const ARROWS: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("card", &[]),
-    ("seal", &["card"]),
+    ("card_signature", &["card"]),
     ("store", &["api"]),
     ("forge", &[]),
     ("auth", &[]),
     ("api", &["card"]),
-    ("keys", &[]),
-    ("app", &["api", "auth", "card", "forge", "keys", "relay", "store"]),
+    ("jwks", &[]),
+    ("app", &["api", "auth", "card", "forge", "jwks", "relay", "store"]),
     ("workers", &["forge", "store"]),
     // Protocols above HTTP know no server; `http` puts what they say into its own terms.
     ("mcp", &["api", "app", "auth", "relay"]),
     ("relay", &["auth"]),
     ("http", &["api", "app", "auth", "card", "mcp"]),
-    ("daemon", &["app", "auth", "forge", "http", "keys", "mcp", "relay", "store", "workers"]),
-    ("cli", &["api", "card", "demo", "mcp", "seal"]),
+    ("daemon", &["app", "auth", "forge", "http", "jwks", "mcp", "relay", "store", "workers"]),
+    ("cli", &["api", "card", "demo", "mcp", "card_signature"]),
     ("demo", &["api", "relay", "simulator"]),
     ("simulator", &[]),
     // Whether an address, a key, a certificate or a revision can be used is known only by who uses it.
@@ -37,13 +38,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bin", &["cli", "daemon", "logging"]),
 ];
 
-/// Rooms that use no leaf either: the rules are pure, and so is what is told between rooms.
+/// Modules that use no utility either: the rules are pure, and so is what is told between modules.
 const PURE: &[&str] = &["domain", "card", "api"];
 
-/// Rooms that do not know the domain either.
-const APART: &[&str] = &["card"];
+/// Modules that do not know the domain either.
+const WITHOUT_DOMAIN: &[&str] = &["card"];
 
-/// What a room that only computes never names.
+/// What a module that only computes never names.
 const OUTSIDE: &[&str] = &[
     "std::fs",
     "std::env",
@@ -54,7 +55,7 @@ const OUTSIDE: &[&str] = &[
     "std::process",
 ];
 
-/// Crates that only some rooms may name.
+/// Crates that only some modules may name.
 const CRATES: &[(&str, &[&str])] = &[
     ("tiny_http", &["http"]),
     ("hyper", &["http"]),
@@ -85,7 +86,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "logging",
             "mcp",
             "relay",
-            "seal",
+            "card_signature",
             "simulator",
             "store",
         ],
@@ -98,38 +99,39 @@ const CRATES: &[(&str, &[&str])] = &[
 
 /// Crates that only the engine of the store may name.
 const ENGINE_CRATES: &[&str] = &["rusqlite", "rusqlite_migration", "r2d2", "r2d2_sqlite"];
-/// The longest a file may be. A table may be long; a room may not.
+/// The longest a file may be. A table may be long; a module may not.
 const LINES_MAX: usize = 380;
 
 #[test]
 fn arrows_go_where_the_architecture_says() {
     for source in sources() {
-        for room in mentions(&source.code, "crate::") {
-            let room = room.as_str();
-            let known = LEAVES.contains(&room) || ARROWS.iter().any(|(name, _)| *name == room);
-            assert!(known, "{}: crate::{room} is in no table", source.name);
-            let is_leaf = LEAVES.contains(&room) && !PURE.contains(&source.room());
+        for module in mentions(&source.code, "crate::") {
+            let module = module.as_str();
+            let known =
+                UTILITIES.contains(&module) || ARROWS.iter().any(|(name, _)| *name == module);
+            assert!(known, "{}: crate::{module} is in no table", source.name);
+            let is_utility = UTILITIES.contains(&module) && !PURE.contains(&source.module());
             // Words are as pure as what is made of them.
-            if room == source.room || is_leaf || room == "words" {
+            if module == source.module || is_utility || module == "words" {
                 continue;
             }
-            let may_use_domain = room == "domain" && !APART.contains(&source.room());
-            let allowed = ARROWS.iter().find(|(name, _)| *name == source.room());
-            let drawn = allowed.is_some_and(|(_, to)| to.contains(&room));
-            let leaf = LEAVES.contains(&source.room()) && room == "domain";
+            let may_use_domain = module == "domain" && !WITHOUT_DOMAIN.contains(&source.module());
+            let allowed = ARROWS.iter().find(|(name, _)| *name == source.module());
+            let drawn = allowed.is_some_and(|(_, to)| to.contains(&module));
+            let utility = UTILITIES.contains(&source.module()) && module == "domain";
             assert!(
-                drawn || may_use_domain || leaf,
-                "{}: no arrow goes from {} to {room}",
+                drawn || may_use_domain || utility,
+                "{}: no arrow goes from {} to {module}",
                 source.name,
-                source.room
+                source.module
             );
         }
     }
 }
 
 #[test]
-fn pure_rooms_compute_and_do_nothing_else() {
-    for source in sources().iter().filter(|source| PURE.contains(&source.room())) {
+fn pure_modules_compute_and_do_nothing_else() {
+    for source in sources().iter().filter(|source| PURE.contains(&source.module())) {
         for word in OUTSIDE {
             assert!(!source.code.contains(word), "{}: {word}", source.name);
         }
@@ -137,14 +139,14 @@ fn pure_rooms_compute_and_do_nothing_else() {
 }
 
 #[test]
-fn crates_stay_in_their_rooms() {
+fn crates_stay_in_their_modules() {
     for source in sources() {
-        for (name, rooms) in CRATES {
+        for (name, modules) in CRATES {
             let named = source.code.contains(&format!("{name}::"));
             let path = format!("::{name}::");
             let ours = source.code.replace(&path, "").contains(&format!("{name}::"));
             assert!(
-                !named || !ours || rooms.contains(&source.room()),
+                !named || !ours || modules.contains(&source.module()),
                 "{}: {name} does not belong here",
                 source.name
             );
@@ -166,7 +168,7 @@ fn only_the_engine_of_the_store_names_its_crates() {
 
 #[test]
 fn only_the_store_sees_the_numbers_of_rows() {
-    for source in sources().iter().filter(|source| source.room() != "store") {
+    for source in sources().iter().filter(|source| source.module() != "store") {
         for word in ["RowHandle::new(", ".row_number()"] {
             assert!(!source.code.contains(word), "{}: {word}", source.name);
         }
@@ -207,7 +209,7 @@ fn nothing_is_left_over() {
 
 #[test]
 fn the_store_asks_only_the_clock_and_its_source_of_chance() {
-    for source in sources().iter().filter(|source| source.room() == "store") {
+    for source in sources().iter().filter(|source| source.module() == "store") {
         for word in ["datetime('now'", "CURRENT_TIMESTAMP", "random()", "randomblob", "julianday"] {
             assert!(!source.code.contains(word), "{}: {word}", source.name);
         }
@@ -232,15 +234,15 @@ struct Source {
     /// Path below `src`.
     name: String,
     /// First part of the path, without `.rs`.
-    room: String,
+    module: String,
     text: String,
     /// Without comments and unit tests.
     code: String,
 }
 
 impl Source {
-    fn room(&self) -> &str {
-        &self.room
+    fn module(&self) -> &str {
+        &self.module
     }
 }
 
@@ -263,7 +265,7 @@ fn collect(root: &Path, folder: &Path, sources: &mut Vec<Source>) {
         if name == "lib.rs" || name.ends_with("/tests.rs") || name.ends_with(".json") {
             continue;
         }
-        let room = name.split(['/', '.']).next().unwrap().to_owned();
+        let module = name.split(['/', '.']).next().unwrap().to_owned();
         let text = fs::read_to_string(&path).unwrap();
         let before_tests = text.split("#[cfg(test)]").next().unwrap_or_default();
         let code = before_tests
@@ -271,7 +273,7 @@ fn collect(root: &Path, folder: &Path, sources: &mut Vec<Source>) {
             .map(|line| line.split("//").next().unwrap_or_default())
             .collect::<Vec<_>>()
             .join("\n");
-        sources.push(Source { name, room, text, code });
+        sources.push(Source { name, module, text, code });
     }
 }
 

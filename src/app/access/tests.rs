@@ -45,14 +45,15 @@ fn bench() -> Bench {
         (!ids.is_empty()).then(|| Issuer::key_document(&ids).to_string().into_bytes())
     };
     let algorithms = vec![Algorithm::Rs256];
-    let rules = Rules {
+    let rules = AccessTokenRules {
         issuer: ISSUER.to_owned(),
         audience: RESOURCE.to_owned(),
         algorithms: algorithms.clone(),
         token_type: "at+jwt".to_owned(),
     };
     let time: Arc<dyn Clock> = Arc::<Seconds>::clone(&clock);
-    let keys = Keys::new(vec![ISSUER.to_owned()], algorithms, Box::new(fetch), Arc::clone(&time));
+    let keys =
+        JwksCache::new(vec![ISSUER.to_owned()], algorithms, Box::new(fetch), Arc::clone(&time));
     let tokens = AccessTokens::new(rules, keys, time, Arc::clone(&metrics));
     Bench { tokens, clock, metrics, key_ids }
 }

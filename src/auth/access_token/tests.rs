@@ -9,8 +9,8 @@ const NOW: i64 = 1_795_251_600;
 const ISSUER: &str = "https://issuer.example/";
 const RESOURCE: &str = "https://svc.example/mcp";
 
-fn rules() -> Rules {
-    Rules {
+fn rules() -> AccessTokenRules {
+    AccessTokenRules {
         issuer: ISSUER.to_owned(),
         audience: RESOURCE.to_owned(),
         algorithms: vec![Algorithm::Es256, Algorithm::Rs256],
@@ -45,19 +45,19 @@ fn with(mut object: Value, name: &str, value: Option<Value>) -> Value {
 }
 
 /// Returns what a token proves to a service that knows the issuer's key as `one`.
-fn judge(token: &str) -> Result<Verified, Fault> {
+fn check_token(token: &str) -> Result<Verified, Fault> {
     let document = Issuer::key_document(&["one"]).to_string();
     let keys = KeySet::read(document.as_bytes(), &rules().algorithms).unwrap();
     let now = Timestamp::from_micros(NOW * 1_000_000);
     Token::read(token, &rules(), now)?.verify(&keys)
 }
 
-fn judge_signed(header: &Value, claims: &Value) -> Result<Verified, Fault> {
-    judge(&Issuer::sign(header, claims))
+fn check_signed_token(header: &Value, claims: &Value) -> Result<Verified, Fault> {
+    check_token(&Issuer::sign(header, claims))
 }
 
 fn of_claim(name: &str, value: Option<Value>) -> Result<Verified, Fault> {
-    judge_signed(&header(), &with(claims(), name, value))
+    check_signed_token(&header(), &with(claims(), name, value))
 }
 
 fn seconds(seconds: i64) -> Timestamp {
@@ -74,10 +74,10 @@ fn a_good_token_says_whom_it_speaks_for() {
         },
         expires_at: seconds(NOW + 360),
     };
-    assert_eq!(judge_signed(&header(), &claims()), Ok(wanted.clone()));
+    assert_eq!(check_signed_token(&header(), &claims()), Ok(wanted.clone()));
     for typ in ["AT+JWT", "application/at+jwt", "Application/AT+jwt"] {
         let header = with(header(), "typ", Some(typ.into()));
-        assert_eq!(judge_signed(&header, &claims()), Ok(wanted.clone()), "{typ}");
+        assert_eq!(check_signed_token(&header, &claims()), Ok(wanted.clone()), "{typ}");
     }
     for audience in [json!([RESOURCE]), json!(["https://other.example", RESOURCE])] {
         assert_eq!(of_claim("aud", Some(audience)), Ok(wanted.clone()));
@@ -86,7 +86,7 @@ fn a_good_token_says_whom_it_speaks_for() {
         assert_eq!(of_claim(name, None), Ok(wanted.clone()), "{name} may be left out");
     }
     let older = with(with(claims(), "client_id", None), "azp", Some("a-client".into()));
-    assert_eq!(judge_signed(&header(), &older), Ok(wanted));
+    assert_eq!(check_signed_token(&header(), &older), Ok(wanted));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn scopes_are_read_from_either_claim_and_those_of_others_are_left_out() {
         (None, None, &Vec::new()),
     ] {
         let claims = with(with(claims(), "scope", scope.clone()), "scp", scp.clone());
-        let found = judge_signed(&header(), &claims).unwrap().caller.scopes;
+        let found = check_signed_token(&header(), &claims).unwrap().caller.scopes;
         assert_eq!(found, *wanted, "{scope:?} {scp:?}");
     }
     for bad in [json!(null), json!(1), json!({"mcp:read": true}), json!([1]), json!([["mcp:read"]])]
@@ -156,7 +156,7 @@ fn issuer_audience_subject_and_client_are_required() {
         assert_eq!(of_claim(name, value.clone()), Err(fault), "{name} {value:?}");
     }
     let both = with(with(claims(), "client_id", Some(json!(""))), "azp", Some("a-client".into()));
-    assert_eq!(judge_signed(&header(), &both), Err(Fault::Claims), "azp replaces nothing");
+    assert_eq!(check_signed_token(&header(), &both), Err(Fault::Claims), "azp replaces nothing");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_header_chooses_nothing() {
         ("enc", Some(json!("A256GCM")), Fault::Header),
     ] {
         let bent = with(header(), name, value.clone());
-        assert_eq!(judge_signed(&bent, &claims()), Err(fault), "{name} {value:?}");
+        assert_eq!(check_signed_token(&bent, &claims()), Err(fault), "{name} {value:?}");
     }
 }
 
@@ -222,16 +222,16 @@ fn a_token_has_one_spelling_and_a_bound() {
             1,
         )),
     ] {
-        assert_eq!(judge(&bad), Err(Fault::Malformed), "{bad}");
+        assert_eq!(check_token(&bad), Err(Fault::Malformed), "{bad}");
     }
-    assert_eq!(judge(&format!("{signed}.AAAA")), Err(Fault::Signature));
+    assert_eq!(check_token(&format!("{signed}.AAAA")), Err(Fault::Signature));
     let other = Issuer::sign(&header(), &with(claims(), "sub", Some("another".into())));
     let (other_signed, _) = other.rsplit_once('.').unwrap();
-    assert_eq!(judge(&format!("{other_signed}.{signature}")), Err(Fault::Signature));
+    assert_eq!(check_token(&format!("{other_signed}.{signature}")), Err(Fault::Signature));
     let padded = |count: usize| {
         Issuer::sign(&header(), &with(claims(), "padding", Some("x".repeat(count).into())))
     };
     let room = (TOKEN_BYTES_MAX - padded(1).len()) / 4 * 3;
-    assert!(judge(&padded(room)).is_ok());
-    assert_eq!(judge(&padded(room + 8)), Err(Fault::Malformed));
+    assert!(check_token(&padded(room)).is_ok());
+    assert_eq!(check_token(&padded(room + 8)), Err(Fault::Malformed));
 }

@@ -1,8 +1,8 @@
 //! The parts of official A2A cards that are written otherwise here: schemes by name, endpoints,
 //! requirements.
 
+use crate::card::json_writer::JsonOutput;
 use crate::card::node::{Member, Node, Type};
-use crate::card::tree::Tree;
 
 pub(super) const NO_BINDING: &str = "its binding cannot be said here";
 
@@ -10,7 +10,7 @@ pub(super) const NO_BINDING: &str = "its binding cannot be said here";
 pub(super) struct Scheme<'a> {
     /// The word of its type.
     pub(super) kind: &'static str,
-    pub(super) members: Vec<(&'a str, Tree<'a>)>,
+    pub(super) members: Vec<(&'a str, JsonOutput<'a>)>,
     /// What stands in it, in their words.
     pub(super) fields: Vec<Member<'a>>,
 }
@@ -44,7 +44,8 @@ pub(super) fn scheme<'a>(named: Member<'a>) -> Result<Scheme<'a>, &'static str> 
     if kind == "apiKey" && (has("in", "cookie") || has("location", "cookie")) {
         return Err("a key in a cookie cannot be said here");
     }
-    let members = vec![("type", Tree::Own(format!("\"{kind}\""))), ("id", Tree::Kept(named.key))];
+    let members =
+        vec![("type", JsonOutput::Own(format!("\"{kind}\""))), ("id", JsonOutput::Kept(named.key))];
     Ok(Scheme { kind, members, fields: content.members().collect() })
 }
 
@@ -54,12 +55,16 @@ pub(super) fn field_name(name: &str) -> &str {
 }
 
 /// Writes a property of a scheme; the word of the token is in lower case here.
-pub(super) fn field<'a>(name: &str, value: Node<'a>) -> Tree<'a> {
-    if name == "scheme" { Tree::Own("\"bearer\"".to_owned()) } else { Tree::Kept(value) }
+pub(super) fn field<'a>(name: &str, value: Node<'a>) -> JsonOutput<'a> {
+    if name == "scheme" {
+        JsonOutput::Own("\"bearer\"".to_owned())
+    } else {
+        JsonOutput::Kept(value)
+    }
 }
 
 /// Writes an endpoint; nothing when its binding cannot be said.
-pub(super) fn interface(value: Node<'_>) -> Option<Tree<'_>> {
+pub(super) fn interface(value: Node<'_>) -> Option<JsonOutput<'_>> {
     let binding = value.get("protocolBinding").or_else(|| value.get("transport"))?;
     let word = match binding.text()?.as_ref() {
         "HTTP+JSON" => "\"HTTP+JSON\"",
@@ -74,17 +79,17 @@ pub(super) fn interface(value: Node<'_>) -> Option<Tree<'_>> {
         Some(_) => "\"1.0\"",
         None => "\"0.3\"",
     };
-    Some(Tree::Object(vec![
-        ("url", Tree::Kept(value.get("url")?)),
-        ("protocolBinding", Tree::Own(word.to_owned())),
-        ("protocolVersion", Tree::Own(version.to_owned())),
+    Some(JsonOutput::Object(vec![
+        ("url", JsonOutput::Kept(value.get("url")?)),
+        ("protocolBinding", JsonOutput::Own(word.to_owned())),
+        ("protocolVersion", JsonOutput::Own(version.to_owned())),
     ]))
 }
 
 /// Writes requirements without the wrappers of official cards from 1.0 on.
-pub(super) fn requirements(value: Node<'_>) -> Tree<'_> {
+pub(super) fn requirements(value: Node<'_>) -> JsonOutput<'_> {
     if value.kind() != Type::Array {
-        return Tree::Kept(value);
+        return JsonOutput::Kept(value);
     }
     let unwrapped = value.items().map(|item| match item.get("schemes") {
         Some(schemes) => {
@@ -95,9 +100,9 @@ pub(super) fn requirements(value: Node<'_>) -> Tree<'_> {
                     .map_or_else(|| "[]".to_owned(), |list| list.raw().to_owned());
                 format!("{}: {list}", scope.key.raw())
             });
-            Tree::Own(format!("{{{}}}", scopes.collect::<Vec<_>>().join(", ")))
+            JsonOutput::Own(format!("{{{}}}", scopes.collect::<Vec<_>>().join(", ")))
         }
-        None => Tree::Kept(item),
+        None => JsonOutput::Kept(item),
     });
-    Tree::List(unwrapped.collect())
+    JsonOutput::List(unwrapped.collect())
 }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::judge::Judge;
 use super::lines::{Lines, Piece};
-use super::report::{Checked, Style, Tally};
+use super::report::{Checked, Counts, Reporter};
+use super::validator::Validator;
 use crate::api::CardReport;
-use crate::card::{self, Report};
+use crate::card::{self, ValidationReport};
 use crate::cli::error::Error;
 
 /// One piece of work.
@@ -22,13 +22,13 @@ pub(super) enum Work {
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) text: String,
-    pub(super) tally: Tally,
+    pub(super) counts: Counts,
 }
 
 /// Has pieces judged, and writes what is to be said.
 pub(super) struct Checker {
-    pub(super) style: Arc<dyn Style>,
-    pub(super) judge: Judge,
+    pub(super) reporter: Arc<dyn Reporter>,
+    pub(super) validator: Validator,
     pub(super) bytes_max: u64,
 }
 
@@ -41,7 +41,7 @@ impl Checker {
             }
             Work::Lines(name, piece) => self.lines(&name, &piece, &mut done)?,
             Work::Unreadable(name, why) => self.unreadable(&name, why, &mut done),
-            Work::Note(note) => done.tally.notes.push(note),
+            Work::Note(note) => done.counts.notes.push(note),
         }
         Ok(done)
     }
@@ -50,7 +50,7 @@ impl Checker {
         let name = path.to_string_lossy();
         let (bytes, report) = match super::read(path, self.bytes_max) {
             Ok(Some(bytes)) => {
-                let report = self.judge.one(&bytes)?;
+                let report = self.validator.one(&bytes)?;
                 (bytes, report)
             }
             Ok(None) => (Vec::new(), self.too_large(None)),
@@ -77,11 +77,11 @@ impl Checker {
                         lines.push((number, line));
                         continue;
                     }
-                    self.judge.lines(&lines, &mut |line, report| group.tell(line, &report))?;
+                    self.validator.lines(&lines, &mut |line, report| group.tell(line, &report))?;
                     lines.clear();
                     group.tell(line, &self.too_large(Some(number)));
                 }
-                self.judge.lines(&lines, &mut |line, report| group.tell(line, &report))?;
+                self.validator.lines(&lines, &mut |line, report| group.tell(line, &report))?;
             }
         }
         group.end(done);
@@ -89,12 +89,12 @@ impl Checker {
     }
 
     fn too_large(&self, line: Option<u64>) -> CardReport {
-        CardReport::new(Report::too_large(self.bytes_max), line)
+        CardReport::new(ValidationReport::too_large(self.bytes_max), line)
     }
 
     fn unreadable(&self, name: &str, why: String, done: &mut Done) {
         let mut group = Group::new(self, name);
-        self.style.unreadable(name, &why, &mut group.inside);
+        self.reporter.unreadable(name, &why, &mut group.inside);
         group.part.unreadable.push((name.to_owned(), why));
         group.end(done);
     }
@@ -102,24 +102,24 @@ impl Checker {
 
 /// What belongs to one file, or to a part of a long one.
 struct Group<'a> {
-    style: &'a dyn Style,
+    reporter: &'a dyn Reporter,
     name: &'a str,
-    part: Tally,
+    part: Counts,
     inside: String,
 }
 
 impl<'a> Group<'a> {
     fn new(checker: &'a Checker, name: &'a str) -> Self {
-        Self { style: &*checker.style, name, part: Tally::default(), inside: String::new() }
+        Self { reporter: &*checker.reporter, name, part: Counts::default(), inside: String::new() }
     }
 
     fn tell(&mut self, bytes: &[u8], report: &CardReport) {
         self.part.count(report);
-        self.style.card(&Checked { name: self.name, bytes, report }, &mut self.inside);
+        self.reporter.card(&Checked { name: self.name, bytes, report }, &mut self.inside);
     }
 
     fn end(self, done: &mut Done) {
-        done.text.push_str(&self.style.group(self.name, &self.part, self.inside));
-        done.tally.add(self.part);
+        done.text.push_str(&self.reporter.group(self.name, &self.part, self.inside));
+        done.counts.add(self.part);
     }
 }

@@ -6,7 +6,7 @@ use crate::card::Code;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
-use crate::cli::word::one_of;
+use crate::cli::value_parser::one_of;
 
 /// Say what the codes of findings mean
 #[derive(clap::Args, Debug)]

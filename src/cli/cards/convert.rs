@@ -6,7 +6,7 @@ use crate::card::{self, Variant};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
-use crate::cli::word::one_of;
+use crate::cli::value_parser::one_of;
 
 /// Losses that are told one by one.
 const LOSSES: usize = 20;

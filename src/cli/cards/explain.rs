@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::api::CardReport;
-use crate::card::{self, Change, Dialect, Evidence, Finding, Report};
+use crate::card::{self, Change, Dialect, Evidence, Finding, ValidationReport};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, escape};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     Ok(exit)
 }
 
-fn told(name: &str, dialect: Dialect, evidence: &[Evidence], report: &Report) -> String {
+fn told(name: &str, dialect: Dialect, evidence: &[Evidence], report: &ValidationReport) -> String {
     let verdict = if report.is_valid() { "valid" } else { "not valid" };
     let mut text = format!("{}: {}, {verdict}\n", escape(name), dialect.title());
     let mut add = |line: String| {
@@ -88,7 +88,7 @@ fn line(finding: &Finding) -> String {
     text
 }
 
-fn document(dialect: Dialect, evidence: &[Evidence], report: Report) -> Value {
+fn document(dialect: Dialect, evidence: &[Evidence], report: ValidationReport) -> Value {
     let sign = |sign: &Evidence| {
         json!({
             "pointer": sign.pointer,

@@ -17,14 +17,14 @@ pub(super) enum Input {
     /// It cannot be read, and why.
     Unreadable(String, String),
     /// A folder that was walked already.
-    Again(PathBuf),
+    AlreadyWalked(PathBuf),
 }
 
-/// Endings of files with a card on each line.
+/// Extensions of files with a card on each line.
 const LINES: [&str; 2] = ["ndjson", "jsonl"];
 
 /// What is still to be looked at.
-enum Place {
+enum Pending {
     /// An argument.
     Named(PathBuf),
     /// What a pattern matches.
@@ -41,7 +41,7 @@ pub(super) struct Finder {
     /// Device and inode of each folder that was walked.
     walked: HashSet<(u64, u64)>,
     /// What comes next is last.
-    places: Vec<Place>,
+    pending: Vec<Pending>,
 }
 
 impl Iterator for Finder {
@@ -49,11 +49,11 @@ impl Iterator for Finder {
 
     fn next(&mut self) -> Option<Input> {
         loop {
-            let found = match self.places.pop()? {
-                Place::Named(argument) => self.argument(argument),
-                Place::Matches(paths) => self.matches(paths),
-                Place::Path(path) => self.path(path),
-                Place::Entry(path) => self.entry(path),
+            let found = match self.pending.pop()? {
+                Pending::Named(argument) => self.argument(argument),
+                Pending::Matches(paths) => self.matches(paths),
+                Pending::Path(path) => self.path(path),
+                Pending::Entry(path) => self.entry(path),
             };
             if found.is_some() {
                 return found;
@@ -64,8 +64,8 @@ impl Iterator for Finder {
 
 impl Finder {
     pub(super) fn new(all_lines: bool, names: &[PathBuf]) -> Self {
-        let places = names.iter().rev().cloned().map(Place::Named).collect();
-        Self { all_lines, walked: HashSet::new(), places }
+        let pending = names.iter().rev().cloned().map(Pending::Named).collect();
+        Self { all_lines, walked: HashSet::new(), pending }
     }
 
     fn argument(&mut self, argument: PathBuf) -> Option<Input> {
@@ -83,20 +83,20 @@ impl Finder {
         let Some(first) = paths.next() else {
             return Some(unreadable(&text, &"no file has such a name"));
         };
-        self.places.push(Place::Matches(paths));
+        self.pending.push(Pending::Matches(paths));
         self.matched(first)
     }
 
     fn matches(&mut self, mut paths: Box<glob::Paths>) -> Option<Input> {
         let next = paths.next()?;
-        self.places.push(Place::Matches(paths));
+        self.pending.push(Pending::Matches(paths));
         self.matched(next)
     }
 
     fn matched(&mut self, path: glob::GlobResult) -> Option<Input> {
         match path {
             Ok(path) => {
-                self.places.push(Place::Path(path));
+                self.pending.push(Pending::Path(path));
                 None
             }
             Err(error) => Some(unreadable(&error.path().display().to_string(), error.error())),
@@ -122,11 +122,11 @@ impl Finder {
 
     fn folder(&mut self, folder: PathBuf, found: &fs::Metadata) -> Option<Input> {
         if !self.walked.insert((found.dev(), found.ino())) {
-            return Some(Input::Again(folder));
+            return Some(Input::AlreadyWalked(folder));
         }
         match entries(&folder) {
             Ok(paths) => {
-                self.places.extend(paths.into_iter().rev().map(Place::Entry));
+                self.pending.extend(paths.into_iter().rev().map(Pending::Entry));
                 None
             }
             Err(error) => Some(unreadable(&folder.display().to_string(), &error)),
@@ -136,7 +136,7 @@ impl Finder {
     /// Takes a file. Reports that are read by other tools have no use for a dot in front.
     fn file(&self, path: &Path) -> Input {
         let path = path.strip_prefix(".").unwrap_or(path).to_owned();
-        let is_lines = self.all_lines || has_ending(&path, &LINES);
+        let is_lines = self.all_lines || has_extension(&path, &LINES);
         if is_lines { Input::Lines(path) } else { Input::Card(path) }
     }
 }
@@ -153,11 +153,11 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn is_card(path: &Path) -> bool {
-    has_ending(path, &["json"]) || has_ending(path, &LINES)
+    has_extension(path, &["json"]) || has_extension(path, &LINES)
 }
 
-fn has_ending(path: &Path, endings: &[&str]) -> bool {
-    path.extension().is_some_and(|found| endings.iter().any(|ending| found == *ending))
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    path.extension().is_some_and(|found| extensions.iter().any(|extension| found == *extension))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use super::registry;
 use crate::api::{AgentCard, PageAfter};
 use crate::cli::Global;
-use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output};
 use crate::cli::pages::Paging;
 use crate::domain::agent_card::CardName;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Table => output.table(&HEADER, rows(&page.items, args.paging))?,
     }
     if let (Format::Table, Some(after)) = (output.format(), &page.next_after) {
-        args.paging.tell_next(Again::new("cards list", global), "--after", after, output);
+        args.paging.tell_next(NextCommand::new("cards list", global), "--after", after, output);
     }
     Ok(Exit::Done)
 }

@@ -6,7 +6,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 
 use super::registry;
 use super::report::text::Text;
-use super::report::{Checked, Style as _};
+use super::report::{Checked, Reporter as _};
 use crate::api::{AgentCard, CardReport};
 use crate::cli::Global;
 use crate::cli::client::{Client, Failure};

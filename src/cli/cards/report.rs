@@ -1,8 +1,8 @@
 //! What a report of a run consists of, whatever it is written as.
 
 mod github;
+mod json;
 mod junit;
-mod machine;
 mod sarif;
 pub(super) mod text;
 
@@ -19,7 +19,7 @@ pub(super) struct Checked<'a> {
 
 /// Counts of a run, or of a part of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct Counts {
     pub(super) cards: u64,
     pub(super) invalid: u64,
     pub(super) findings: u64,
@@ -29,7 +29,7 @@ pub(super) struct Tally {
     pub(super) notes: Vec<String>,
 }
 
-impl Tally {
+impl Counts {
     pub(super) fn count(&mut self, report: &CardReport) {
         self.cards += 1;
         self.invalid += u64::from(!report.valid);
@@ -46,7 +46,7 @@ impl Tally {
 }
 
 /// A way to write a report. Parts are written by several threads and put together in order.
-pub(super) trait Style: Send + Sync {
+pub(super) trait Reporter: Send + Sync {
     /// Returns what stands in front.
     fn head(&self) -> String {
         String::new()
@@ -59,7 +59,7 @@ pub(super) trait Style: Send + Sync {
     fn unreadable(&self, name: &str, why: &str, out: &mut String);
 
     /// Puts together what belongs to one file, or to a part of a long one.
-    fn group(&self, _name: &str, _part: &Tally, inside: String) -> String {
+    fn group(&self, _name: &str, _part: &Counts, inside: String) -> String {
         inside
     }
 
@@ -69,17 +69,17 @@ pub(super) trait Style: Send + Sync {
     }
 
     /// Returns what stands behind.
-    fn tail(&self, _total: &Tally) -> String {
+    fn tail(&self, _total: &Counts) -> String {
         String::new()
     }
 }
 
-/// Returns the style of a format.
-pub(super) fn style(output: Output) -> Box<dyn Style> {
+/// Returns the reporter of a format.
+pub(super) fn reporter(output: Output) -> Box<dyn Reporter> {
     match output.wanted() {
         Wanted::Table => Box::new(text::Text::new(output.is_colored())),
-        Wanted::Json => Box::new(machine::Json),
-        Wanted::Ndjson => Box::new(machine::Ndjson),
+        Wanted::Json => Box::new(json::Json),
+        Wanted::Ndjson => Box::new(json::Ndjson),
         Wanted::Sarif => Box::new(sarif::Sarif),
         Wanted::Junit => Box::new(junit::Junit),
         Wanted::Github => Box::new(github::Github),

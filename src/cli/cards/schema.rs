@@ -4,7 +4,7 @@ use crate::card::{self, Variant};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
-use crate::cli::word::one_of;
+use crate::cli::value_parser::one_of;
 
 /// Print the JSON Schema (draft 2020-12) of a variant
 ///

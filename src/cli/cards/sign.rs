@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::card::Report;
+use crate::card::ValidationReport;
+use crate::card_signature::{KeyError, SignError, Signer};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::crypto::secret;
-use crate::seal::{KeyError, SignError, Signer};
 
 /// Sign an agent card, and print it with the signature in it
 ///
@@ -95,7 +95,7 @@ fn refused(file: &Path, error: SignError) -> Error {
 }
 
 /// Says why a card can neither be signed nor verified.
-pub(super) fn not_valid(file: &Path, report: &Report) -> Error {
+pub(super) fn not_valid(file: &Path, report: &ValidationReport) -> Error {
     let shown = file.display();
     let first = report.findings.first().map_or("", |finding| &finding.message);
     Error::new(Exit::Failed, format!("{shown} is not a valid card: {first}"))

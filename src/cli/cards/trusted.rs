@@ -6,11 +6,11 @@ use std::time::Duration;
 use http::Uri;
 use ureq::Agent;
 
+use crate::card_signature::{JWKS_BYTES_MAX, Jwks};
 use crate::cli::client;
 use crate::cli::endpoint::is_loopback;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::seal::{JWKS_BYTES_MAX, Jwks};
 
 /// Longest time until the keys are there, unless a shorter one is asked for.
 const TIMEOUT_MAX: Duration = Duration::from_secs(10);

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use super::batch::{Checker, Done, Work};
 use super::inputs::{Finder, Input};
-use super::judge::Judge;
 use super::lines::Pieces;
 use super::pool;
 use super::progress::Progress;
-use super::report::{self, Style, Tally};
+use super::report::{self, Counts, Reporter};
+use super::validator::Validator;
 use crate::cli::Global;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
@@ -58,12 +58,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let style: Arc<dyn Style> = Arc::from(report::style(output));
-    let judge = judge(args, global)?;
-    let threads = judge.threads();
-    let source = Source::new(args, judge.piece_bytes());
-    let checker = Checker { style: Arc::clone(&style), judge, bytes_max: args.max_bytes };
-    let mut printer = Printer::new(output, Arc::clone(&style));
+    let reporter: Arc<dyn Reporter> = Arc::from(report::reporter(output));
+    let validator = validator(args, global)?;
+    let threads = validator.threads();
+    let source = Source::new(args, validator.piece_bytes());
+    let checker = Checker { reporter: Arc::clone(&reporter), validator, bytes_max: args.max_bytes };
+    let mut printer = Printer::new(output, Arc::clone(&reporter));
     pool::in_order(
         threads,
         source,
@@ -81,15 +81,15 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     }
 }
 
-fn judge(args: &Args, global: &Global) -> Result<Judge, Error> {
+fn validator(args: &Args, global: &Global) -> Result<Validator, Error> {
     if args.offline {
-        return Ok(Judge::BuiltIn);
+        return Ok(Validator::BuiltIn);
     }
     if args.max_bytes > super::BYTES_MAX {
         let message = format!("the service takes cards of at most {} bytes", super::BYTES_MAX);
         return Err(Error::new(Exit::Usage, message).hint("add --offline"));
     }
-    Client::anonymous(global).map(Judge::Service)
+    Client::anonymous(global).map(Validator::Service)
 }
 
 /// What is to be checked, piece by piece.
@@ -162,7 +162,7 @@ impl Iterator for Source {
                 Input::Card(path) => Some(Work::Cards(self.with_neighbours(path))),
                 Input::Lines(path) => self.open(&path),
                 Input::Unreadable(name, why) => Some(Work::Unreadable(name, why)),
-                Input::Again(folder) => {
+                Input::AlreadyWalked(folder) => {
                     Some(Work::Note(format!("{} was searched already", folder.display())))
                 }
             };
@@ -176,17 +176,24 @@ impl Iterator for Source {
 /// Prints what comes of the pieces, and counts.
 struct Printer {
     output: Output,
-    style: Arc<dyn Style>,
+    reporter: Arc<dyn Reporter>,
     progress: Progress,
-    total: Tally,
+    total: Counts,
     has_head: bool,
     is_first: bool,
 }
 
 impl Printer {
-    fn new(output: Output, style: Arc<dyn Style>) -> Self {
+    fn new(output: Output, reporter: Arc<dyn Reporter>) -> Self {
         let progress = Progress::new();
-        Self { output, style, progress, total: Tally::default(), has_head: false, is_first: true }
+        Self {
+            output,
+            reporter,
+            progress,
+            total: Counts::default(),
+            has_head: false,
+            is_first: true,
+        }
     }
 
     /// Prints what stands in front, once something came of the run.
@@ -194,13 +201,13 @@ impl Printer {
         if std::mem::replace(&mut self.has_head, true) {
             return Ok(());
         }
-        self.output.raw(self.style.head().as_bytes())
+        self.output.raw(self.reporter.head().as_bytes())
     }
 
     fn print(&mut self, mut done: Done) -> io::Result<ControlFlow<()>> {
         self.head()?;
         let text = if self.is_first {
-            done.text.strip_prefix(self.style.separator()).unwrap_or(&done.text)
+            done.text.strip_prefix(self.reporter.separator()).unwrap_or(&done.text)
         } else {
             &done.text
         };
@@ -209,21 +216,21 @@ impl Printer {
             self.is_first = false;
             goes_on = self.output.part(text.as_bytes())?;
         }
-        for (name, why) in &done.tally.unreadable {
+        for (name, why) in &done.counts.unreadable {
             self.output.remark("cannot read", &format!("{name}: {why}"));
         }
-        for note in done.tally.notes.drain(..) {
+        for note in done.counts.notes.drain(..) {
             self.output.remark("note", &note);
         }
-        self.total.add(done.tally);
+        self.total.add(done.counts);
         self.progress.show(self.total.cards, self.total.invalid);
         Ok(goes_on)
     }
 
-    fn end(mut self) -> io::Result<Tally> {
+    fn end(mut self) -> io::Result<Counts> {
         self.head()?;
         self.progress.end();
-        self.output.raw(self.style.tail(&self.total).as_bytes())?;
+        self.output.raw(self.reporter.tail(&self.total).as_bytes())?;
         Ok(self.total)
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{sign, trusted};
+use crate::card_signature::{self, Jwks, SignatureVerdict, VerifiedSignature};
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, escape};
-use crate::seal::{self, Jwks, Verdict, Verified};
 
 /// Say whether the signatures of agent cards are those of trusted keys
 ///
@@ -100,7 +100,7 @@ fn verify(path: &Path, keys: &Jwks) -> Told {
         Ok(bytes) => bytes,
         Err(error) => return failed(true, error),
     };
-    let verified = match seal::verify(&bytes, keys) {
+    let verified = match card_signature::verify(&bytes, keys) {
         Ok(verified) => verified,
         Err(report) => return failed(false, sign::not_valid(path, &report)),
     };
@@ -110,23 +110,23 @@ fn verify(path: &Path, keys: &Jwks) -> Told {
             Error::new(Exit::Failed, format!("{} is not signed", path.display())),
         );
     }
-    let valid = verified.iter().all(|signature| signature.verdict == Verdict::Valid);
+    let valid = verified.iter().all(|signature| signature.verdict == SignatureVerdict::Valid);
     let signatures = verified.into_iter().map(line).collect();
     Told { file, valid, error: None, signatures, is_unread: false }
 }
 
-fn line(verified: Verified) -> Line {
+fn line(verified: VerifiedSignature) -> Line {
     let (verdict, reason, differs_at) = match verified.verdict {
-        Verdict::Valid => ("valid", None, None),
-        Verdict::NoSuchKey => ("no-such-key", None, None),
-        Verdict::Invalid { reason, differs_at } => ("invalid", Some(reason), differs_at),
+        SignatureVerdict::Valid => ("valid", None, None),
+        SignatureVerdict::NoSuchKey => ("no-such-key", None, None),
+        SignatureVerdict::Invalid { reason, differs_at } => ("invalid", Some(reason), differs_at),
     };
     Line {
         algorithm: verified.algorithm,
         key_id: verified.key_id,
         verdict,
-        reason: reason.map(seal::Reason::as_str),
-        message: reason.map(seal::Reason::says),
+        reason: reason.map(card_signature::Reason::as_str),
+        message: reason.map(card_signature::Reason::says),
         differs_at,
     }
 }

@@ -2,13 +2,13 @@
 
 use super::gather::{self, Filter};
 use crate::api::{DeadLetter, Page};
-use crate::cli::again::Again;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output};
 use crate::cli::pages::Paging;
-use crate::cli::word::one_of;
+use crate::cli::value_parser::one_of;
 use crate::cli::{Global, installations};
 use crate::domain::dead_letter::{ItemType, Reason};
 use crate::domain::time::Timestamp;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Table => output.table(&HEADER, rows(&page.items, args.paging))?,
     }
     if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
-        let command = Again::new("dead-letters list", global)
+        let command = NextCommand::new("dead-letters list", global)
             .with_some("--type", args.item_type.map(ItemType::as_str))
             .with_some("--reason", args.reason.map(Reason::as_str));
         args.paging.tell_next(command, "--before", before, output);

@@ -3,13 +3,13 @@
 use uuid::Uuid;
 
 use crate::api::DeadLetterDetail;
-use crate::cli::again::Again;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output, ago};
 use crate::cli::replay::advice;
-use crate::cli::word::one_of;
+use crate::cli::value_parser::one_of;
 use crate::cli::{Global, installations};
 use crate::domain::dead_letter::ItemType;
 use crate::domain::time::Timestamp;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     print(&item, output)?;
     if output.format() == Format::Table && item.dead_letter.replay_safe {
         let replay = format!("replay {} {}", args.item_type, args.item_id);
-        output.remark("replay it", &Again::new(&replay, global).into_line());
+        output.remark("replay it", &NextCommand::new(&replay, global).into_line());
     }
     Ok(Exit::Done)
 }

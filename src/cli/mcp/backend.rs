@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::api::{CardReport, Readiness};
 use crate::cli::Global;
-use crate::cli::cards::judge;
+use crate::cli::cards::validator;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::status;
@@ -49,7 +49,7 @@ impl Daemon {
 
 impl Backend for Daemon {
     fn validate_agent_card(&self, card: &str) -> Result<CardReport, Unavailable> {
-        judge::ask_once(&self.client, card.as_bytes())
+        validator::ask_once(&self.client, card.as_bytes())
             .map_err(|failure| unavailable(failure, Some(OFFLINE)))
     }
 

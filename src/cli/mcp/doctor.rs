@@ -21,7 +21,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 use crate::config::{McpEnvironment, Source};
 use crate::mcp::description::{describe, without_query};
-use diagnosis::{Away, Environment, Facts, diagnose};
+use diagnosis::{Away, Environment, diagnose};
 use probe::{Exchange, Probe};
 
 /// Longest time of each request, in seconds.
@@ -57,13 +57,19 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
 }
 
 /// Asks everything, one after another; returns with it how to end when the daemon does not answer.
-fn gather(client: &Client, probe: &Probe) -> (Facts, Option<Exit>) {
+fn gather(client: &Client, probe: &Probe) -> (diagnosis::Facts, Option<Exit>) {
     let (environment, keys_url) = environment();
     let asked = ask(client).map_err(Error::from);
     let exit = asked.as_ref().err().map(Error::exit);
     let daemon = asked.map_err(|error| Away::new(error.chain(), error.hints()));
-    let mut facts =
-        Facts { environment, daemon, endpoint: None, metadata: None, issuer: None, keys: None };
+    let mut facts = diagnosis::Facts {
+        environment,
+        daemon,
+        endpoint: None,
+        metadata: None,
+        issuer: None,
+        keys: None,
+    };
     let Some(subject) = facts.subject().cloned() else { return (facts, exit) };
     facts.endpoint = subject.endpoint.as_deref().map(|url| probe.discover(url));
     if let Some(authorization) = &subject.authorization {

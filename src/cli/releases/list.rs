@@ -6,7 +6,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Output, or_dash};
 use crate::cli::pages::{self, Paging, Part, Table};
-use crate::cli::word::one_of;
+use crate::cli::value_parser::one_of;
 use crate::domain::release::ReleaseStatus;
 use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;

@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
     use crate::api::{Outlook, ReleaseRun};
-    use crate::domain::release::outlook;
+    use crate::domain::release::next_step;
 
     const NOW: Timestamp = Timestamp::from_micros(1_795_251_600_000_000);
 
@@ -96,7 +96,7 @@ mod tests {
     fn every_code_has_a_sentence_of_its_own() {
         let unknown = sentence(&release("of_tomorrow", false), NOW);
         let mut sentences = vec![unknown];
-        for code in outlook::Outlook::CODES {
+        for code in next_step::NextStep::CODES {
             let told = sentence(&release(code, true), NOW);
             assert!(!sentences.contains(&told), "{code}: {told}");
             sentences.push(told);

@@ -4,10 +4,10 @@ use uuid::Uuid;
 
 use super::next;
 use crate::api::{Attempt, ReleaseRun, ReleaseRunDetail};
-use crate::cli::again::Again;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output, ago, or_dash};
 use crate::cli::pages;
 use crate::cli::{Global, installations};
@@ -48,8 +48,8 @@ fn show(
     output.raw(b"\n")?;
     output.table(&HEADER, release.attempts.iter().map(row).collect())?;
     if let Some(letter) = &release.next.dead_letter_id {
-        let look = format!("dead-letters show outbox {letter}");
-        output.remark("look at it", &Again::new(&look, global).into_line());
+        let show = format!("dead-letters show outbox {letter}");
+        output.remark("look at it", &NextCommand::new(&show, global).into_line());
     }
     Ok(())
 }

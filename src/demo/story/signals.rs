@@ -1,7 +1,7 @@
 //! A signal fires and recovers. Most look back over many minutes; this one is about now.
 
 use super::Teller;
-use super::looks::parse;
+use super::queries::parse;
 use crate::api;
 use crate::demo::Error;
 use crate::demo::stage::Stage;

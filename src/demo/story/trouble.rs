@@ -2,7 +2,7 @@
 //! what an operator does about each.
 
 use super::Teller;
-use super::looks::parse;
+use super::queries::parse;
 use crate::api;
 use crate::demo::Error;
 use crate::simulator::{Call, Fault, Webhook};

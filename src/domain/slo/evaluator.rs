@@ -18,7 +18,7 @@ pub struct Now {
 
 words! {
     /// State of a signal.
-    State {
+    SignalState {
         /// Its value is not bad.
         Inactive => "inactive",
         /// Its value is bad, and its gate is not satisfied yet.
@@ -50,11 +50,11 @@ pub struct Transition {
 
 /// One signal as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct SignalStatus {
     /// Its row of the policy.
     pub rule: &'static Rule,
     /// Its state.
-    pub state: State,
+    pub state: SignalState,
     /// Since when it is in that state; nothing before the first snapshot.
     pub since: Option<Timestamp>,
     /// Its last value; nothing until one could be read.
@@ -63,14 +63,14 @@ pub struct Status {
 
 /// All signals as they stood after one snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct SloReport {
     /// When the snapshot was taken.
     pub evaluated_at: Option<Timestamp>,
     /// One for each row of the policy, in its order.
-    pub signals: Vec<Status>,
+    pub signals: Vec<SignalStatus>,
 }
 
-impl Report {
+impl SloReport {
     /// Returns the health of the service.
     #[must_use]
     pub fn health(&self) -> Health {
@@ -78,8 +78,8 @@ impl Report {
     }
 
     /// Returns the signals that fire.
-    pub fn firing(&self) -> impl Iterator<Item = &Status> {
-        self.signals.iter().filter(|status| status.state == State::Firing)
+    pub fn firing(&self) -> impl Iterator<Item = &SignalStatus> {
+        self.signals.iter().filter(|status| status.state == SignalState::Firing)
     }
 }
 
@@ -109,16 +109,16 @@ impl Evaluator {
 
     /// Returns how everything stands.
     #[must_use]
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> SloReport {
         let signals = self.tracks.iter().map(|track| track.status).collect();
-        Report { evaluated_at: self.evaluated_at, signals }
+        SloReport { evaluated_at: self.evaluated_at, signals }
     }
 }
 
 /// What one gate remembers.
 #[derive(Clone, Debug)]
 struct Track {
-    status: Status,
+    status: SignalStatus,
     /// Levels, for the gates that look at a window.
     history: Option<History>,
     /// Since when the value is bad.
@@ -140,7 +140,7 @@ impl Track {
             Gate::Trend(window) | Gate::Volume(window) => Some(History::new(window)),
             Gate::Duration(_) | Gate::Consecutive(_) => None,
         };
-        let status = Status { rule, state: State::Inactive, since: None, value: None };
+        let status = SignalStatus { rule, state: SignalState::Inactive, since: None, value: None };
         Self { status, history, bad_since: None, bad_count: 0 }
     }
 
@@ -151,21 +151,21 @@ impl Track {
         }
         let Seen { value, bad, healthy } = self.see(reading, now.monotonic)?;
         self.status.value = Some(value);
-        if self.status.state == State::Firing {
+        if self.status.state == SignalState::Firing {
             return healthy.then(|| {
                 (self.bad_since, self.bad_count) = (None, 0);
-                self.enter(State::Inactive, now);
+                self.enter(SignalState::Inactive, now);
                 self.transition(Turn::Recovered, value)
             });
         }
         self.remember(bad, now.monotonic);
         let state = match (bad, self.is_satisfied(now.monotonic)) {
-            (false, _) => State::Inactive,
-            (true, false) => State::Pending,
-            (true, true) => State::Firing,
+            (false, _) => SignalState::Inactive,
+            (true, false) => SignalState::Pending,
+            (true, true) => SignalState::Firing,
         };
         self.enter(state, now);
-        (state == State::Firing).then(|| self.transition(Turn::Firing, value))
+        (state == SignalState::Firing).then(|| self.transition(Turn::Firing, value))
     }
 
     /// Turns a reading into the value the gate is about.
@@ -212,7 +212,7 @@ impl Track {
         }
     }
 
-    fn enter(&mut self, state: State, now: Now) {
+    fn enter(&mut self, state: SignalState, now: Now) {
         if self.status.state != state {
             self.status.state = state;
             self.status.since = Some(now.wall);

@@ -9,8 +9,8 @@ const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
 const OWNER: i64 = 12;
 const OTHER_SHA: &str = "ffffffffffffffffffffffffffffffffffffffff";
 
-fn rules() -> Rules {
-    Rules { release_tag_pattern: glob::Pattern::new("v*").expect("the pattern is valid") }
+fn rules() -> PayloadRules {
+    PayloadRules { release_tag_pattern: glob::Pattern::new("v*").expect("the pattern is valid") }
 }
 
 /// Normalises `payload` with an installation and a repository added.
@@ -101,15 +101,15 @@ fn a_click_on_our_check_run_asks_for_another_attempt() {
 
 #[test]
 fn any_move_of_a_workflow_run_asks_for_a_look() {
-    let look = |id: i64| {
+    let workflow_run = |id: i64| {
         Some(Action::LookAtWorkflowRun { workflow_run: id.try_into().expect("the id is positive") })
     };
     // As published: the action says completed, the run itself does not.
     let odd = json!({"action": "completed", "workflow_run": {
         "id": 30_433_642, "status": "queued", "conclusion": null, "head_sha": SHA,
     }});
-    assert_eq!(action("workflow_run", odd), look(30_433_642));
-    assert_eq!(action("workflow_run", json!({"workflow_run": {"id": 1}})), look(1));
+    assert_eq!(action("workflow_run", odd), workflow_run(30_433_642));
+    assert_eq!(action("workflow_run", json!({"workflow_run": {"id": 1}})), workflow_run(1));
     assert_eq!(action("workflow_run", json!({"workflow_run": {"id": -1}})), None);
     assert_eq!(action("workflow_run", json!({"workflow_run": []})), None);
 }

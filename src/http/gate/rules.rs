@@ -13,7 +13,7 @@ use crate::runtime::rate_limiter::Rate;
 
 /// What a gate lets through.
 #[derive(Clone)]
-pub struct Rules {
+pub struct GateRules {
     /// Hosts it goes by, each as a `Host` header has it, in lower case: with the port, if it is not the usual one.
     pub hosts: Vec<String>,
     /// Origins of the pages that may call, in lower case. `null` is that of pages without one.

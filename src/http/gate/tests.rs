@@ -96,7 +96,7 @@ fn the_first_thing_that_is_wrong_decides() {
 #[test]
 fn a_gate_for_its_own_machine_refuses_what_a_proxy_passed_on() {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let rules = Rules { refuses_forwarded: true, ..fixture::gate(Arc::clone(&clock)).rules };
+    let rules = GateRules { refuses_forwarded: true, ..fixture::gate(Arc::clone(&clock)).rules };
     let own = Arc::new(Gate::new(rules, clock, Arc::default()));
     for name in
         ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"]
@@ -129,7 +129,7 @@ fn a_token_is_checked_once_and_its_owner_has_a_rate() {
 #[test]
 fn each_refusal_is_counted_by_a_word_and_is_an_error_without_an_id() {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let rules = Rules {
+    let rules = GateRules {
         refuses_forwarded: true,
         describe: mcp::describe,
         ..fixture::gate(Arc::clone(&clock)).rules

@@ -33,7 +33,7 @@ type OfOperators = fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response,
 pub(super) enum Handler {
     /// Anyone.
     Open(fn(&App, &Request) -> Response),
-    /// Workflow runs; the intention checks which.
+    /// Workflow runs; the use case checks which.
     Run(fn(&App, &Request, &Path<'_>) -> Response),
     /// Anyone who reaches the surface, about what the path names.
     Reader(fn(&App, &Request, &Path<'_>) -> Result<Response, Error>),

@@ -11,9 +11,9 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
 
-use super::peers::Place;
-use super::stall::OurTurn;
+use super::client_limits::ClientSlot;
 use super::stop::Stopped;
+use super::timeout_stream::Responding;
 use crate::http::body_budget::Reservation;
 use crate::http::long_lived::{Events, Queue};
 
@@ -103,8 +103,8 @@ pub(super) struct EventBody {
     keep_alive: Duration,
     quiet: Pin<Box<Sleep>>,
     _permit: OwnedSemaphorePermit,
-    /// The client's place behind a proxy, and our turn.
-    _held: (Option<Place>, OurTurn),
+    /// The client's slot behind a proxy, and the phase of responding.
+    _held: (Option<ClientSlot>, Responding),
 }
 
 impl EventBody {
@@ -114,7 +114,7 @@ impl EventBody {
         events: Events,
         keep_alive: Duration,
         stopped: Stopped,
-        held: (Option<Place>, OurTurn),
+        held: (Option<ClientSlot>, Responding),
     ) -> Self {
         let Events { queue, last, permit } = events;
         let quiet = Box::pin(sleep(keep_alive));

@@ -4,23 +4,23 @@ use std::net::IpAddr;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::peers::Place;
-use super::stall::Turns;
+use super::client_limits::ClientSlot;
+use super::timeout_stream::Phase;
 
 /// A connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     /// Where it comes from.
     pub(super) peer: IpAddr,
-    /// Whose turn it is.
-    pub(super) turns: Turns,
-    /// One of its peer's connections, and one of its door's.
-    _held: (Place, OwnedSemaphorePermit),
+    /// Whether a head is due.
+    pub(super) phase: Phase,
+    /// One of its client's slots, and one of its listener's permits.
+    _held: (ClientSlot, OwnedSemaphorePermit),
 }
 
 impl Connection {
-    /// Returns a connection whose peer has the turn.
-    pub(super) fn new(peer: IpAddr, place: Place, permit: OwnedSemaphorePermit) -> Self {
-        Self { peer, turns: Turns::default(), _held: (place, permit) }
+    /// Returns a connection whose first head is due.
+    pub(super) fn new(peer: IpAddr, slot: ClientSlot, permit: OwnedSemaphorePermit) -> Self {
+        Self { peer, phase: Phase::default(), _held: (slot, permit) }
     }
 }

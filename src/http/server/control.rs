@@ -49,7 +49,7 @@ pub fn start(
     let listener = listen(&path, &private)?;
     let guard = Arc::new(Guard::start(private, service, limits)?);
     let (accepting, accepted) = (Arc::clone(&guard), listener.try_clone()?);
-    let acceptor = thread::spawn("control", move || accepting.accept(&accepted))?;
+    let acceptor = thread::spawn("control", move || accepting.accept_loop(&accepted))?;
     Ok(ControlServer { path, listener, acceptor, guard, lock })
 }
 

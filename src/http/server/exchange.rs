@@ -15,14 +15,14 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::answer_body::{AnswerBody, EventBody};
+use super::client_limits::{ClientLimits, ClientSlot, subscriber};
 use super::connection::Connection;
 use super::contained;
 use super::limits::TcpLimits;
-use super::peers::{Peers, Place, subscriber};
 use super::pool::Pool;
 use super::socket::Sockets;
-use super::stall::OurTurn;
 use super::stop::Stopping;
+use super::timeout_stream::Responding;
 use crate::http::body_budget::{BodyBudget, Reservation};
 use crate::http::long_lived::{Late, LongLived};
 use crate::http::message::{
@@ -32,38 +32,38 @@ use crate::http::message::{
 /// An answer up to this size is sent whatever else is held; sockets take as much.
 const SMALL: usize = 64 << 10;
 
-/// Answers the requests of a door, one after another on each connection. Each door has its own, so that
-/// strangers at one take neither threads nor memory from another.
+/// Answers the requests of a listener, one after another on each connection. Each listener has its own, so that
+/// the clients of one take neither threads nor memory from another.
 pub(super) struct Exchange {
     pub(super) surface: Surface,
     pub(super) service: Arc<dyn Service>,
     pub(super) pool: Arc<Pool>,
     pub(super) sockets: Arc<Sockets>,
-    pub(super) peers: Arc<Peers>,
+    pub(super) client_limits: Arc<ClientLimits>,
     pub(super) limits: Arc<TcpLimits>,
-    pub(super) bodies: Arc<BodyBudget>,
+    pub(super) body_budget: Arc<BodyBudget>,
     /// A permit for each answer that outlasts its handler.
     pub(super) long_lived: Arc<Semaphore>,
     pub(super) stopping: Stopping,
 }
 
-/// A whole request, and what it holds until it is answered: its bytes, and its client's place.
+/// A whole request, and what it holds until it is answered: its bytes, and its client's slot.
 struct Held {
     admitted: Admitted,
     way_out: Option<Arc<dyn WayOut>>,
     body: Vec<u8>,
     client: Option<IpAddr>,
     bytes: Reservation,
-    place: Option<Place>,
+    client_slot: Option<ClientSlot>,
 }
 
 impl Exchange {
-    /// Returns the answer to a request that came through `connection`. It is our turn until the answer is
-    /// there; until its end when it is a stream.
+    /// Returns the answer to a request that came through `connection`. The phase of responding lasts until
+    /// the answer is ready; until its end when it is a stream.
     pub(super) async fn answer(
         &self,
         connection: &Arc<Connection>,
-        turn: OurTurn,
+        responding: Responding,
         mut request: http::Request<Incoming>,
     ) -> http::Response<AnswerBody> {
         let upgrade = request.extensions_mut().remove::<OnUpgrade>();
@@ -77,7 +77,7 @@ impl Exchange {
                 return response;
             }
         };
-        let (client, place) = (held.client, held.place);
+        let (client, client_slot) = (held.client, held.client_slot);
         let long_lived = LongLived::new(
             Arc::clone(&self.sockets.budget),
             client,
@@ -99,7 +99,7 @@ impl Exchange {
         let Response { status, headers, body } = response;
         match (body, upgrade) {
             (Body::WebSocket(socket), Some(upgrade)) => {
-                let held = (Arc::clone(connection), place, turn);
+                let held = (Arc::clone(connection), client_slot, responding);
                 Arc::clone(&self.sockets).serve(upgrade, socket, client, held);
                 with_body(status, headers, AnswerBody::whole(""))
             }
@@ -110,7 +110,7 @@ impl Exchange {
             (Body::Events(events), upgrade) => {
                 end_upgrade(upgrade, connection);
                 let (keep_alive, stopped) = (self.limits.keep_alive, self.stopping.stopped());
-                let events = EventBody::new(events, keep_alive, stopped, (place, turn));
+                let events = EventBody::new(events, keep_alive, stopped, (client_slot, responding));
                 with_body(status, headers, AnswerBody::events(events))
             }
             (Body::Whole(body), upgrade) => {
@@ -128,16 +128,16 @@ impl Exchange {
         request: http::Request<Incoming>,
     ) -> Result<Held, Box<Response>> {
         let (parts, body) = request.into_parts();
-        let client = self.peers.client(peer, &parts.headers);
+        let client = self.client_limits.client(peer, &parts.headers);
         let refuse = |refusal| Box::new(self.service.refuse(refusal));
         let head = head(self.surface, client, parts).map_err(refuse)?;
         // A direct peer is counted by its connections.
-        let place = if client == peer {
+        let client_slot = if client == peer {
             None
         } else {
-            Some(self.peers.take(client).ok_or(Refusal::Overloaded).map_err(refuse)?)
+            Some(self.client_limits.take(client).ok_or(Refusal::Overloaded).map_err(refuse)?)
         };
-        let client = self.peers.charged(client);
+        let client = self.client_limits.charged(client);
         let has_length = !head.headers.contains_key(TRANSFER_ENCODING);
         let admitted = self.service.admit(head)?;
         let way_out = admitted.way_out();
@@ -149,7 +149,7 @@ impl Exchange {
         };
         let refuse = |refusal| Box::new(self.refuse(refusal, way_out.as_deref()));
         let (body, bytes) = body.map_err(refuse)?;
-        Ok(Held { admitted, way_out, body, client, bytes, place })
+        Ok(Held { admitted, way_out, body, client, bytes, client_slot })
     }
 
     async fn read_body(
@@ -174,7 +174,7 @@ impl Exchange {
         mut body: Incoming,
         client: Option<IpAddr>,
     ) -> Result<(Vec<u8>, Reservation), Refusal> {
-        let (mut whole, mut held) = (Vec::new(), self.bodies.reserve(client));
+        let (mut whole, mut held) = (Vec::new(), self.body_budget.reserve(client));
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_| Refusal::BadRequest)?.into_data() else { continue };
             if !held.grow(data.len()) {
@@ -230,7 +230,7 @@ impl Exchange {
         if body.len() <= SMALL {
             return Ok(with_body(status, headers, AnswerBody::whole(body)));
         }
-        let mut held = self.bodies.reserve(client);
+        let mut held = self.body_budget.reserve(client);
         if !held.grow(body.len()) {
             return Err(Refusal::Overloaded);
         }

@@ -56,10 +56,10 @@ impl Guard {
     }
 
     /// Accepts connections until the end is asked for and the listener is shut down.
-    pub(super) fn accept(self: &Arc<Self>, listener: &UnixListener) {
+    pub(super) fn accept_loop(self: &Arc<Self>, listener: &UnixListener) {
         while !self.stopping.is_stopped() {
-            let welcomed = listener.accept().and_then(|(stream, _)| self.welcome(stream));
-            let Err(error) = welcomed else { continue };
+            let accepted = listener.accept().and_then(|(stream, _)| self.accept(stream));
+            let Err(error) = accepted else { continue };
             if self.stopping.pause(ACCEPT_REST) {
                 log::warn!(event = "http.accept_failed", surface = "control", error:% = error; "accepting a connection failed");
             }
@@ -74,18 +74,18 @@ impl Guard {
     }
 
     /// Serves a connection on a thread of its own, or closes it when there are too many.
-    fn welcome(self: &Arc<Self>, stream: UnixStream) -> io::Result<()> {
+    fn accept(self: &Arc<Self>, stream: UnixStream) -> io::Result<()> {
         let Some(permit) = self.connections.take(Duration::ZERO) else { return Ok(()) };
         let guard = Arc::clone(self);
         let serve = move || {
             // Whatever failed was the peer's doing, and it is gone.
-            drop(guard.converse(&stream));
+            drop(guard.serve_connection(&stream));
             drop((stream, guard, permit));
         };
         thread::spawn("control-peer", serve).map(drop)
     }
 
-    fn converse(&self, stream: &UnixStream) -> io::Result<()> {
+    fn serve_connection(&self, stream: &UnixStream) -> io::Result<()> {
         let mut bytes = Vec::new();
         let answer = self.read(stream, &mut bytes)?.and_then(|()| {
             // Whole before the peer sees any of it, so that a slow reader holds nothing inside.

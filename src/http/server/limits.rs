@@ -16,12 +16,12 @@ pub struct TcpLimits {
     pub head_timeout: Duration,
     /// Time for a whole body.
     pub body_timeout: Duration,
-    /// Most bytes of bodies, of requests and of large answers, that each door holds at once.
+    /// Most bytes of bodies, of requests and of large answers, that each listener holds at once.
     pub body_bytes_max: usize,
     /// Most of them for one client that is no trusted proxy; no less than the largest body there is.
     pub body_bytes_per_client_max: usize,
     /// Most bytes of events and messages that wait for their peers, and of messages that have not come to
-    /// their end, at each door. They have a budget of their own: bodies of strangers end no stream.
+    /// their end, at each listener. They have a budget of their own: bodies of strangers end no stream.
     pub long_lived_bytes_max: usize,
     /// Most of them for one client that is no trusted proxy.
     pub long_lived_bytes_per_client_max: usize,
@@ -35,9 +35,9 @@ pub struct TcpLimits {
     pub head_bytes_max: usize,
     /// Most headers of a request.
     pub headers_max: usize,
-    /// Threads that run the handlers of each door.
+    /// Threads that run the handlers of each listener.
     pub handler_threads: usize,
-    /// Most requests that wait for a handler of their door.
+    /// Most requests that wait for a handler of their listener.
     pub queue_max: usize,
     /// Time for a handler, its wait in the queue included.
     pub handler_timeout: Duration,
@@ -46,7 +46,7 @@ pub struct TcpLimits {
     /// How long a stream or a WebSocket is silent before the peer hears that it is still there: by a comment,
     /// or by a ping. A WebSocket is ended when a third ping is due and nothing has come since the last two.
     pub keep_alive: Duration,
-    /// Messages of WebSockets that handlers of each door take in at once.
+    /// Messages of WebSockets that handlers of each listener take in at once.
     pub messages_max: usize,
     /// Networks of proxies: no cap on the connections of each, and what they say of their clients is
     /// believed.

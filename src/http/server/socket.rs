@@ -1,5 +1,5 @@
 //! WebSockets after the handshake. Each has a task of its own and no thread: its messages are taken in by
-//! handlers, a few at once of all sockets of a door, so that they never hold up a request.
+//! handlers, a few at once of all sockets of a listener, so that they never hold up a request.
 
 mod pings;
 
@@ -40,7 +40,7 @@ const READ_BYTES: usize = 4 << 10;
 /// Bytes of a control frame besides its payload, as a client sends it.
 const CONTROL_HEADER: usize = 6;
 
-/// The WebSockets of a door.
+/// The WebSockets of a listener.
 pub(super) struct Sockets {
     pub(super) surface: Surface,
     pub(super) pool: Arc<Pool>,
@@ -81,7 +81,7 @@ impl Sockets {
                 let terms = lock(&session).terms();
                 stream.get_mut().limit(terms.bytes_max);
                 let ended = tokio::select! {
-                    ended = self.converse(&mut stream, &mut queue, &session, terms) => ended,
+                    ended = self.serve_messages(&mut stream, &mut queue, &session, terms) => ended,
                     _grace = self.stopping.wait() => Err(Close::RESTART),
                 };
                 if let Err(close) = ended {
@@ -107,17 +107,17 @@ impl Sockets {
     ///
     /// # Errors
     /// How to close it instead.
-    async fn converse<T: AsyncRead + AsyncWrite + Unpin>(
+    async fn serve_messages<T: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: &mut Stream<T>,
         queue: &mut Queue<Message>,
         session: &Shared,
         mut terms: Terms,
     ) -> Result<(), Close> {
-        let mut looks = interval(self.limits.message_stall);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        looks.reset();
-        // What was read of a message at the last look, when it had begun by then.
+        let mut stall_checks = interval(self.limits.message_stall);
+        stall_checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        stall_checks.reset();
+        // What was read of a message at the last check, when it had begun by then.
         let mut unread_before = None;
         let mut pings = Pings::new(self.limits.keep_alive);
         // The message that is being taken in, if there is one; the next is not read before.
@@ -159,7 +159,7 @@ impl Sockets {
                     pings.note_heard();
                     Ok(())
                 }
-                _ = looks.tick(), if is_free && terms.too_slow.is_some() => {
+                _ = stall_checks.tick(), if is_free && terms.too_slow.is_some() => {
                     let unread = Some(stream.get_ref().unread).filter(|unread| *unread > 0);
                     if let Some(close) = terms.too_slow.filter(|_| unread.is_some() && unread == unread_before) {
                         return Err(close);

@@ -18,16 +18,16 @@ use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
+use super::client_limits::ClientLimits;
 use super::connection::Connection;
 use super::deadline::Deadline;
 use super::exchange::Exchange;
 use super::limits::TcpLimits;
-use super::newcomers::{Newcomer, Newcomers};
-use super::peers::Peers;
+use super::pending_heads::{PendingHead, PendingHeads};
 use super::pool::Pool;
 use super::socket::Sockets;
-use super::stall::Stall;
 use super::stop::{Stop, Stopping};
+use super::timeout_stream::TimeoutStream;
 use crate::http::body_budget::BodyBudget;
 use crate::http::message::{Service, Surface};
 use crate::runtime::semaphore;
@@ -44,12 +44,12 @@ const ACCEPT_REST: Duration = Duration::from_millis(50);
 /// An open socket, and how much may come through it.
 #[derive(Debug)]
 pub struct Listener {
-    /// Who meets us here.
+    /// Which surface is served here.
     pub surface: Surface,
     /// The socket.
     pub socket: TcpListener,
-    /// Most connections at once, at most half of them for answers that outlast their handler. For a further one
-    /// the connection goes that has owed its first head for the longest time; when none owes it, the
+    /// Most connections at once, at most half of them for answers that outlast their handler. A further one
+    /// evicts the connection that has been pending its first head for the longest time; when none is pending, the
     /// further one is closed.
     pub connections_max: u16,
 }
@@ -63,7 +63,7 @@ pub struct TcpServer {
     handlers: Vec<semaphore::Semaphore>,
 }
 
-/// Starts one server for several listeners, each a door of its own.
+/// Starts one server for several listeners, each with limits of its own.
 ///
 /// # Errors
 /// When the system gives no thread, or a listener cannot be used.
@@ -74,16 +74,21 @@ pub fn start(
 ) -> io::Result<TcpServer> {
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
     let (stop, stopping) = Stopping::channel();
-    let peers = Peers::new(limits.connections_per_peer_max, limits.trusted_proxies.clone());
-    let hall = Arc::new(Hall { peers: Arc::new(peers), stopping, limits: Arc::new(limits) });
-    let (mut doors, mut handlers) = (Vec::new(), Vec::new());
+    let client_limits =
+        ClientLimits::new(limits.connections_per_peer_max, limits.trusted_proxies.clone());
+    let server = Arc::new(Server {
+        client_limits: Arc::new(client_limits),
+        stopping,
+        limits: Arc::new(limits),
+    });
+    let (mut acceptors, mut handlers) = (Vec::new(), Vec::new());
     for listener in listeners {
         let _entered = runtime.enter();
-        let (door, permits) = hall.open(listener, service)?;
+        let (acceptor, permits) = server.open(listener, service)?;
         handlers.push(permits);
-        doors.push(door);
+        acceptors.push(acceptor);
     }
-    let thread = thread::spawn("http", move || runtime.block_on(run(hall, doors)))?;
+    let thread = thread::spawn("http", move || runtime.block_on(run(server, acceptors)))?;
     Ok(TcpServer { stop, thread, handlers })
 }
 
@@ -102,30 +107,31 @@ impl TcpServer {
     }
 }
 
-/// A listener, and what faces it: a stranger who uses up one door takes nothing from another.
-struct Door {
+/// Accepts the connections of one listener. Each has its own resources: what clients take at one listener is not
+/// missing at another.
+struct Acceptor {
     listener: tokio::net::TcpListener,
     exchange: Arc<Exchange>,
     connections_max: u16,
     /// A permit for each connection.
-    places: Arc<Semaphore>,
-    newcomers: Newcomers,
+    permits: Arc<Semaphore>,
+    pending_heads: PendingHeads,
 }
 
 /// What all connections share.
-struct Hall {
-    peers: Arc<Peers>,
+struct Server {
+    client_limits: Arc<ClientLimits>,
     stopping: Stopping,
     limits: Arc<TcpLimits>,
 }
 
-impl Hall {
-    /// Opens a door; its handlers have ended once the permits are free.
+impl Server {
+    /// Opens a listener; its handlers have ended once the returned semaphore is free.
     fn open(
         &self,
         listener: Listener,
         service: &Arc<dyn Service>,
-    ) -> io::Result<(Door, semaphore::Semaphore)> {
+    ) -> io::Result<(Acceptor, semaphore::Semaphore)> {
         let Listener { surface, socket, connections_max } = listener;
         socket.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(socket)?;
@@ -143,59 +149,59 @@ impl Hall {
             limits: Arc::clone(&limits),
             stopping: stopping.clone(),
         });
-        let bodies = BodyBudget::new(limits.body_bytes_max, limits.body_bytes_per_client_max);
+        let body_budget = BodyBudget::new(limits.body_bytes_max, limits.body_bytes_per_client_max);
         let exchange = Arc::new(Exchange {
             surface,
             service: Arc::clone(service),
             pool,
             sockets,
-            peers: Arc::clone(&self.peers),
+            client_limits: Arc::clone(&self.client_limits),
             limits,
-            bodies: Arc::new(bodies),
+            body_budget: Arc::new(body_budget),
             long_lived: Arc::new(Semaphore::new(usize::from(connections_max / 2))),
             stopping,
         });
-        let places = Arc::new(Semaphore::new(connections_max.into()));
-        let newcomers = Newcomers::default();
-        Ok((Door { listener, exchange, connections_max, places, newcomers }, handlers))
+        let permits = Arc::new(Semaphore::new(connections_max.into()));
+        let pending_heads = PendingHeads::default();
+        Ok((Acceptor { listener, exchange, connections_max, permits, pending_heads }, handlers))
     }
 }
 
-async fn run(hall: Arc<Hall>, doors: Vec<Door>) {
-    let doors: Vec<_> = doors
+async fn run(server: Arc<Server>, acceptors: Vec<Acceptor>) {
+    let acceptors: Vec<_> = acceptors
         .into_iter()
-        .map(|door| {
-            let places = (Arc::clone(&door.places), door.connections_max);
-            tokio::spawn(accept(Arc::clone(&hall), door));
-            places
+        .map(|acceptor| {
+            let permits = (Arc::clone(&acceptor.permits), acceptor.connections_max);
+            tokio::spawn(accept_loop(Arc::clone(&server), acceptor));
+            permits
         })
         .collect();
-    let grace = hall.stopping.wait().await;
+    let grace = server.stopping.wait().await;
     // Every connection holds one permit to its end. What is left when the grace is over ends with
     // the runtime.
     let all_left = async {
-        for (places, all) in &doors {
-            drop(places.acquire_many((*all).into()).await);
+        for (permits, all) in &acceptors {
+            drop(permits.acquire_many((*all).into()).await);
         }
     };
     drop(timeout(grace, all_left).await);
 }
 
-async fn accept(hall: Arc<Hall>, door: Door) {
+async fn accept_loop(server: Arc<Server>, acceptor: Acceptor) {
     loop {
         let accepted = tokio::select! {
-            accepted = door.listener.accept() => accepted,
-            _ = hall.stopping.wait() => return,
+            accepted = acceptor.listener.accept() => accepted,
+            _ = server.stopping.wait() => return,
         };
         match accepted {
             Ok((stream, peer)) => {
-                welcome(&hall, &door, stream, peer.ip().to_canonical());
-                // The connection that makes room closes before the next one is let in.
+                accept(&server, &acceptor, stream, peer.ip().to_canonical());
+                // An evicted connection closes before the next one is accepted.
                 yield_now().await;
             }
             Err(error) => {
                 log::warn!(
-                    event = "http.accept_failed", surface = door.exchange.surface.as_str(), error:% = error;
+                    event = "http.accept_failed", surface = acceptor.exchange.surface.as_str(), error:% = error;
                     "accepting a connection failed"
                 );
                 sleep(ACCEPT_REST).await;
@@ -204,35 +210,35 @@ async fn accept(hall: Arc<Hall>, door: Door) {
     }
 }
 
-/// Serves a connection in a task of its own. When there are too many, another that has not yet said
-/// what it wants makes room, or this one is closed.
-fn welcome(hall: &Arc<Hall>, door: &Door, stream: TcpStream, peer: IpAddr) {
-    let Some(place) = hall.peers.take(peer) else { return };
-    let permit = Arc::clone(&door.places).try_acquire_owned().ok();
-    if permit.is_none() && !door.newcomers.send_one_away() {
+/// Serves a connection in a task of its own. When there are too many, one that is pending its first
+/// head is evicted, or this one is closed.
+fn accept(server: &Arc<Server>, acceptor: &Acceptor, stream: TcpStream, peer: IpAddr) {
+    let Some(client_slot) = server.client_limits.take(peer) else { return };
+    let permit = Arc::clone(&acceptor.permits).try_acquire_owned().ok();
+    if permit.is_none() && !acceptor.pending_heads.evict_oldest() {
         return;
     }
     if prepare(&stream).is_err() {
         return; // The peer has already gone.
     }
-    let (hall, exchange) = (Arc::clone(hall), Arc::clone(&door.exchange));
-    let places = Arc::clone(&door.places);
-    let (newcomer, notice) = door.newcomers.enter();
+    let (server, exchange) = (Arc::clone(server), Arc::clone(&acceptor.exchange));
+    let permits = Arc::clone(&acceptor.permits);
+    let (pending_head, eviction) = acceptor.pending_heads.register();
     tokio::spawn(async move {
-        let conversation = async {
+        let serving = async {
             let permit = match permit {
                 Some(permit) => Ok(permit),
-                // The one that makes room closes first.
-                None => places.acquire_owned().await,
+                // The evicted one closes first.
+                None => permits.acquire_owned().await,
             };
             // The semaphore is never closed.
             let Ok(permit) = permit else { return };
-            let connection = Connection::new(peer, place, permit);
-            converse(&hall, &exchange, stream, connection, &newcomer).await;
+            let connection = Connection::new(peer, client_slot, permit);
+            serve_connection(&server, &exchange, stream, connection, &pending_head).await;
         };
         tokio::select! {
-            () = conversation => {}
-            () = notice.comes() => {}
+            () = serving => {}
+            () = eviction.evicted() => {}
         }
     });
 }
@@ -246,34 +252,34 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
     Ok(sockopt::set_tcp_user_timeout(stream, UNACKNOWLEDGED_MAX)?)
 }
 
-async fn converse(
-    hall: &Hall,
+async fn serve_connection(
+    server: &Server,
     exchange: &Exchange,
     stream: TcpStream,
     connection: Connection,
-    newcomer: &Newcomer,
+    pending_head: &PendingHead,
 ) {
-    let limits = &hall.limits;
+    let limits = &server.limits;
     let connection = Arc::new(connection);
-    let turns = connection.turns.clone();
-    let stall = Stall::new(stream, turns, limits.head_timeout, limits.write_stall);
+    let phase = connection.phase.clone();
+    let timeout_stream = TimeoutStream::new(stream, phase, limits.head_timeout, limits.write_stall);
     let service = service_fn(|request| {
-        newcomer.settle();
-        let (connection, turn) = (&connection, connection.turns.take());
-        async move { Ok::<_, Infallible>(exchange.answer(connection, turn, request).await) }
+        pending_head.head_received();
+        let (connection, responding) = (&connection, connection.phase.begin_response());
+        async move { Ok::<_, Infallible>(exchange.answer(connection, responding, request).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.idle)
         .max_headers(limits.headers_max)
         .max_buf_size(limits.head_bytes_max)
-        .serve_connection(TokioIo::new(stall), service)
+        .serve_connection(TokioIo::new(timeout_stream), service)
         .with_upgrades();
     let mut served = std::pin::pin!(served);
     let ended = tokio::select! {
         // In this order: an answer that is made as the stop begins tells its peer that the connection ends.
         biased;
-        _ = hall.stopping.wait() => {
+        _ = server.stopping.wait() => {
             served.as_mut().graceful_shutdown();
             served.await
         }

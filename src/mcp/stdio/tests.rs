@@ -112,7 +112,7 @@ fn read_from(server: &Server, input: &[u8]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn converse(modern: bool, messages: &[Value]) -> Vec<Value> {
+fn exchange_messages(modern: bool, messages: &[Value]) -> Vec<Value> {
     let lines: Vec<String> = messages.iter().map(|message| format!("{message}\n")).collect();
     read(modern, lines.concat().as_bytes())
 }
@@ -147,7 +147,7 @@ fn code(answer: &Value) -> i64 {
 #[test]
 fn a_session_begins_with_initialize_and_is_named_by_nothing() {
     let call = json!({ "name": "validate_agent_card", "arguments": { "card": "{}" } });
-    let answers = converse(
+    let answers = exchange_messages(
         false,
         &[
             initialize(1, "2025-06-18"),
@@ -179,7 +179,7 @@ fn the_session_lasts_as_long_as_the_process() {
 #[test]
 fn the_first_message_decides_the_era_and_discover_never_does() {
     let discover = |id| modern(id, "server/discover", json!({}));
-    let answers = converse(
+    let answers = exchange_messages(
         true,
         &[
             discover(1),
@@ -198,7 +198,7 @@ fn the_first_message_decides_the_era_and_discover_never_does() {
     assert_eq!(answers[4]["error"]["data"]["requested"], MODERN);
     assert_eq!(answers[4]["error"]["data"]["supported"][0], "2025-11-25");
     assert_eq!(answers[5]["result"], json!({}));
-    let answers = converse(
+    let answers = exchange_messages(
         true,
         &[
             discover(1),
@@ -223,11 +223,12 @@ fn the_first_message_decides_the_era_and_discover_never_does() {
 #[test]
 fn without_the_modern_era_a_probe_is_refused_and_a_session_begins_all_the_same() {
     let probe = modern(1, "server/discover", json!({}));
-    let answers = converse(false, &[probe, initialize(2, "2025-11-25")]);
+    let answers = exchange_messages(false, &[probe, initialize(2, "2025-11-25")]);
     assert_eq!((code(&answers[0]), &answers[0]["id"]), (-32_602, &json!(1)));
     assert_eq!(answers[0]["error"]["data"]["supported"][0], "2025-11-25");
     assert_eq!(answers[1]["result"]["protocolVersion"], "2025-11-25");
-    let pinned = converse(false, &[modern(1, "tools/list", json!({})), initialize(2, MODERN)]);
+    let pinned =
+        exchange_messages(false, &[modern(1, "tools/list", json!({})), initialize(2, MODERN)]);
     assert_eq!(pinned.iter().map(code).collect::<Vec<_>>(), [-32_602, -32_602]);
 }
 
@@ -240,15 +241,15 @@ fn what_is_no_request_is_never_answered() {
         json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": 1, "message": "no" } }),
     ];
     for is_modern in [false, true] {
-        assert_eq!(converse(is_modern, &silent), [Value::Null; 0], "before a session");
+        assert_eq!(exchange_messages(is_modern, &silent), [Value::Null; 0], "before a session");
         let mut messages = vec![initialize(1, "2025-03-26")];
         messages.extend(silent.iter().cloned());
         messages.push(Value::from(silent.to_vec()));
         messages.push(modern(0, "notifications/cancelled", json!({ "requestId": 1 })));
         messages.last_mut().unwrap().as_object_mut().unwrap().remove("id");
-        assert_eq!(converse(is_modern, &messages).len(), 1);
+        assert_eq!(exchange_messages(is_modern, &messages).len(), 1);
     }
-    assert_eq!(converse(false, &[Value::from(silent.to_vec())]), [Value::Null; 0]);
+    assert_eq!(exchange_messages(false, &[Value::from(silent.to_vec())]), [Value::Null; 0]);
 }
 
 #[test]
@@ -256,13 +257,13 @@ fn a_batch_is_taken_only_where_it_was_negotiated() {
     let batch = json!([request(2, "ping", json!({})), request(3, "tools/list", json!({}))]);
     for (version, is_taken) in [("2025-03-26", true), ("2025-06-18", false), ("2024-11-05", false)]
     {
-        let answers = converse(false, &[initialize(1, version), batch.clone()]);
+        let answers = exchange_messages(false, &[initialize(1, version), batch.clone()]);
         assert_eq!(answers[1].as_array().is_some_and(|it| it.len() == 2), is_taken, "{version}");
         assert!(is_taken || code(&answers[1]) == -32_600, "{version}");
     }
-    let answers = converse(true, &[modern(1, "tools/list", json!({})), batch.clone()]);
+    let answers = exchange_messages(true, &[modern(1, "tools/list", json!({})), batch.clone()]);
     assert_eq!(code(&answers[1]), -32_022);
-    assert_eq!(code(&converse(false, &[batch])[0]), -32_600, "there is no session");
+    assert_eq!(code(&exchange_messages(false, &[batch])[0]), -32_600, "there is no session");
 }
 
 #[test]
@@ -330,7 +331,7 @@ fn nothing_follows_a_subscription_that_its_client_has_cancelled() {
     let mut with_envelope = modern(0, "notifications/cancelled", json!({ "requestId": 1 }));
     with_envelope.as_object_mut().unwrap().remove("id");
     let count = |cancel: Value| {
-        let answers = converse(true, &[listen.clone(), cancel]);
+        let answers = exchange_messages(true, &[listen.clone(), cancel]);
         assert_eq!(answers[0]["method"], "notifications/subscriptions/acknowledged");
         answers.len()
     };

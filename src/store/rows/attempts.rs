@@ -5,7 +5,7 @@ use crate::domain::dead_letter::ReplayClass;
 use crate::domain::id::{AttemptId, CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, Effect};
 use crate::domain::reconcile::Standing;
-use crate::domain::reconcile::doubt::Proof;
+use crate::domain::reconcile::uncertain::Proof;
 use crate::domain::release::attempt::{AttemptEvent, AttemptStatus};
 use crate::store::error::Error;
 use crate::store::rows::target::Target;

@@ -2,7 +2,7 @@
 
 use crate::domain::event::{Action, RepositoryState};
 use crate::domain::id::AppId;
-use crate::domain::job::{Change, Facts, Job};
+use crate::domain::job::{self, Change, Job};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::{installations, releases};
@@ -10,7 +10,7 @@ use crate::store::sql::Tx;
 use crate::store::types::NewRelease;
 
 /// Reads what a job is decided by.
-pub(in crate::store) fn facts(tx: &Tx<'_>, job: &Job, own_app: AppId) -> Result<Facts, Error> {
+pub(in crate::store) fn facts(tx: &Tx<'_>, job: &Job, own_app: AppId) -> Result<job::Facts, Error> {
     let (mut same_release, mut clicked_release) = (None, None);
     match (&job.action, &job.repository) {
         (Some(Action::Release { git_ref, head_sha, .. }), Some(repository)) => {
@@ -23,11 +23,11 @@ pub(in crate::store) fn facts(tx: &Tx<'_>, job: &Job, own_app: AppId) -> Result<
         _ => {}
     }
     let installation = installations::state(tx, job.installation)?;
-    Ok(Facts { installation, same_release, clicked_release, own_app })
+    Ok(job::Facts { installation, same_release, clicked_release, own_app })
 }
 
 /// Writes what a job decided.
-pub(in crate::store) fn apply(
+pub(in crate::store) fn apply_job(
     tx: &mut Tx<'_>,
     job: &Job,
     change: &Change,
@@ -42,7 +42,7 @@ pub(in crate::store) fn apply(
             releases::start(tx, installation, repository, *owner, git_ref, head_sha, plan)
         }
         Change::StartAttempt { release } => releases::start_attempt(tx, release, plan),
-        Change::HintWorkflowRun(run) => releases::hint(tx, installation, *run),
+        Change::HintWorkflowRun(run) => releases::mark_stale(tx, installation, *run),
         Change::RecordInstallation { state, account, added, removed } => {
             installations::record(tx, installation, *state, account.as_ref(), received_at)?;
             for (repositories, state) in

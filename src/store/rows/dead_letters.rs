@@ -8,8 +8,8 @@ use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Tx, params};
 
-/// What is recorded when an item dies.
-pub(in crate::store) struct Burial {
+/// A dead letter to be added.
+pub(in crate::store) struct NewDeadLetter {
     pub(in crate::store) item: ItemId,
     pub(in crate::store) repository: Option<String>,
     pub(in crate::store) reason: Reason,
@@ -22,7 +22,7 @@ pub(in crate::store) struct Burial {
 pub(in crate::store) fn add(
     tx: &Tx<'_>,
     installation: InstallationId,
-    burial: &Burial,
+    dead_letter: &NewDeadLetter,
 ) -> Result<(), Error> {
     let last: Option<Timestamp> = tx.value(
         "SELECT max(failed_at) FROM dead_letters WHERE installation_id = :id",
@@ -37,14 +37,14 @@ pub(in crate::store) fn add(
         params! {
             ":installation": installation,
             ":failed_at": failed_at,
-            ":item_type": burial.item.item_type(),
-            ":item": burial.item,
-            ":repository": burial.repository,
-            ":reason": burial.reason,
-            ":class": burial.error_class,
-            ":attempts": burial.attempt_count,
-            ":replay_class": burial.replay_class,
-            ":replay_safe": burial.replay_class.is_safe(),
+            ":item_type": dead_letter.item.item_type(),
+            ":item": dead_letter.item,
+            ":repository": dead_letter.repository,
+            ":reason": dead_letter.reason,
+            ":class": dead_letter.error_class,
+            ":attempts": dead_letter.attempt_count,
+            ":replay_class": dead_letter.replay_class,
+            ":replay_safe": dead_letter.replay_class.is_safe(),
         },
     )?;
     Ok(())

@@ -1,5 +1,5 @@
 //! How often the forge is called for one installation: the pause the forge asked for, its budget of
-//! looks, and the pace of its writes. All of it is stored, so that replicas share it.
+//! lookups, and the pace of its writes. All of it is stored, so that replicas share it.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Db, Tx, params};
 
-/// What the budget of looks is for.
+/// The period of the budget of lookups.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Looks of one installation within it.
-const LOOKS_MAX: u32 = 60;
+/// Lookups of one installation within it.
+const LOOKUPS_MAX: u32 = 60;
 
 /// Pauses an installation for every process; a longer pause stands.
 pub(in crate::store) fn pause(
@@ -34,8 +34,11 @@ pub(in crate::store) fn pause(
     Ok(())
 }
 
-/// Says whether an item of the installation may be looked at now: it is not paused, and has looks left.
-pub(in crate::store) fn may_look(tx: &Tx<'_>, installation: InstallationId) -> Result<bool, Error> {
+/// Says whether an item of the installation may be looked at now: it is not paused, and has lookups left.
+pub(in crate::store) fn may_look_up(
+    tx: &Tx<'_>,
+    installation: InstallationId,
+) -> Result<bool, Error> {
     if paused_until(tx, installation, tx.now)?.is_some() {
         return Ok(false);
     }
@@ -47,13 +50,16 @@ pub(in crate::store) fn may_look(tx: &Tx<'_>, installation: InstallationId) -> R
             ":id": installation,
             ":now": tx.now,
             ":ends": tx.now.plus(WINDOW),
-            ":looks_max": LOOKS_MAX,
+            ":looks_max": LOOKUPS_MAX,
         },
     )
 }
 
-/// Takes one look from the installation's budget.
-pub(in crate::store) fn take_look(tx: &Tx<'_>, installation: InstallationId) -> Result<(), Error> {
+/// Takes one lookup from the installation's budget.
+pub(in crate::store) fn take_lookup(
+    tx: &Tx<'_>,
+    installation: InstallationId,
+) -> Result<(), Error> {
     tx.execute(
         "INSERT INTO reconciliation_budgets (installation_id, window_ends_at, look_count) \
          VALUES (:id, :ends, 1) ON CONFLICT (installation_id) DO UPDATE SET \

@@ -4,7 +4,7 @@ use crate::domain::delivery::InboxState;
 use crate::domain::id::{InstallationId, JobId};
 use crate::domain::lease::RowHandle;
 use crate::domain::reconcile::Rules;
-use crate::domain::reconcile::lifecycle::Facts;
+use crate::domain::reconcile::lifecycle;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Row, Tx, params};
@@ -66,8 +66,8 @@ pub(in crate::store) fn recreate_job(tx: &mut Tx<'_>, inbox: RowHandle) -> Resul
 }
 
 /// Reads `state`, `received_at` and the job's `status`.
-pub(in crate::store) fn facts(row: &Row<'_>, rules: &Rules) -> Result<Facts, Error> {
-    Ok(Facts {
+pub(in crate::store) fn facts(row: &Row<'_>, rules: &Rules) -> Result<lifecycle::Facts, Error> {
+    Ok(lifecycle::Facts {
         inbox: row.get("state")?,
         job: row.get("status")?,
         window_ends_at: row.get::<Timestamp>("received_at")?.plus(rules.observation),

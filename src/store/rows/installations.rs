@@ -8,8 +8,11 @@ use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Tx, params};
 
-/// Notes an installation that was never heard of.
-pub(in crate::store) fn meet(tx: &Tx<'_>, installation: InstallationId) -> Result<(), Error> {
+/// Adds the installation if it is not known yet.
+pub(in crate::store) fn ensure_installation(
+    tx: &Tx<'_>,
+    installation: InstallationId,
+) -> Result<(), Error> {
     tx.execute(
         "INSERT INTO installations (installation_id, state, updated_at) \
          VALUES (:id, 'active', 0) ON CONFLICT (installation_id) DO NOTHING",

@@ -3,7 +3,7 @@
 use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, InstallationId, ReconciliationId};
 use crate::domain::lease::Fence;
-use crate::domain::reconcile::look::Settled;
+use crate::domain::reconcile::task::TaskOutcome;
 use crate::domain::reconcile::{Code, Reason, Rules};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
@@ -39,7 +39,7 @@ pub(in crate::store) fn due(row: &Row<'_>) -> Result<Due, Error> {
 }
 
 /// Something happened to the workflow run of an attempt: when it is being reconciled, it is looked at now.
-pub(in crate::store) fn look_soon(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+pub(in crate::store) fn check_soon(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     tx.execute(
         "UPDATE reconciliation_items SET next_check_at = :now, updated_at = :now \
          WHERE subject_id = :attempt AND reason = :reason AND status = 'open' \
@@ -117,10 +117,10 @@ pub(in crate::store) fn recheck(
     code: Code,
     at: Timestamp,
     rules: &Rules,
-) -> Result<Settled, Error> {
+) -> Result<TaskOutcome, Error> {
     let deadline_max = tx.now.plus(rules.deadline);
     give_back(tx, fence, &Back { code: Some(code), deadline_max, ..Back::at(at) })?;
-    Ok(Settled { code, next_check_at: Some(at) })
+    Ok(TaskOutcome { code, next_check_at: Some(at) })
 }
 
 /// Puts a claimed item off because what was seen may be the lag of a fresh token.
@@ -128,14 +128,18 @@ pub(in crate::store) fn recheck_for_lag(
     tx: &Tx<'_>,
     fence: Fence,
     at: Timestamp,
-) -> Result<Settled, Error> {
+) -> Result<TaskOutcome, Error> {
     let code = Code::ForgeTokenLag;
     give_back(tx, fence, &Back { code: Some(code), lag: 1, ..Back::at(at) })?;
-    Ok(Settled { code, next_check_at: Some(at) })
+    Ok(TaskOutcome { code, next_check_at: Some(at) })
 }
 
 /// Finishes a claimed item.
-pub(in crate::store) fn complete(tx: &Tx<'_>, fence: Fence, code: Code) -> Result<Settled, Error> {
+pub(in crate::store) fn complete(
+    tx: &Tx<'_>,
+    fence: Fence,
+    code: Code,
+) -> Result<TaskOutcome, Error> {
     let changed = tx.execute(
         "UPDATE reconciliation_items SET status = 'completed', outcome_code = :code, \
             lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, finished_at = :now, \
@@ -148,5 +152,5 @@ pub(in crate::store) fn complete(tx: &Tx<'_>, fence: Fence, code: Code) -> Resul
             ":now": tx.now,
         },
     )?;
-    if changed == 0 { Err(Error::LeaseLost) } else { Ok(Settled { code, next_check_at: None }) }
+    if changed == 0 { Err(Error::LeaseLost) } else { Ok(TaskOutcome { code, next_check_at: None }) }
 }

@@ -175,8 +175,9 @@ fn add_attempt(
     outbox::add(tx, target, &dispatch)
 }
 
-/// A webhook named a workflow run: look at it soon, if it is of this installation.
-pub(in crate::store) fn hint(
+/// Marks what is known of a workflow run as stale, because a webhook named it: it is checked soon if it belongs to
+/// this installation.
+pub(in crate::store) fn mark_stale(
     tx: &Tx<'_>,
     installation: InstallationId,
     run: WorkflowRunId,
@@ -193,5 +194,5 @@ pub(in crate::store) fn hint(
         },
         |row| row.get("attempt_id"),
     )?;
-    attempt.map_or(Ok(()), |attempt| items::look_soon(tx, attempt))
+    attempt.map_or(Ok(()), |attempt| items::check_soon(tx, attempt))
 }

@@ -5,28 +5,28 @@ use crate::domain::dead_letter::{ErrorClass, ItemId, Reason, ReplayClass};
 use crate::domain::id::{AttemptId, OutboxId};
 use crate::domain::lease::{Fence, RowHandle};
 use crate::domain::outbox::{EffectKind, Learned, OutboxStatus, SendResult, Settlement};
-use crate::domain::reconcile::doubt::Proof;
+use crate::domain::reconcile::uncertain::Proof;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::target::Target;
-use crate::store::rows::{attempts, dead_letters, endings, outbox, target};
+use crate::store::rows::{attempts, dead_letters, outbox, release_end, target};
 use crate::store::sql::value::Value;
 use crate::store::sql::{Tx, params};
 
 /// A message whose effect may have happened.
-pub(in crate::store) struct InDoubt {
+pub(in crate::store) struct UncertainEffect {
     row: RowHandle,
     id: OutboxId,
     target: Target,
 }
 
-/// Finds the message of that kind of an attempt that was given up in doubt. The status is compared twice:
-/// the list of words is what lets the index of unfinished messages be used.
-pub(in crate::store) fn in_doubt(
+/// Finds the message of that kind of an attempt that was given up with an uncertain effect. The status is
+/// compared twice because only the list of words lets SQLite use the index of unfinished messages.
+pub(in crate::store) fn find_uncertain(
     tx: &Tx<'_>,
     attempt: AttemptId,
     kind: EffectKind,
-) -> Result<Option<InDoubt>, Error> {
+) -> Result<Option<UncertainEffect>, Error> {
     let sql = "SELECT id, installation_id, repository_id, release_run_id, attempt_id, outbox_id \
          FROM outbox WHERE attempt_id = :attempt AND kind = :kind AND send_began_at IS NOT NULL \
             AND status IN ('held', 'available', 'leased', 'dead_letter') AND status = 'dead_letter'";
@@ -37,7 +37,7 @@ pub(in crate::store) fn in_doubt(
 pub(in crate::store) fn unfinished_dispatch(
     tx: &Tx<'_>,
     attempt: AttemptId,
-) -> Result<Option<InDoubt>, Error> {
+) -> Result<Option<UncertainEffect>, Error> {
     let sql = "SELECT id, installation_id, repository_id, release_run_id, attempt_id, outbox_id \
          FROM outbox WHERE attempt_id = :attempt AND kind = 'workflow_dispatch' \
             AND status IN ('held', 'available', 'leased', 'dead_letter')";
@@ -48,18 +48,18 @@ fn find(
     tx: &Tx<'_>,
     sql: &str,
     params: &[(&'static str, Value<'_>)],
-) -> Result<Option<InDoubt>, Error> {
+) -> Result<Option<UncertainEffect>, Error> {
     tx.query_one(sql, params, |row| {
         let (id, target) = (row.get("outbox_id")?, target::of_message(row)?);
-        Ok(InDoubt { row: row.get("id")?, id, target })
+        Ok(UncertainEffect { row: row.get("id")?, id, target })
     })
 }
 
-/// Ends the doubt: the effect happened. The message completes, its dead letter closes, and what was held
+/// Confirms that the effect happened. The message completes, its dead letter closes, and what was held
 /// behind it goes on. Returns whether what was found can be this attempt's at all.
-pub(in crate::store) fn prove(
+pub(in crate::store) fn confirm_effect(
     tx: &mut Tx<'_>,
-    message: &InDoubt,
+    message: &UncertainEffect,
     proof: Proof,
 ) -> Result<bool, Error> {
     let attempt = message.target.attempt;
@@ -81,8 +81,11 @@ pub(in crate::store) fn prove(
     Ok(true)
 }
 
-/// Ends the doubt: the effect did not happen, and an operator may replay it.
-pub(in crate::store) fn disprove(tx: &Tx<'_>, message: &InDoubt) -> Result<(), Error> {
+/// Records that the effect did not happen: an operator may replay it.
+pub(in crate::store) fn rule_out_effect(
+    tx: &Tx<'_>,
+    message: &UncertainEffect,
+) -> Result<(), Error> {
     dead_letters::reclassify(tx, ItemId::Outbox(message.id), ReplayClass::ProvedAbsent)
 }
 
@@ -90,8 +93,8 @@ pub(in crate::store) fn disprove(tx: &Tx<'_>, message: &InDoubt) -> Result<(), E
 /// up meanwhile.
 ///
 /// # Errors
-/// [`Error::LeaseLost`] when it proves nothing, or there is no such doubt.
-pub(in crate::store) fn prove_late(
+/// [`Error::LeaseLost`] when it proves nothing, or the effect is not uncertain.
+pub(in crate::store) fn confirm_late_effect(
     tx: &mut Tx<'_>,
     fence: Fence,
     result: SendResult,
@@ -101,7 +104,7 @@ pub(in crate::store) fn prove_late(
          FROM outbox WHERE id = :id AND kind = 'workflow_dispatch' \
             AND status = 'dead_letter' AND send_began_at IS NOT NULL";
     let message = find(tx, sql, params! { ":id": fence.row })?.ok_or(Error::LeaseLost)?;
-    if !prove(tx, &message, Proof::WorkflowRun(run))? {
+    if !confirm_effect(tx, &message, Proof::WorkflowRun(run))? {
         return Err(Error::LeaseLost);
     }
     Ok(Settlement::Complete(Learned::Dispatched(Some(run))))
@@ -127,7 +130,7 @@ pub(in crate::store) fn disown_taken_number(
         other => return Ok(other),
     };
     Ok(if attempts::is_taken(tx, number, attempt)? {
-        Settlement::Bury(reason, ErrorClass::Protocol, replay)
+        Settlement::DeadLetter(reason, ErrorClass::Protocol, replay)
     } else {
         settlement
     })
@@ -140,10 +143,10 @@ pub(in crate::store) fn apply(
     fence: Fence,
     target: Target,
     settlement: Settlement,
-    in_doubt: bool,
+    uncertain: bool,
 ) -> Result<Settlement, Error> {
     let attempt = target.attempt;
-    if matches!(settlement, Settlement::Bury(_, _, ReplayClass::BindingMismatch)) {
+    if matches!(settlement, Settlement::DeadLetter(_, _, ReplayClass::BindingMismatch)) {
         attempts::check_run_is_not_ours(tx, attempt)?;
     }
     if !matches!(settlement, Settlement::Complete(_)) && outbox::is_overtaken(tx, fence, attempt)? {
@@ -157,18 +160,20 @@ pub(in crate::store) fn apply(
             match learned {
                 Learned::Dispatched(run) => attempts::dispatched(tx, target, run)?,
                 Learned::CheckRun(run) => attempts::check_run_exists(tx, attempt, run)?,
-                Learned::Nothing => endings::told(tx, fence, attempt)?,
+                Learned::Nothing => release_end::mark_published(tx, fence, attempt)?,
             }
             outbox::advance(tx, attempt)?;
         }
         Settlement::RetryAt(instant) => {
-            give_back(tx, fence, instant, in_doubt, Uncounted::Nothing)?;
+            give_back(tx, fence, instant, uncertain, Uncounted::Nothing)?;
         }
-        Settlement::WaitUntil(instant) => give_back(tx, fence, instant, in_doubt, Uncounted::Try)?,
-        Settlement::WaitForLag(instant) => give_back(tx, fence, instant, in_doubt, Uncounted::Lag)?,
-        Settlement::Bury(reason, class, replay_class) => {
+        Settlement::WaitUntil(instant) => give_back(tx, fence, instant, uncertain, Uncounted::Try)?,
+        Settlement::WaitForLag(instant) => {
+            give_back(tx, fence, instant, uncertain, Uncounted::Lag)?;
+        }
+        Settlement::DeadLetter(reason, class, replay_class) => {
             finish(tx, fence, OutboxStatus::DeadLetter, replay_class.is_uncertain())?;
-            bury(tx, fence, reason, class, replay_class)?;
+            dead_letter(tx, fence, reason, class, replay_class)?;
             // Another holder may have seen a check run that is not ours while this one wrote to it.
             if attempts::is_check_run_foreign(tx, attempt)? {
                 dead_letters::reclassify_updates(tx, attempt, ReplayClass::BindingMismatch)?;
@@ -194,7 +199,7 @@ fn give_back(
     tx: &Tx<'_>,
     fence: Fence,
     available_at: Timestamp,
-    in_doubt: bool,
+    uncertain: bool,
     uncounted: Uncounted,
 ) -> Result<(), Error> {
     let changed = tx.execute(
@@ -209,14 +214,14 @@ fn give_back(
             ":available": available_at,
             ":uncounted": uncounted != Uncounted::Nothing,
             ":lag": uncounted == Uncounted::Lag,
-            ":in_doubt": in_doubt,
+            ":in_doubt": uncertain,
             ":now": tx.now,
         },
     )?;
     if changed == 0 { Err(Error::LeaseLost) } else { Ok(()) }
 }
 
-fn finish(tx: &Tx<'_>, fence: Fence, status: OutboxStatus, in_doubt: bool) -> Result<(), Error> {
+fn finish(tx: &Tx<'_>, fence: Fence, status: OutboxStatus, uncertain: bool) -> Result<(), Error> {
     let changed = tx.execute(
         "UPDATE outbox SET status = :status, \
             send_began_at = iif(:in_doubt, coalesce(send_began_at, :now), NULL), \
@@ -228,14 +233,14 @@ fn finish(tx: &Tx<'_>, fence: Fence, status: OutboxStatus, in_doubt: bool) -> Re
             ":id": fence.row,
             ":claim": fence.claim_id,
             ":status": status,
-            ":in_doubt": in_doubt,
+            ":in_doubt": uncertain,
             ":now": tx.now,
         },
     )?;
     if changed == 0 { Err(Error::LeaseLost) } else { Ok(()) }
 }
 
-fn bury(
+fn dead_letter(
     tx: &Tx<'_>,
     fence: Fence,
     reason: Reason,
@@ -249,7 +254,7 @@ fn bury(
          WHERE o.id = :id",
         params! { ":id": fence.row },
         |row| {
-            let burial = dead_letters::Burial {
+            let dead_letter = dead_letters::NewDeadLetter {
                 item: ItemId::Outbox(row.get("outbox_id")?),
                 repository: row.get("full_name")?,
                 reason,
@@ -257,9 +262,9 @@ fn bury(
                 attempt_count: row.get("attempt_count")?,
                 replay_class,
             };
-            Ok((row.get("installation_id")?, burial))
+            Ok((row.get("installation_id")?, dead_letter))
         },
     )?;
-    let (installation, burial) = found.ok_or(Error::Row("outbox_id"))?;
-    dead_letters::add(tx, installation, &burial)
+    let (installation, dead_letter) = found.ok_or(Error::Row("outbox_id"))?;
+    dead_letters::add(tx, installation, &dead_letter)
 }

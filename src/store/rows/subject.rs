@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::domain::id::{InstallationId, WorkflowRunId};
 use crate::domain::lease::RowHandle;
 use crate::domain::outbox::{Effect, EffectKind};
-use crate::domain::reconcile::look::{CheckRun, Creation, Dispatch, Subject, WorkflowRun};
+use crate::domain::reconcile::task::{CheckRun, Creation, Dispatch, Subject, WorkflowRun};
 use crate::domain::reconcile::{Code, Reason, check_run};
 use crate::domain::repository::RepositoryRef;
 use crate::domain::time::Timestamp;
@@ -24,8 +24,8 @@ pub(in crate::store) fn load(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, C
     match due.reason {
         Reason::RunningStale => workflow_run(tx, id),
         Reason::RunUnknown => unknown_run(tx, id),
-        Reason::DispatchUncertain => in_doubt(tx, id, EffectKind::WorkflowDispatch),
-        Reason::CheckRunCreateUncertain => in_doubt(tx, id, EffectKind::CheckRunCreate),
+        Reason::DispatchUncertain => uncertain(tx, id, EffectKind::WorkflowDispatch),
+        Reason::CheckRunCreateUncertain => uncertain(tx, id, EffectKind::CheckRunCreate),
         Reason::ReportingStale => check_run(tx, due),
         Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => {
             let inbox = id.parse().map_err(|_| Error::Row("subject_id"))?;
@@ -78,7 +78,7 @@ fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Erro
 
 /// A message that was given up and is in doubt. The status is compared twice: the list of words is what lets
 /// the index of unfinished messages be used.
-fn in_doubt(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subject, Code>, Error> {
+fn uncertain(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subject, Code>, Error> {
     let found = tx.query_one(
         "SELECT o.attempt_id, o.payload, o.send_began_at, r.head_sha FROM outbox o \
          JOIN release_runs r USING (release_run_id) \

@@ -227,7 +227,7 @@ pub(in crate::store) fn open_readers(
         .map_err(|error| OpenError::Readers(error.into()))
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the room that opens the database")]
+#[expect(clippy::disallowed_methods, reason = "this is the module that opens the database")]
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, OpenError> {
     let connection = Connection::open_with_flags(path, flags)
         .map_err(|error| OpenError::Database(error.into()))?;

@@ -164,7 +164,7 @@ impl Loop {
                 let began = self.clock.monotonic();
                 let outcome = self.commit(&mut waiting, &mut group);
                 self.note_busy(began);
-                self.judge(&outcome, self.connection.total_changes() > changes);
+                self.note_outcome(&outcome, self.connection.total_changes() > changes);
                 if let Err(fatal @ Error::Fatal(_)) = outcome {
                     (self.on_fatal)(&fatal);
                     self.shared.queue.close();
@@ -186,7 +186,7 @@ impl Loop {
 
     /// Keeps how the last write went. A group that changed nothing needed no disk, so its success
     /// says nothing about one that failed.
-    fn judge(&self, outcome: &Result<Committed, Error>, wrote: bool) {
+    fn note_outcome(&self, outcome: &Result<Committed, Error>, wrote: bool) {
         let reason = match outcome {
             Ok(Committed { unable: None }) if !wrote => return,
             Ok(Committed { unable }) => *unable,

@@ -23,5 +23,5 @@ pub enum JobRun {
     /// Completed without one.
     Nothing(NothingToDo),
     /// Given up.
-    Buried(Reason, ErrorClass),
+    DeadLettered(Reason, ErrorClass),
 }

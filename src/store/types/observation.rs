@@ -1,16 +1,16 @@
 //! What a reconciler saw, and what the store makes of it without knowing the rules.
 
 use crate::domain::dead_letter::ErrorClass;
-use crate::domain::reconcile::{check_run, doubt, workflow};
+use crate::domain::reconcile::{check_run, uncertain, workflow};
 use crate::domain::time::Timestamp;
 
-/// What a look told, by what was looked at.
+/// What was observed, by kind of subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// About a workflow run.
     Workflow(workflow::Lookup),
-    /// About an effect in doubt.
-    Doubt(doubt::Observation),
+    /// About an uncertain effect.
+    Uncertain(uncertain::Observation),
     /// About a check run.
     CheckRun(check_run::Observation),
     /// Nothing was asked: the answer is in the store.
@@ -25,12 +25,12 @@ impl Observation {
             Self::Workflow(workflow::Lookup::NotFound)
             | Self::CheckRun(check_run::Observation::NotFound) => Some(ErrorClass::NotFound),
             Self::Workflow(workflow::Lookup::Unavailable(why))
-            | Self::Doubt(doubt::Observation::Unavailable(why))
+            | Self::Uncertain(uncertain::Observation::Unavailable(why))
             | Self::CheckRun(
                 check_run::Observation::Unavailable(why) | check_run::Observation::NotUpdated(why),
             ) => Some(why.class),
             Self::CheckRun(check_run::Observation::Refused(refused)) => Some(refused.class),
-            Self::Workflow(_) | Self::Doubt(_) | Self::CheckRun(_) | Self::Inbox => None,
+            Self::Workflow(_) | Self::Uncertain(_) | Self::CheckRun(_) | Self::Inbox => None,
         }
     }
 
@@ -38,11 +38,11 @@ impl Observation {
     pub(in crate::store) const fn wait_until(self) -> Option<Timestamp> {
         match self {
             Self::Workflow(workflow::Lookup::Unavailable(why))
-            | Self::Doubt(doubt::Observation::Unavailable(why))
+            | Self::Uncertain(uncertain::Observation::Unavailable(why))
             | Self::CheckRun(
                 check_run::Observation::Unavailable(why) | check_run::Observation::NotUpdated(why),
             ) => why.wait_until,
-            Self::Workflow(_) | Self::Doubt(_) | Self::CheckRun(_) | Self::Inbox => None,
+            Self::Workflow(_) | Self::Uncertain(_) | Self::CheckRun(_) | Self::Inbox => None,
         }
     }
 
@@ -63,7 +63,7 @@ impl Observation {
         matches!(
             self,
             Self::Workflow(workflow::Lookup::Unavailable(_))
-                | Self::Doubt(doubt::Observation::Unavailable(_))
+                | Self::Uncertain(uncertain::Observation::Unavailable(_))
                 | Self::CheckRun(
                     check_run::Observation::Unavailable(_)
                         | check_run::Observation::NotUpdated(_)
@@ -78,7 +78,9 @@ impl Observation {
         matches!(
             self,
             Self::Workflow(workflow::Lookup::NotFound)
-                | Self::Doubt(doubt::Observation::NoCheckRun | doubt::Observation::NoProof)
+                | Self::Uncertain(
+                    uncertain::Observation::NoCheckRun | uncertain::Observation::NoProof
+                )
                 | Self::CheckRun(check_run::Observation::NotFound)
         )
     }

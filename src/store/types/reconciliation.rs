@@ -2,7 +2,7 @@
 
 use crate::domain::id::ReconciliationId;
 use crate::domain::lease::Claim;
-use crate::domain::reconcile::look::Look;
+use crate::domain::reconcile::task::ReconcileTask;
 use crate::domain::reconcile::{Code, Reason};
 
 /// What a poll brought.
@@ -11,7 +11,7 @@ pub struct Polled {
     /// Items that were finished without a look: there was nothing left to repair, or each holder crashed.
     pub closed: Vec<Closed>,
     /// An item to look at.
-    pub claim: Option<Box<Claim<Look>>>,
+    pub claim: Option<Box<Claim<ReconcileTask>>>,
     /// Others may be due.
     pub more: bool,
 }

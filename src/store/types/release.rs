@@ -1,7 +1,7 @@
 //! Release runs, as operators see them.
 
 use crate::api;
-use crate::domain::release::outlook::Facts;
+use crate::domain::release::next_step;
 
 /// One release run with everything an operator may know of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct ReleaseRunDetail {
     /// Its attempts, newest first; at most the newest hundred.
     pub attempts: Vec<api::Attempt>,
     /// What decides about what happens next.
-    pub facts: Facts,
+    pub facts: next_step::Facts,
     /// Stable code: why the message that holds up the others died.
     pub dead_letter_reason: Option<String>,
 }

@@ -56,7 +56,7 @@ fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
         return Ok(Recorded::Ignored);
     };
     let inbox = tx.inserted_row();
-    installations::meet(tx, installation)?;
+    installations::ensure_installation(tx, installation)?;
     let repository = repository.map(|repository| repository.full_name.as_str());
     Ok(Recorded::Accepted(inbox::add_job(tx, inbox, &key, installation, repository)?))
 }

@@ -69,7 +69,7 @@ impl Store {
         let (fence, attempt) = (claim.fence, claim.item.attempt);
         self.write(move |tx| match policy.delay_after(attempt, tx.ids.fraction()) {
             Some(delay) => give_back(tx, fence, tx.now.plus(delay), 0),
-            None => bury(tx, fence, reason, class),
+            None => dead_letter(tx, fence, reason, class),
         })
     }
 }
@@ -86,7 +86,7 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<us
     )?;
     for (fence, tries) in &expired {
         match after_vanished(*tries, policy.attempts_max) {
-            Vanished::GiveUp => bury(tx, *fence, Reason::CrashLoop, ErrorClass::Crash)?,
+            Vanished::GiveUp => dead_letter(tx, *fence, Reason::CrashLoop, ErrorClass::Crash)?,
             Vanished::GiveBack => give_back(tx, *fence, tx.now, 0)?,
         }
     }
@@ -169,13 +169,13 @@ fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<Jo
     let Held { inbox, received_at } = held(tx, fence)?;
     let facts = changes::facts(tx, job, plan.own_app)?;
     let outcome = match job::decide(job, &facts) {
-        JobOutcome::Bury(reason, class) => {
-            bury(tx, fence, reason, class)?;
-            return Ok(JobRun::Buried(reason, class));
+        JobOutcome::DeadLetter(reason, class) => {
+            dead_letter(tx, fence, reason, class)?;
+            return Ok(JobRun::DeadLettered(reason, class));
         }
         JobOutcome::Nothing(why) => JobRun::Nothing(why),
         JobOutcome::Apply(change) => {
-            changes::apply(tx, job, &change, plan, received_at)?;
+            changes::apply_job(tx, job, &change, plan, received_at)?;
             JobRun::Applied
         }
     };
@@ -245,7 +245,7 @@ fn finish(tx: &Tx<'_>, fence: Fence, inbox: RowHandle, status: JobStatus) -> Res
     inbox::set_state(tx, inbox, InboxState::of_job(status))
 }
 
-fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<(), Error> {
+fn dead_letter(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<(), Error> {
     let Held { inbox, .. } = held(tx, fence)?;
     finish(tx, fence, inbox, JobStatus::DeadLetter)?;
     let found = tx.query_one(
@@ -253,7 +253,7 @@ fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<
          WHERE id = :id",
         params! { ":id": fence.row },
         |row| {
-            let burial = dead_letters::Burial {
+            let dead_letter = dead_letters::NewDeadLetter {
                 item: ItemId::Job(row.get("job_id")?),
                 repository: row.get("repository")?,
                 reason,
@@ -261,9 +261,9 @@ fn bury(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<
                 attempt_count: row.get("attempt_count")?,
                 replay_class: job::replay_class(reason),
             };
-            Ok((row.get("installation_id")?, burial))
+            Ok((row.get("installation_id")?, dead_letter))
         },
     )?;
-    let (installation, burial) = found.ok_or(Error::Row("job_id"))?;
-    dead_letters::add(tx, installation, &burial)
+    let (installation, dead_letter) = found.ok_or(Error::Row("job_id"))?;
+    dead_letters::add(tx, installation, &dead_letter)
 }

@@ -83,7 +83,7 @@ impl Store {
         })
     }
 
-    /// Finishes a claimed message by what came of sending it. `in_doubt` says that an effect may have
+    /// Finishes a claimed message by what came of sending it. `uncertain` says that an effect may have
     /// happened and nothing has disproved it.
     ///
     /// An answer that names the workflow run counts after the lease was lost, too: it proves a
@@ -95,18 +95,18 @@ impl Store {
         &self,
         claim: &Claim<Message>,
         result: SendResult,
-        in_doubt: bool,
+        uncertain: bool,
         policy: RetryPolicy,
     ) -> Result<Settlement, Error> {
         let (fence, kind) = (claim.fence, claim.item.kind);
         let (count, lag_count) = (claim.item.try_count, claim.item.lag_count);
         self.write(move |tx| {
             let target = match held(tx, fence) {
-                Err(Error::LeaseLost) => return settlement::prove_late(tx, fence, result),
+                Err(Error::LeaseLost) => return settlement::confirm_late_effect(tx, fence, result),
                 held => held?,
             };
             let jitter = tx.ids.fraction();
-            let tries = Tries { count, lag_count, in_doubt, policy: &policy, jitter };
+            let tries = Tries { count, lag_count, uncertain, policy: &policy, jitter };
             let settlement = settlement::disown_taken_number(
                 tx,
                 target.attempt,
@@ -115,7 +115,7 @@ impl Store {
             if let Some(until) = result.pause_until() {
                 forge_limits::pause(tx, target.installation, until)?;
             }
-            settlement::apply(tx, fence, target, settlement, in_doubt)
+            settlement::apply(tx, fence, target, settlement, uncertain)
         })
     }
 }
@@ -125,7 +125,7 @@ struct Expired {
     fence: Fence,
     kind: EffectKind,
     try_count: u32,
-    in_doubt: bool,
+    uncertain: bool,
 }
 
 /// Settles messages whose holder vanished. Returns how many leases that were.
@@ -140,15 +140,15 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<usize, Err
                 fence: lease::fence(row)?,
                 kind: row.get("kind")?,
                 try_count: row.get("attempt_count")?,
-                in_doubt: row.get::<Option<Timestamp>>("send_began_at")?.is_some(),
+                uncertain: row.get::<Option<Timestamp>>("send_began_at")?.is_some(),
             })
         },
     )?;
-    for Expired { fence, kind, try_count, in_doubt } in &expired {
+    for Expired { fence, kind, try_count, uncertain } in &expired {
         let target = held(tx, *fence)?;
-        let settlement = outbox::after_vanished(*kind, *in_doubt, *try_count, policy)
+        let settlement = outbox::after_vanished(*kind, *uncertain, *try_count, policy)
             .unwrap_or(Settlement::RetryAt(tx.now));
-        settlement::apply(tx, *fence, target, settlement, *in_doubt)?;
+        settlement::apply(tx, *fence, target, settlement, *uncertain)?;
     }
     Ok(expired.len())
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::domain::lease::Claim;
 use crate::domain::pace::Pace;
-use crate::domain::reconcile::look::Look;
+use crate::domain::reconcile::task::ReconcileTask;
 use crate::domain::time::Timestamp;
 use crate::store::Store;
 use crate::store::error::Error;
@@ -24,7 +24,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when the claim is no longer ours.
-    pub fn postpone_look(&self, claim: &Claim<Look>, until: Timestamp) -> Result<(), Error> {
+    pub fn postpone_reconcile(
+        &self,
+        claim: &Claim<ReconcileTask>,
+        until: Timestamp,
+    ) -> Result<(), Error> {
         let fence = claim.fence;
         self.write(move |tx| {
             let back = Back { uncounted: 1, ..Back::at(until.max(tx.now)) };
@@ -40,7 +44,7 @@ impl Store {
     /// forge.
     pub fn begin_write(
         &self,
-        claim: &Claim<Look>,
+        claim: &Claim<ReconcileTask>,
         needed: Duration,
         pace: Pace,
     ) -> Result<Option<Timestamp>, Error> {

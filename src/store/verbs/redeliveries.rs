@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::domain::redelivery::{Decision, Facts, FailedDelivery, WINDOW, decide};
+use crate::domain::redelivery::{self, FailedDelivery, WINDOW};
 use crate::domain::time::Timestamp;
 use crate::store::Store;
 use crate::store::error::Error;
@@ -23,20 +23,20 @@ impl Store {
         &self,
         failed: &FailedDelivery,
         now: Timestamp,
-    ) -> Result<Decision, Error> {
-        self.read(|db| Ok(decide(&facts(db, failed)?, now)))
+    ) -> Result<redelivery::Decision, Error> {
+        self.read(|db| Ok(redelivery::decide(&facts(db, failed)?, now)))
     }
 
     /// Decides about a delivery that failed; when the forge is to be asked for it, the request is
-    /// counted. An `Ok(Decision::Ask)` is on disk, and only one caller gets it.
+    /// counted. An `Ok(redelivery::Decision::Ask)` is on disk, and only one caller gets it.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was counted; nothing may be asked for.
-    pub fn begin_redelivery(&self, failed: &FailedDelivery) -> Result<Decision, Error> {
+    pub fn begin_redelivery(&self, failed: &FailedDelivery) -> Result<redelivery::Decision, Error> {
         let failed = failed.clone();
         self.write(move |tx| {
-            let decision = decide(&facts(tx, &failed)?, tx.now);
-            if decision == Decision::Ask {
+            let decision = redelivery::decide(&facts(tx, &failed)?, tx.now);
+            if decision == redelivery::Decision::Ask {
                 count(tx, &failed)?;
                 forget(tx)?;
             }
@@ -45,7 +45,7 @@ impl Store {
     }
 }
 
-fn facts(db: &Db<'_>, failed: &FailedDelivery) -> Result<Facts, Error> {
+fn facts(db: &Db<'_>, failed: &FailedDelivery) -> Result<redelivery::Facts, Error> {
     let key = failed.delivery.idempotency_key();
     let is_recorded = db.value(
         "SELECT EXISTS (SELECT 1 FROM webhook_inbox WHERE idempotency_key = :key)",
@@ -57,7 +57,7 @@ fn facts(db: &Db<'_>, failed: &FailedDelivery) -> Result<Facts, Error> {
         params! { ":key": key },
         |row| Ok((row.get("request_count")?, row.get("requested_at")?)),
     )?;
-    Ok(Facts {
+    Ok(redelivery::Facts {
         is_ours: failed.is_ours,
         delivered_at: failed.delivered_at,
         is_recorded,

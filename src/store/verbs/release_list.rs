@@ -7,7 +7,7 @@ use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, RepositoryId};
 use crate::domain::outbox::OutboxStatus;
 use crate::domain::page::Page;
 use crate::domain::release::ReleaseStatus;
-use crate::domain::release::outlook::{Facts, Message, Publication, Reconciliation};
+use crate::domain::release::next_step::{self, Message, Publication, Reconciliation};
 use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
@@ -133,7 +133,7 @@ fn detail(
 ) -> Result<Option<ReleaseRunDetail>, Error> {
     let Some(current) = one(db, installation, id)? else { return Ok(None) };
     let (message, dead_letter_reason) = message(db, current.attempt)?.unzip();
-    let facts = Facts {
+    let facts = next_step::Facts {
         status: current.status,
         message,
         reconciliation: reconciliation(db, installation, id, current.attempt)?,

@@ -4,15 +4,13 @@
 //! See `docs/decisions/24-result-effects.md`.
 
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, WorkflowRunId};
-use crate::domain::reconcile::doubt::Proof;
+use crate::domain::reconcile::uncertain::Proof;
 use crate::domain::release::Ending;
 use crate::domain::release::attempt::AttemptStatus;
-use crate::domain::result::{
-    Credential, Expected, Facts, NewResult, Outcome, Recorded, Refusal, RunFacts, decide,
-};
+use crate::domain::result::{self, Credential, Expected, NewResult, Recorded, Refusal, RunFacts};
 use crate::store::Store;
 use crate::store::error::Error;
-use crate::store::rows::{attempts, audit, endings, settlement};
+use crate::store::rows::{attempts, audit, release_end, settlement};
 use crate::store::sql::{Row, Tx, params};
 
 /// The stored answer of a recorded result.
@@ -67,24 +65,24 @@ fn expected(row: &Row<'_>) -> Result<Expected, Error> {
 
 fn record(tx: &mut Tx<'_>, result: &NewResult) -> Result<Recorded, Error> {
     let (installation, facts) = facts(tx, result)?;
-    match decide(&facts) {
-        Outcome::Repeat => Ok(Recorded::Before),
-        Outcome::Refuse(refusal) => {
+    match result::decide(&facts) {
+        result::Outcome::Repeat => Ok(Recorded::Before),
+        result::Outcome::Refuse(refusal) => {
             refuse(tx, installation, result.attempt, refusal)?;
             Ok(Recorded::Refused(refusal))
         }
-        Outcome::Record { proves_run } => {
+        result::Outcome::Record { proves_run } => {
             keep(tx, result)?;
             if proves_run {
                 prove_run(tx, result.attempt, result.workflow_run)?;
             }
-            endings::end(tx, result.attempt, Ending::Decided(result.report.decision))?;
+            release_end::end_release(tx, result.attempt, Ending::Decided(result.report.decision))?;
             Ok(Recorded::Now)
         }
     }
 }
 
-fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, Facts), Error> {
+fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, result::Facts), Error> {
     let found = tx.query_one(
         "SELECT r.forge_installation_id, r.head_sha, a.workflow_run_id, a.status \
          FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
@@ -96,7 +94,7 @@ fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, Facts), Err
                 Some(_) => RunFacts::Other,
                 None => unclaimed_run(tx, result)?,
             };
-            let facts = Facts {
+            let facts = result::Facts {
                 credential: credential(tx, result)?,
                 standing: attempts::standing_of(tx, result.attempt)?,
                 same_commit: row.get::<String>("head_sha")? == result.report.head_commit.as_str(),
@@ -174,7 +172,7 @@ fn prove_run(tx: &mut Tx<'_>, attempt: AttemptId, run: WorkflowRunId) -> Result<
     let Some(dispatch) = settlement::unfinished_dispatch(tx, attempt)? else {
         return attempts::run_is_known(tx, attempt, run);
     };
-    if settlement::prove(tx, &dispatch, Proof::WorkflowRun(run))? {
+    if settlement::confirm_effect(tx, &dispatch, Proof::WorkflowRun(run))? {
         Ok(())
     } else {
         Err(Error::Row("workflow_run_id"))

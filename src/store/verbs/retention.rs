@@ -77,7 +77,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
-    pub fn pull_back(&self, delay_max: Duration) -> Result<usize, Error> {
+    pub fn clamp_future_times(&self, delay_max: Duration) -> Result<usize, Error> {
         self.submit(Lane::Bulk, move |tx| {
             let horizon = tx.now.plus(AHEAD_MAX.max(delay_max));
             [

@@ -1,4 +1,4 @@
-//! Looking: what an item's subject shows at the forge, without deciding anything.
+//! Observing: what an item's subject shows at the forge, without deciding anything.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use super::Reconcile;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::lease::Claim;
 use crate::domain::outbox::{CheckRunStatus, SendResult};
-use crate::domain::reconcile::look::{self, Look, Subject};
-use crate::domain::reconcile::{Unavailable, check_run, doubt, workflow};
+use crate::domain::reconcile::task::{self, ReconcileTask, Subject};
+use crate::domain::reconcile::{Unavailable, check_run, uncertain, workflow};
 use crate::domain::time::Timestamp;
-use crate::forge::{CheckRunLook, CheckRunUpdate, NewCheckRun, Permission, Session, unavailable};
+use crate::forge::{CheckRunLookup, CheckRunUpdate, NewCheckRun, Permission, Session, unavailable};
 use crate::store::Observation;
 use crate::workers::gate::Gate;
 
@@ -20,9 +20,12 @@ const CALL_MAX: Duration = Duration::from_secs(90);
 ///
 /// # Errors
 /// Nothing was learned: from when on to look again.
-pub(super) fn observe(worker: &Reconcile, claim: &Claim<Look>) -> Result<Observation, Timestamp> {
-    let look = &claim.item;
-    let permission = match &look.subject {
+pub(super) fn observe(
+    worker: &Reconcile,
+    claim: &Claim<ReconcileTask>,
+) -> Result<Observation, Timestamp> {
+    let task = &claim.item;
+    let permission = match &task.subject {
         Subject::Inbox(_) => return Ok(Observation::Inbox),
         Subject::WorkflowRun(_) | Subject::UnknownRun(_) | Subject::Dispatch(_) => {
             Permission::ActionsRead
@@ -30,15 +33,15 @@ pub(super) fn observe(worker: &Reconcile, claim: &Claim<Look>) -> Result<Observa
         Subject::Creation(_) | Subject::CheckRun(_) => Permission::ChecksWrite,
     };
     // An installation that is not active, or a repository we may not see, cannot be asked about.
-    let Some(repository) = &look.repository else {
-        return Ok(unseen(&look.subject, unknown(ErrorClass::State)));
+    let Some(repository) = &task.repository else {
+        return Ok(unseen(&task.subject, unknown(ErrorClass::State)));
     };
-    let gate = Gate::new(&worker.store, look.installation);
+    let gate = Gate::new(&worker.store, task.installation);
     let check = || gate.check();
-    let opened = worker.forge.open(look.installation, repository, permission, &check);
+    let opened = worker.forge.open(task.installation, repository, permission, &check);
     let observation = match opened {
-        Ok(mut session) => look_at(worker, claim, session.as_mut())?,
-        Err(refused) => unseen(&look.subject, unavailable(refused)),
+        Ok(mut session) => observe_subject(worker, claim, session.as_mut())?,
+        Err(refused) => unseen(&task.subject, unavailable(refused)),
     };
     match gate.stopped() {
         None => Ok(observation),
@@ -47,18 +50,18 @@ pub(super) fn observe(worker: &Reconcile, claim: &Claim<Look>) -> Result<Observa
     }
 }
 
-fn look_at(
+fn observe_subject(
     worker: &Reconcile,
-    claim: &Claim<Look>,
+    claim: &Claim<ReconcileTask>,
     session: &mut dyn Session,
 ) -> Result<Observation, Timestamp> {
     Ok(match &claim.item.subject {
         Subject::Inbox(_) => Observation::Inbox,
         Subject::WorkflowRun(run) => Observation::Workflow(session.workflow_run(run)),
         Subject::UnknownRun(dispatch) | Subject::Dispatch(dispatch) => {
-            Observation::Doubt(session.find_workflow_run(dispatch))
+            Observation::Uncertain(session.find_workflow_run(dispatch))
         }
-        Subject::Creation(creation) => Observation::Doubt(creation_seen(session, creation)),
+        Subject::Creation(creation) => Observation::Uncertain(creation_seen(session, creation)),
         Subject::CheckRun(run) => {
             Observation::CheckRun(check_run_seen(worker, claim, session, run)?)
         }
@@ -73,23 +76,23 @@ const fn unseen(subject: &Subject, why: Unavailable) -> Observation {
     match subject {
         Subject::WorkflowRun(_) => Observation::Workflow(workflow::Lookup::Unavailable(why)),
         Subject::UnknownRun(_) | Subject::Dispatch(_) | Subject::Creation(_) => {
-            Observation::Doubt(doubt::Observation::Unavailable(why))
+            Observation::Uncertain(uncertain::Observation::Unavailable(why))
         }
         Subject::CheckRun(_) => Observation::CheckRun(check_run::Observation::Unavailable(why)),
         Subject::Inbox(_) => Observation::Inbox,
     }
 }
 
-fn creation_seen(session: &mut dyn Session, creation: &look::Creation) -> doubt::Observation {
+fn creation_seen(session: &mut dyn Session, creation: &task::Creation) -> uncertain::Observation {
     let wanted = NewCheckRun {
         name: &creation.name,
         head_sha: creation.head_sha.as_str(),
         attempt: creation.attempt,
     };
     match session.find_check_run(&wanted) {
-        Ok(Some(run)) => doubt::Observation::CheckRun(run),
-        Ok(None) => doubt::Observation::NoCheckRun,
-        Err(why) => doubt::Observation::Unavailable(why),
+        Ok(Some(run)) => uncertain::Observation::CheckRun(run),
+        Ok(None) => uncertain::Observation::NoCheckRun,
+        Err(why) => uncertain::Observation::Unavailable(why),
     }
 }
 
@@ -97,19 +100,19 @@ fn creation_seen(session: &mut dyn Session, creation: &look::Creation) -> doubt:
 /// was when the forge refused to set it.
 fn check_run_seen(
     worker: &Reconcile,
-    claim: &Claim<Look>,
+    claim: &Claim<ReconcileTask>,
     session: &mut dyn Session,
-    run: &look::CheckRun,
+    run: &task::CheckRun,
 ) -> Result<check_run::Observation, Timestamp> {
     let state = match session.check_run(run) {
-        CheckRunLook::BindingMismatch => return Ok(check_run::Observation::BindingMismatch),
-        CheckRunLook::Expected => return Ok(check_run::Observation::Expected),
-        CheckRunLook::NotFound => return Ok(check_run::Observation::NotFound),
-        CheckRunLook::Unavailable(why) => return Ok(check_run::Observation::Unavailable(why)),
-        CheckRunLook::Different(state) if run.refused_state == Some(state) => {
+        CheckRunLookup::BindingMismatch => return Ok(check_run::Observation::BindingMismatch),
+        CheckRunLookup::Expected => return Ok(check_run::Observation::Expected),
+        CheckRunLookup::NotFound => return Ok(check_run::Observation::NotFound),
+        CheckRunLookup::Unavailable(why) => return Ok(check_run::Observation::Unavailable(why)),
+        CheckRunLookup::Different(state) if run.refused_state == Some(state) => {
             return Ok(check_run::Observation::Unchanged);
         }
-        CheckRunLook::Different(state) => state,
+        CheckRunLookup::Different(state) => state,
     };
     match worker.store.begin_write(claim, CALL_MAX, worker.pace) {
         Ok(None) => {}
@@ -139,9 +142,11 @@ fn check_run_seen(
         }
         // It may have been applied: what it shows now decides.
         failed @ SendResult::Uncertain(_, None) => match session.check_run(run) {
-            CheckRunLook::Expected => check_run::Observation::Updated,
-            CheckRunLook::BindingMismatch => check_run::Observation::BindingMismatch,
-            CheckRunLook::Different(_) | CheckRunLook::NotFound | CheckRunLook::Unavailable(_) => {
+            CheckRunLookup::Expected => check_run::Observation::Updated,
+            CheckRunLookup::BindingMismatch => check_run::Observation::BindingMismatch,
+            CheckRunLookup::Different(_)
+            | CheckRunLookup::NotFound
+            | CheckRunLookup::Unavailable(_) => {
                 check_run::Observation::NotUpdated(unavailable(failed))
             }
         },

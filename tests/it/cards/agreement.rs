@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
-use svc::card::{self, Code, FINDINGS_MAX, Report};
+use svc::card::{self, Code, FINDINGS_MAX, ValidationReport};
 
 use super::{hand_written, make, oracle};
 use crate::support::campaign::number;
@@ -169,7 +169,7 @@ fn agree(text: &[u8]) {
     makes_sense(text, &report);
 }
 
-fn makes_sense(text: &[u8], report: &Report) {
+fn makes_sense(text: &[u8], report: &ValidationReport) {
     let shown = String::from_utf8_lossy(text);
     let places: Vec<_> = report.findings.iter().map(|finding| finding.place).collect();
     assert!(places.is_sorted(), "{shown}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use svc::card::{self, Report};
+use svc::card::{self, ValidationReport};
 
 /// One line of a file.
 pub(crate) struct Case {
@@ -91,7 +91,7 @@ fn of_one_table(line: &str) -> Vec<String> {
 }
 
 /// What was found, in the words of the files, each with its line and column.
-fn told(report: &Report) -> String {
+fn told(report: &ValidationReport) -> String {
     if report.is_valid() {
         return report.variant.unwrap().as_str().to_owned();
     }

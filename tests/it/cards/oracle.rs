@@ -35,13 +35,13 @@ struct Unique;
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Look)
+        deserializer.deserialize_any(NodeVisitor)
     }
 }
 
-struct Look;
+struct NodeVisitor;
 
-impl<'de> Visitor<'de> for Look {
+impl<'de> Visitor<'de> for NodeVisitor {
     type Value = Unique;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,7 @@ use std::fs;
 use rustix::process::Signal;
 
 use crate::daemon::TOKEN;
-use crate::daemon::ask::{Answer, Ask, Door};
+use crate::daemon::ask::{Answer, Ask, Endpoint};
 use crate::daemon::process::Daemon;
 use crate::daemon::site::{Ended, Site};
 
@@ -119,31 +119,31 @@ fn all_pages_are_gathered() {
     ended(&page, 0);
 }
 
-fn write(door: &Door, ask: Ask) -> Answer {
-    door.ask(&ask.header("Content-Type", "application/json").bearer())
+fn write(endpoint: &Endpoint, ask: Ask) -> Answer {
+    endpoint.ask(&ask.header("Content-Type", "application/json").bearer())
 }
 
 #[test]
 fn answers_without_a_body_are_whole_on_both_doors() {
     let stage = Stage::new();
-    for door in stage.daemon.operator_doors() {
+    for endpoint in stage.daemon.operator_endpoints() {
         let path = format!("{LIST}/odd");
-        assert_eq!(write(&door, Ask::new("PUT", &path).body(ODD)).status, 201);
-        let shown = door.ask(&Ask::get(&path));
+        assert_eq!(write(&endpoint, Ask::new("PUT", &path).body(ODD)).status, 201);
+        let shown = endpoint.ask(&Ask::get(&path));
         assert_eq!((shown.status, shown.text().as_str()), (200, ODD));
         let tag = shown.header("etag").to_owned();
-        let head = door.ask(&Ask::new("HEAD", &path));
+        let head = endpoint.ask(&Ask::new("HEAD", &path));
         assert_eq!((head.status, head.header("etag"), head.body.len()), (200, tag.as_str(), 0));
         assert_eq!(head.header("content-length"), ODD.len().to_string());
-        let known = door.ask(&Ask::get(&path).header("If-None-Match", &tag));
+        let known = endpoint.ask(&Ask::get(&path).header("If-None-Match", &tag));
         assert_eq!((known.status, known.header("etag"), known.body.len()), (304, tag.as_str(), 0));
-        let large = write(&door, Ask::new("PUT", &path).body(vec![b' '; (1 << 20) + 1]));
+        let large = write(&endpoint, Ask::new("PUT", &path).body(vec![b' '; (1 << 20) + 1]));
         large.assert_problem(413, "payload_too_large", "");
-        let unknown = door.ask(&Ask::new("PUT", &path).body(ODD));
+        let unknown = endpoint.ask(&Ask::new("PUT", &path).body(ODD));
         unknown.assert_problem(401, "unauthenticated", "");
-        let gone = write(&door, Ask::new("DELETE", &path));
+        let gone = write(&endpoint, Ask::new("DELETE", &path));
         assert_eq!((gone.status, gone.body.len()), (204, 0));
-        door.ask(&Ask::get(&path)).assert_problem(404, "not_found", "");
+        endpoint.ask(&Ask::get(&path)).assert_problem(404, "not_found", "");
     }
 }
 
@@ -158,12 +158,13 @@ fn no_word_of_a_card_and_no_name_is_in_the_log_or_the_metrics() {
     ended(&stage.svcctl(&["push", &file, "--create"]), 9);
     ended(&stage.svcctl(&["show", "canaryname"]), 0);
     ended(&stage.svcctl(&["delete", "canaryname"]), 0);
-    for door in stage.daemon.operator_doors() {
+    for endpoint in stage.daemon.operator_endpoints() {
         let lines = format!("{}\n", ODD.replace(['\r', '\n'], " "));
         let asked = Ask::post(&format!("{LIST}/validate"));
-        let answer = door.ask(&asked.header("Content-Type", "application/x-ndjson").body(lines));
+        let answer =
+            endpoint.ask(&asked.header("Content-Type", "application/x-ndjson").body(lines));
         assert_eq!(answer.status, 200);
-        door.ask(&Ask::new("PUT", &format!("{LIST}/CANARYNAME")).bearer());
+        endpoint.ask(&Ask::new("PUT", &format!("{LIST}/CANARYNAME")).bearer());
     }
     let metrics = stage.daemon.metrics();
     assert_eq!(stage.daemon.end(Signal::TERM).code(), Some(0));

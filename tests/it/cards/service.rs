@@ -117,10 +117,10 @@ fn without_the_service_nothing_steps_in() {
 #[test]
 fn every_card_gets_a_verdict_on_both_doors() {
     let (_site, daemon, _) = started();
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for case in hand_written::cases() {
             let ask = Ask::post(PATH).header("Content-Type", "application/json").body(&case.text);
-            let answer = door.ask(&ask);
+            let answer = endpoint.ask(&ask);
             let report = card::check(&case.text);
             let status = if report.is_json() { 200 } else { 400 };
             let expected = serde_json::to_value(CardReport::new(report, None)).unwrap();
@@ -141,7 +141,7 @@ fn what_is_no_request_about_cards_is_refused() {
     let long = format!("{{{}}}\n", "\"a\":0,".repeat(300) + "\"a\":0");
     let ndjson =
         |body: &[u8]| Ask::post(PATH).header("Content-Type", "application/x-ndjson").body(body);
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for (status, outcome, ask) in [
             (415, "unsupported_media_type", Ask::post(PATH).body("{}")),
             (415, "unsupported_media_type", typed("text/plain")),
@@ -160,19 +160,19 @@ fn what_is_no_request_about_cards_is_refused() {
             (413, "payload_too_large", ndjson(long.repeat(2_000).as_bytes())),
             (405, "method_not_allowed", Ask::new("PATCH", PATH)),
         ] {
-            door.ask(&ask).assert_problem(status, outcome, "");
+            endpoint.ask(&ask).assert_problem(status, outcome, "");
         }
         for media_type in ["application/json", "Application/JSON; charset=utf-8"] {
-            assert_eq!(door.ask(&typed(media_type)).status, 200);
+            assert_eq!(endpoint.ask(&typed(media_type)).status, 200);
         }
-        let answer = door.ask(&ndjson(b"\n{}\r\n\r\nnull"));
+        let answer = endpoint.ask(&ndjson(b"\n{}\r\n\r\nnull"));
         assert_eq!((answer.status, answer.header("content-type")), (200, "application/x-ndjson"));
         let told: Vec<Value> =
             answer.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let lines: Vec<&Value> = told.iter().map(|report| &report["line"]).collect();
         assert_eq!(lines, [2, 4]);
         assert_eq!(told[1]["findings"][0]["line"], 4);
-        assert!(door.ask(&ndjson(b"\n\n")).body.is_empty());
+        assert!(endpoint.ask(&ndjson(b"\n\n")).body.is_empty());
     }
     daemon.public.ask(&typed("application/json")).assert_problem(404, "not_found", "");
 }

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use svc::card;
-use svc::seal::{self, Jwks, Reason, SignError, Signer, Verdict};
+use svc::card_signature::{self, Jwks, Reason, SignError, SignatureVerdict, Signer};
 
 use crate::support::keys::{self, KINDS, Key, jwks};
 
@@ -46,13 +46,13 @@ fn sign(signer: &Signer, card: &str) -> String {
 }
 
 /// Returns what every signature is worth; nothing when the card is not valid.
-fn verdicts(card: &str, trusted: &Jwks) -> Option<Vec<Verdict>> {
-    let verified = seal::verify(card.as_bytes(), trusted).ok()?;
+fn verdicts(card: &str, trusted: &Jwks) -> Option<Vec<SignatureVerdict>> {
+    let verified = card_signature::verify(card.as_bytes(), trusted).ok()?;
     Some(verified.into_iter().map(|signature| signature.verdict).collect())
 }
 
-fn because(reason: Reason) -> Verdict {
-    Verdict::Invalid { reason, differs_at: None }
+fn because(reason: Reason) -> SignatureVerdict {
+    SignatureVerdict::Invalid { reason, differs_at: None }
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn what_is_signed_here_is_valid_here_however_it_is_laid_out() {
             .collect();
         let escaped = card.replace("Fahrplan", "\\u0046ahrplan").replace(":\"S\"", ": \"\\u0053\"");
         for text in [&card, &pretty, &format!(" {{{}}}", backwards.join(" , ")), &escaped] {
-            assert_eq!(verdicts(text, &trusted), Some(vec![Verdict::Valid]), "{text}");
+            assert_eq!(verdicts(text, &trusted), Some(vec![SignatureVerdict::Valid]), "{text}");
         }
     }
 }
@@ -87,13 +87,14 @@ fn one_signature_stands_beside_another() {
         card = sign(signer, &card);
     }
     let trusted = jwks(signers.iter().map(Signer::jwk));
-    assert_eq!(verdicts(&card, &trusted), Some(vec![Verdict::Valid; 3]));
+    assert_eq!(verdicts(&card, &trusted), Some(vec![SignatureVerdict::Valid; 3]));
     let only = jwks([signers[1].jwk()]);
-    let expected = [Verdict::NoSuchKey, Verdict::Valid, Verdict::NoSuchKey];
+    let expected =
+        [SignatureVerdict::NoSuchKey, SignatureVerdict::Valid, SignatureVerdict::NoSuchKey];
     assert_eq!(verdicts(&card, &only), Some(expected.to_vec()));
     assert!(matches!(signers[0].sign(card.as_bytes(), false), Err(SignError::Twice)));
     let replaced = signers[0].sign(card.as_bytes(), true).unwrap();
-    assert_eq!(verdicts(&replaced, &trusted), Some(vec![Verdict::Valid]));
+    assert_eq!(verdicts(&replaced, &trusted), Some(vec![SignatureVerdict::Valid]));
     let changed = card.replace("Beispiel", "Andere");
     let other = Key::new("EdDSA").signer("other");
     assert!(matches!(other.sign(changed.as_bytes(), false), Err(SignError::Stale)));
@@ -133,7 +134,7 @@ fn every_alteration_of_a_card_is_noticed() {
     for card in &altered {
         let Some(verdicts) = verdicts(&card.to_string(), &trusted) else { continue };
         told += 1;
-        assert!(!verdicts.contains(&Verdict::Valid), "{card}");
+        assert!(!verdicts.contains(&SignatureVerdict::Valid), "{card}");
     }
     assert!(altered.len() > 250 && told > 100, "{told} of {} are cards", altered.len());
 }
@@ -206,7 +207,7 @@ fn every_altered_bit_of_a_signature_is_noticed() {
                 }
                 let altered = card.replace(&jws, &String::from_utf8(bytes).unwrap());
                 let found = verdicts(&altered, &trusted).unwrap();
-                assert!(matches!(found[..], [Verdict::Invalid { .. }]), "{kind} {place}");
+                assert!(matches!(found[..], [SignatureVerdict::Invalid { .. }]), "{kind} {place}");
             }
         }
     }
@@ -228,7 +229,7 @@ proptest! {
             let entry = json!({"algorithm": "EdDSA", "keyId": "k", "jws": jws});
             let signed = card.replace('}', &format!(",\"signatures\":[{entry}]}}"));
             let found = verdicts(&signed, &trusted).unwrap();
-            let is_invalid = matches!(found[..], [Verdict::Invalid { .. }]);
+            let is_invalid = matches!(found[..], [SignatureVerdict::Invalid { .. }]);
             prop_assert!(is_invalid, "{:?}", found);
         }
         drop(Jwks::parse(&bytes));
@@ -280,6 +281,10 @@ fn private_keys_are_read_in_every_form() {
         let signer = Signer::new(&pem.into(), "k").unwrap();
         assert_eq!(signer.algorithm().as_str(), algorithm, "{name}");
         let card = sign(&signer, minimal);
-        assert_eq!(verdicts(&card, &jwks([signer.jwk()])), Some(vec![Verdict::Valid]), "{name}");
+        assert_eq!(
+            verdicts(&card, &jwks([signer.jwk()])),
+            Some(vec![SignatureVerdict::Valid]),
+            "{name}"
+        );
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn lines(messages: &[Value]) -> Vec<u8> {
 }
 
 /// Runs a server to the end of its input; returns what it wrote, a message a line.
-pub(crate) fn converse(command: &mut Command, input: &[u8]) -> (Vec<Value>, Run) {
+pub(crate) fn exchange_messages(command: &mut Command, input: &[u8]) -> (Vec<Value>, Run) {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -79,7 +79,7 @@ fn calls(replies: Vec<Reply>) -> (Vec<Value>, Desk) {
         call(2, "validate_agent_card", json!({ "card": "{}" })),
         call(3, "service_status", json!({})),
     ]);
-    let (mut answers, run) = converse(&mut desk.command("mcp stdio"), &input);
+    let (mut answers, run) = exchange_messages(&mut desk.command("mcp stdio"), &input);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
     assert_eq!(answers.remove(0)["result"]["protocolVersion"], "2025-11-25");
     (answers, desk)
@@ -104,7 +104,7 @@ fn without_the_service_tools_are_listed_and_a_call_says_what_to_do() {
         let mut command = desk.command("mcp stdio");
         command.env("SVC_URL", format!("unix:{}", socket.display()));
         command.env("MCP_V2_EXPERIMENTAL", is_modern.to_string());
-        let (answers, run) = converse(&mut command, &lines(&messages));
+        let (answers, run) = exchange_messages(&mut command, &lines(&messages));
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));
         assert!(answers[0]["result"]["capabilities"]["tools"].is_object(), "{}", answers[0]);
         let listed = tools(&answers[1]);
@@ -173,13 +173,13 @@ fn settings_that_are_wrong_end_it_and_slips_are_told() {
         ("SVC_URL", "unix:relative"),
     ] {
         let (answers, run) =
-            converse(desk.command("mcp stdio").env(name, value), &lines(&[initialize(1)]));
+            exchange_messages(desk.command("mcp stdio").env(name, value), &lines(&[initialize(1)]));
         assert_eq!((run.code, answers.len()), (64, 0), "{run:?}");
         assert!(run.stderr.contains(name), "{run:?}");
     }
     let mut command = desk.command("mcp stdio");
     let (answers, run) =
-        converse(command.env("MCP_V2_EXPERIMENTL", "true"), &lines(&[initialize(1)]));
+        exchange_messages(command.env("MCP_V2_EXPERIMENTL", "true"), &lines(&[initialize(1)]));
     assert_eq!((run.code, answers.len()), (0, 1));
     let warning = "warning: MCP_V2_EXPERIMENTL: it has no effect; MCP_V2_EXPERIMENTAL is perhaps what was meant\n";
     assert_eq!(run.stderr, warning);
@@ -192,7 +192,7 @@ fn an_unknown_revision_is_offered_the_configured_one() {
     unknown["params"]["protocolVersion"] = json!("2031-01-01");
     let mut command = desk.command("mcp stdio");
     let (answers, _) =
-        converse(command.env("MCP_PROTOCOL_VERSION", "2025-03-26"), &lines(&[unknown]));
+        exchange_messages(command.env("MCP_PROTOCOL_VERSION", "2025-03-26"), &lines(&[unknown]));
     assert_eq!(answers[0]["result"]["protocolVersion"], "2025-03-26");
 }
 
@@ -203,13 +203,13 @@ fn bad_lines_end_nothing_and_everything_has_an_answer() {
     input.extend(vec![b' '; 5 << 20]);
     input.push(b'\n');
     input.extend(lines(&[request(1, "tools/list", json!({})), initialize(2)]));
-    let (answers, run) = converse(&mut desk.command("mcp stdio"), &input);
+    let (answers, run) = exchange_messages(&mut desk.command("mcp stdio"), &input);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
     let codes: Vec<&Value> = answers.iter().map(|answer| &answer["error"]["code"]).collect();
     assert_eq!(codes[..5], [-32_700, -32_600, -32_700, -32_600, -32_600]);
     assert_eq!(answers[4]["id"], 1);
     assert_eq!(answers[5]["result"]["protocolVersion"], "2025-11-25");
-    let (answers, run) = converse(&mut desk.command("mcp stdio"), b"");
+    let (answers, run) = exchange_messages(&mut desk.command("mcp stdio"), b"");
     assert_eq!((answers.len(), run.code), (0, 0), "an input that ends at once");
 }
 
@@ -220,7 +220,7 @@ fn the_first_message_decides_for_good() {
     let list = |id| modern(request(id, "tools/list", json!({})));
     let run = |messages: &[Value]| {
         let mut command = desk.command("mcp stdio");
-        converse(command.env("MCP_V2_EXPERIMENTAL", "true"), &lines(messages)).0
+        exchange_messages(command.env("MCP_V2_EXPERIMENTAL", "true"), &lines(messages)).0
     };
     let answers = run(&[discover(1), discover(2), initialize(3), list(4)]);
     assert_eq!(answers[1]["result"]["supportedVersions"], json!([MODERN]));

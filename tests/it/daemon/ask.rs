@@ -1,4 +1,4 @@
-//! One raw request to one door, and the whole answer: bytes as a peer writes them.
+//! One raw request to one endpoint, and the whole answer: bytes as a peer writes them.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use super::{PATIENCE, TOKEN};
 
 /// Where a request goes.
 #[derive(Clone, Debug)]
-pub(crate) enum Door {
+pub(crate) enum Endpoint {
     Tcp(SocketAddr),
     Unix(PathBuf),
 }
@@ -106,7 +106,7 @@ impl Ask {
     }
 }
 
-impl Door {
+impl Endpoint {
     /// Returns the answer; there must be one.
     pub(crate) fn ask(&self, ask: &Ask) -> Answer {
         self.try_ask(ask).unwrap_or_else(|error| panic!("{ask:?}: {error}"))

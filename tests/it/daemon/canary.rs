@@ -10,7 +10,7 @@ use svc::api;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault, Webhook};
 
-use super::ask::{Ask, Door};
+use super::ask::{Ask, Endpoint};
 use super::letters::{self, list_path, replay, replay_path};
 use super::process::{Daemon, delivery};
 use super::site::{Site, webhooks};
@@ -74,8 +74,8 @@ fn signed(id: &str, webhook: &Webhook) -> Ask {
 struct Heard(String);
 
 impl Heard {
-    fn ask(&mut self, door: &Door, ask: &Ask) -> u16 {
-        let answer = door.ask(ask);
+    fn ask(&mut self, endpoint: &Endpoint, ask: &Ask) -> u16 {
+        let answer = endpoint.ask(ask);
         writeln!(self.0, "{:?} {}", answer.headers, answer.text()).unwrap();
         answer.status
     }
@@ -102,7 +102,7 @@ fn refused(site: &Site, daemon: &Daemon, heard: &mut Heard) {
     }
     let absent = "0199f3a0-0000-7000-8000-00000000000a";
     let releases = format!("/api/v1/operator/installations/{INSTALLATION}/releases");
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for ask in [
             as_operator(replay(INSTALLATION, "outbox", absent, &format!("{TENANT}-key"))),
             as_operator(replay(INSTALLATION, TENANT, TENANT, &format!("{TENANT}-key"))),
@@ -117,7 +117,7 @@ fn refused(site: &Site, daemon: &Daemon, heard: &mut Heard) {
             Ask::get(&list_path(INSTALLATION)).header("Host", format!("{TENANT}.example")),
             as_operator(Ask::post(&replay_path(INSTALLATION, "job", absent))).body(TENANT),
         ] {
-            let status = heard.ask(&door, &ask);
+            let status = heard.ask(&endpoint, &ask);
             assert!((400..500).contains(&status), "{ask:?}: {status}");
         }
     }
@@ -132,7 +132,7 @@ fn looked_at(daemon: &Daemon, heard: &mut Heard, of_releases: &mut Heard) {
     let text = |name: &str| safe[name].as_str().unwrap();
     let again = replay(INSTALLATION, text("itemType"), text("itemId"), "a-key");
     assert_eq!(heard.ask(&daemon.control, &as_operator(again)), 200);
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for path in [
             "/health/live",
             "/health/ready",
@@ -143,17 +143,17 @@ fn looked_at(daemon: &Daemon, heard: &mut Heard, of_releases: &mut Heard) {
             &below("audit-events"),
             &below("reconciliation-items"),
         ] {
-            assert_eq!(heard.ask(&door, &as_operator(Ask::get(path))), 200, "{path}");
+            assert_eq!(heard.ask(&endpoint, &as_operator(Ask::get(path))), 200, "{path}");
         }
         let list = as_operator(Ask::get(&below("releases")));
-        assert_eq!(of_releases.ask(&door, &list), 200);
+        assert_eq!(of_releases.ask(&endpoint, &list), 200);
         let page: api::Page<api::ReleaseRun> =
-            serde_json::from_slice(&door.ask(&list).body).unwrap();
+            serde_json::from_slice(&endpoint.ask(&list).body).unwrap();
         assert!(page.items.len() > 5 && page.items.iter().all(|item| item.git_ref.contains(REF)));
         for release in page.items {
             let one =
                 as_operator(Ask::get(&below(&format!("releases/{}", release.release_run_id))));
-            assert_eq!(of_releases.ask(&door, &one), 200);
+            assert_eq!(of_releases.ask(&endpoint, &one), 200);
         }
     }
 }

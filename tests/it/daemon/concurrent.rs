@@ -3,17 +3,19 @@
 use rustix::process::Signal;
 use svc::simulator::Webhook;
 
-use super::ask::{Answer, Ask, Door};
+use super::ask::{Answer, Ask, Endpoint};
 use super::letters::{self, replay};
 use super::process::delivery;
 use super::site::Site;
 use super::{INSTALLATION, commit, database, wait_for};
 
 /// Sends all requests at once, each over a connection of its own.
-fn at_once(asks: Vec<(Door, Ask)>) -> Vec<Answer> {
+fn at_once(asks: Vec<(Endpoint, Ask)>) -> Vec<Answer> {
     let threads: Vec<_> = asks
         .into_iter()
-        .map(|(door, ask)| svc::runtime::thread::spawn("asker", move || door.ask(&ask)).unwrap())
+        .map(|(endpoint, ask)| {
+            svc::runtime::thread::spawn("asker", move || endpoint.ask(&ask)).unwrap()
+        })
         .collect();
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
 }
@@ -24,10 +26,11 @@ fn sixteen_requests_with_one_key_are_one_replay() {
     let mut daemon = site.start();
     for number in 0..3 {
         let item = letters::refused(&site, &daemon, number);
-        let doors = daemon.operator_doors();
+        let endpoints = daemon.operator_endpoints();
         let key = format!("key-{number}");
-        let asks = (0..16)
-            .map(|asker| (doors[asker % 2].clone(), replay(INSTALLATION, "outbox", &item, &key)));
+        let asks = (0..16).map(|asker| {
+            (endpoints[asker % 2].clone(), replay(INSTALLATION, "outbox", &item, &key))
+        });
         let answers = at_once(asks.collect());
         let event = answers[0].member("auditEventId");
         assert!(answers.iter().all(|answer| answer.status == 200), "{answers:?}");
@@ -47,10 +50,10 @@ fn sixteen_keys_for_one_item_are_one_replay() {
     let site = Site::new();
     let mut daemon = site.start();
     let item = letters::refused(&site, &daemon, 1);
-    let doors = daemon.operator_doors();
+    let endpoints = daemon.operator_endpoints();
     let asks = (0..16).map(|asker| {
         let key = format!("key-{asker}");
-        (doors[asker % 2].clone(), replay(INSTALLATION, "outbox", &item, &key))
+        (endpoints[asker % 2].clone(), replay(INSTALLATION, "outbox", &item, &key))
     });
     let mut statuses: Vec<u16> =
         at_once(asks.collect()).iter().map(|answer| answer.status).collect();

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use super::ask::{Answer, Ask, Door};
+use super::ask::{Answer, Ask, Endpoint};
 use super::site::Site;
 
 const PAGE: &str = "https://page.test";
@@ -59,7 +59,7 @@ fn every_answer_has_passed_the_gate() {
     );
     assert_dressed(&answer);
     // A body that does not come in time: the server's own answer.
-    let Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+    let Endpoint::Tcp(address) = daemon.public else { panic!("no TCP") };
     let mut slow = TcpStream::connect(address).unwrap();
     let request = format!(
         "POST /fixture/gated HTTP/1.1\r\nHost: fixture.test\r\nOrigin: {PAGE}\r\n\
@@ -76,8 +76,8 @@ fn every_answer_has_passed_the_gate() {
     assert!(answer.contains("strict-transport-security: "), "{answer}");
     // Other routes have no gate, and other surfaces not this route.
     assert_eq!(daemon.public.ask(&Ask::get("/health/live")).header("vary"), "");
-    for door in daemon.operator_doors() {
-        assert_eq!(door.ask(&Ask::post("/fixture/gated")).status, 404);
+    for endpoint in daemon.operator_endpoints() {
+        assert_eq!(endpoint.ask(&Ask::post("/fixture/gated")).status, 404);
     }
 }
 

@@ -1,4 +1,4 @@
-//! A socket that the service manager listens at and hands over: no client meets a closed door while the
+//! A socket that the service manager listens at and hands over: no connection is refused while the
 //! daemon is restarted.
 
 use std::net::{TcpListener, UdpSocket};
@@ -9,7 +9,7 @@ use std::thread::scope;
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::Signal;
 
-use super::ask::Door;
+use super::ask::Endpoint;
 use super::commit;
 use super::process::{Daemon, delivery};
 use super::site::{Site, svcd};
@@ -42,15 +42,15 @@ fn a_webhook_that_comes_while_the_daemon_is_restarted_waits_for_it() {
     let mut site = Site::new();
     site.set("SVC_PUBLIC_LISTEN", &address.to_string());
     let start = || Daemon::start(&mut handing_over(&site, &listener), site.socket()).unwrap();
-    let door = Door::Tcp(address);
+    let endpoint = Endpoint::Tcp(address);
     let [early, late] = [1, 2].map(|n| {
         delivery(&format!("delivery-{n}"), &site.webhooks.push_tag(&format!("v{n}"), &commit(n)))
     });
     let mut daemon = start();
-    assert_eq!(door.ask(&early).status, 202);
+    assert_eq!(endpoint.ask(&early).status, 202);
     assert_eq!(daemon.end(Signal::TERM).code(), Some(0));
     scope(|scope| {
-        let answer = scope.spawn(|| door.ask(&late));
+        let answer = scope.spawn(|| endpoint.ask(&late));
         daemon = start();
         assert_eq!(answer.join().unwrap().status, 202);
     });

@@ -7,16 +7,16 @@ use rustix::process::Signal;
 use svc::runtime::thread;
 use svc::simulator::{Call, Fault};
 
-use super::ask::{Ask, Door};
+use super::ask::{Ask, Endpoint};
 use super::database;
 use super::letters;
 use super::process::Daemon;
 use super::site::Site;
 
 fn assert_ready(daemon: &Daemon) {
-    let doors = daemon.operator_doors();
-    for door in [&daemon.public, &doors[0], &doors[1]] {
-        let answer = door.ask(&Ask::get("/health/ready"));
+    let endpoints = daemon.operator_endpoints();
+    for endpoint in [&daemon.public, &endpoints[0], &endpoints[1]] {
+        let answer = endpoint.ask(&Ask::get("/health/ready"));
         assert_eq!((answer.status, answer.member("status")), (200, "ready".to_owned()));
     }
 }
@@ -135,11 +135,11 @@ fn unknown_reconciliation_settings_leave_it_running_and_not_ready() {
     let mut site = Site::new();
     site.set("SVC_RECONCILIATION_DEADLINE_SECONDS", "soon");
     let daemon = site.start();
-    for door in [&daemon.public, &daemon.control] {
-        let ready = door.ask(&Ask::get("/health/ready"));
+    for endpoint in [&daemon.public, &daemon.control] {
+        let ready = endpoint.ask(&Ask::get("/health/ready"));
         assert_eq!((ready.status, ready.member("status")), (503, "not_ready".to_owned()));
         assert_eq!(ready.json()["reconciliationConfigurationValid"], false);
-        let head = door.ask(&Ask::new("HEAD", "/health/ready"));
+        let head = endpoint.ask(&Ask::new("HEAD", "/health/ready"));
         assert_eq!((head.status, head.body.len()), (503, 0));
     }
     letters::push(&daemon, &site.webhooks, 1);
@@ -152,10 +152,10 @@ fn a_log_that_is_not_read_any_more_does_not_end_it() {
     let mut command = site.command(super::site::svcd());
     let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
     drop(child.stderr.take());
-    let door = Door::Unix(site.socket());
-    super::wait_for("the control socket", || door.try_ask(&Ask::get("/health/live")).ok());
+    let endpoint = Endpoint::Unix(site.socket());
+    super::wait_for("the control socket", || endpoint.try_ask(&Ask::get("/health/live")).ok());
     for _ in 0..20 {
-        assert_eq!(door.ask(&Ask::get("/api/v1/operator/installations").bearer()).status, 200);
+        assert_eq!(endpoint.ask(&Ask::get("/api/v1/operator/installations").bearer()).status, 200);
     }
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, Signal::TERM).unwrap();

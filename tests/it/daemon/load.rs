@@ -11,7 +11,7 @@ use svc::api::{DeadLetter, Page};
 use svc::runtime::thread;
 use svc::simulator::{Call, Fault, Webhooks};
 
-use super::ask::{Ask, Door};
+use super::ask::{Ask, Endpoint};
 use super::letters::{list_path, replay};
 use super::process::{Daemon, delivery};
 use super::site::Site;
@@ -28,7 +28,7 @@ pub(super) struct Told {
     /// Deliveries that were answered with success, by number.
     acknowledged: Mutex<BTreeSet<usize>>,
     /// Deliveries that were cut or refused, to be sent again as the forge would.
-    owed: Mutex<Vec<usize>>,
+    undelivered: Mutex<Vec<usize>>,
     /// Audit events by the key they were answered for.
     replayed: Mutex<BTreeMap<String, String>>,
     /// Deliveries and replays whose answer never came.
@@ -38,32 +38,32 @@ pub(super) struct Told {
 
 impl Told {
     /// Delivers until told to stop: what is owed first, then something new.
-    fn deliver(&self, door: &Door, webhooks: &Webhooks, stop: &AtomicBool) {
+    fn deliver(&self, endpoint: &Endpoint, webhooks: &Webhooks, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) {
-            let owed = self.owed.lock().unwrap().pop();
-            let number = owed.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
+            let undelivered = self.undelivered.lock().unwrap().pop();
+            let number = undelivered.unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
             let webhook = webhooks.push_tag(&format!("v{number}"), &commit(number));
-            let answer = door.try_ask(&delivery(&format!("load-{number}"), &webhook));
+            let answer = endpoint.try_ask(&delivery(&format!("load-{number}"), &webhook));
             note_cut(&answer, &self.deliveries_cut);
             if answer.is_ok_and(|answer| [200, 202].contains(&answer.status)) {
                 self.acknowledged.lock().unwrap().insert(number);
             } else {
-                self.owed.lock().unwrap().push(number);
+                self.undelivered.lock().unwrap().push(number);
             }
         }
     }
 
     /// Replays whatever is safe, each item under a key of its own.
-    fn replay(&self, door: &Door, stop: &AtomicBool) {
+    fn replay(&self, endpoint: &Endpoint, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) {
-            let Ok(answer) = door.try_ask(&Ask::get(&list_path(INSTALLATION)).bearer()) else {
+            let Ok(answer) = endpoint.try_ask(&Ask::get(&list_path(INSTALLATION)).bearer()) else {
                 continue;
             };
             let page: Page<DeadLetter> = serde_json::from_slice(&answer.body).unwrap();
             for item in page.items.iter().filter(|item| item.replay_safe) {
                 let key = format!("key-{}-{}", item.item_id, item.failed_at);
                 let ask = replay(INSTALLATION, &item.item_type, &item.item_id, &key);
-                let answer = door.try_ask(&ask);
+                let answer = endpoint.try_ask(&ask);
                 note_cut(&answer, &self.replays_cut);
                 let Ok(answer) = answer else { continue };
                 assert!([200, 503].contains(&answer.status), "{answer:?}");
@@ -97,18 +97,18 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Lets the forge deliver, and an operator replay, through the doors of `daemon`.
+    /// Lets the forge deliver, and an operator replay, through the endpoints of `daemon`.
     pub(super) fn start(daemon: &Daemon, site: &Site, told: &Arc<Told>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let mut peers = Vec::new();
         for _ in 0..3 {
             let (told, stop) = (Arc::clone(told), Arc::clone(&stop));
-            let (door, webhooks) = (daemon.public.clone(), site.webhooks.clone());
-            let peer = move || told.deliver(&door, &webhooks, &stop);
+            let (endpoint, webhooks) = (daemon.public.clone(), site.webhooks.clone());
+            let peer = move || told.deliver(&endpoint, &webhooks, &stop);
             peers.push(thread::spawn("test-forge", peer).unwrap());
         }
-        let (told, asked, door) = (Arc::clone(told), Arc::clone(&stop), daemon.control.clone());
-        peers.push(thread::spawn("test-operator", move || told.replay(&door, &asked)).unwrap());
+        let (told, asked, endpoint) = (Arc::clone(told), Arc::clone(&stop), daemon.control.clone());
+        peers.push(thread::spawn("test-operator", move || told.replay(&endpoint, &asked)).unwrap());
         Self { stop, peers }
     }
 

@@ -9,7 +9,7 @@ use rustix::process::{Resource, Signal, getrlimit, setrlimit};
 use svc::runtime::notify::Notify;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::ask::Door;
+use super::ask::Endpoint;
 use super::process::Daemon;
 use super::site::Site;
 use super::{letters, say};
@@ -22,8 +22,8 @@ const MANY: u16 = 2_000;
 
 fn address(daemon: &Daemon) -> SocketAddr {
     match &daemon.public {
-        Door::Tcp(address) => *address,
-        Door::Unix(_) => panic!("no TCP"),
+        Endpoint::Tcp(address) => *address,
+        Endpoint::Unix(_) => panic!("no TCP"),
     }
 }
 

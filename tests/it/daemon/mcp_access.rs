@@ -105,7 +105,7 @@ fn without_tokens_it_serves_its_own_machine_at_the_port_it_was_given() {
     let mut site = Site::new();
     site.set("SVC_MCP", "true");
     let daemon = site.start();
-    let super::ask::Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+    let super::ask::Endpoint::Tcp(address) = daemon.public else { panic!("no TCP") };
     let own = message("/mcp").header("Host", format!("localhost:{}", address.port()));
     let page = own.clone().header("Origin", format!("http://{address}"));
     for (ask, status) in [
@@ -146,8 +146,8 @@ fn operators_are_told_how_it_is_set_up_and_how_requests_arrive() {
     const STATUS: &str = "/api/v1/mcp";
     let keys = Keys::new();
     let (_site, daemon, issuer) = start(&keys, 0);
-    for door in daemon.operator_doors() {
-        let answer = door.ask(&Ask::get(STATUS));
+    for endpoint in daemon.operator_endpoints() {
+        let answer = endpoint.ask(&Ask::get(STATUS));
         assert_eq!(answer.status, 200, "{answer:?}");
         let status = answer.json();
         assert_eq!(status["enabled"], true);

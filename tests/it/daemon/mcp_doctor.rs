@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
-use super::ask::{Ask, Door};
+use super::ask::{Ask, Endpoint};
 use super::process::Daemon;
 use super::site::{Ended, Site};
 use crate::cli_client::canned_server::{CannedServer, Reply};
@@ -30,7 +30,7 @@ fn examine(site: &Site, settings: &[(&str, &str)]) -> (Value, Vec<String>, i32) 
 }
 
 fn port(daemon: &Daemon) -> u16 {
-    let Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+    let Endpoint::Tcp(address) = daemon.public else { panic!("no TCP") };
     address.port()
 }
 

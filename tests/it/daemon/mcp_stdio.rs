@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::site::Site;
-use crate::cli_client::mcp_stdio::{call, converse, failure, initialize, lines, modern, request};
+use crate::cli_client::mcp_stdio::{
+    call, exchange_messages, failure, initialize, lines, modern, request,
+};
 
 const CARD: &str = include_str!("../../data/cards/files/.well-known/agent-card.json");
 
@@ -22,7 +24,7 @@ fn calls(site: &Site, is_modern: bool) -> [Value; 2] {
     let mut command = site.command(env!("CARGO_BIN_EXE_svcctl"));
     command.args(["mcp", "stdio", "--url", &format!("unix:{}", site.socket().display())]);
     command.env("MCP_V2_EXPERIMENTAL", is_modern.to_string());
-    let (mut answers, run) = converse(&mut command, &lines(&messages));
+    let (mut answers, run) = exchange_messages(&mut command, &lines(&messages));
     assert_eq!((run.code, run.stderr.as_str(), answers.len()), (0, "", 3));
     let status = answers.pop().unwrap();
     [answers.pop().unwrap(), status]

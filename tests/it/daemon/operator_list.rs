@@ -9,7 +9,7 @@ use super::site::Site;
 fn a_query_is_understood_or_refused() {
     let site = Site::new();
     let daemon = site.start();
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for query in [
             "limit=0",
             "limit=101",
@@ -43,7 +43,7 @@ fn a_query_is_understood_or_refused() {
             "=",
         ] {
             let ask = Ask::get(&format!("{}?{query}", list_path(INSTALLATION))).bearer();
-            let answer = door.ask(&ask);
+            let answer = endpoint.ask(&ask);
             if ["&"].contains(&query) {
                 // Nothing is asked for.
                 assert!([200, 400].contains(&answer.status), "{query}: {answer:?}");
@@ -64,7 +64,7 @@ fn a_query_is_understood_or_refused() {
             "before=2026-01-01T00%3A00%3A00Z&limit=7",
         ] {
             let answer =
-                door.ask(&Ask::get(&format!("{}?{query}", list_path(INSTALLATION))).bearer());
+                endpoint.ask(&Ask::get(&format!("{}?{query}", list_path(INSTALLATION))).bearer());
             assert_eq!(answer.status, 200, "{query}: {answer:?}");
             assert_eq!(answer.text(), r#"{"items":[],"nextBefore":null}"#, "{query}");
         }
@@ -83,12 +83,12 @@ fn pages_show_every_letter_once() {
     let whole = letters::letters(&daemon, INSTALLATION);
     assert_eq!(whole.len(), 5);
     assert!(whole.is_sorted_by(|newer, older| newer.failed_at > older.failed_at));
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for limit in 1..=6 {
             let (mut seen, mut query) = (Vec::new(), format!("limit={limit}"));
             loop {
                 let ask = Ask::get(&format!("{}?{query}", list_path(INSTALLATION))).bearer();
-                let page = door.ask(&ask).json();
+                let page = endpoint.ask(&ask).json();
                 seen.extend(page["items"].as_array().unwrap().clone());
                 let Some(next) = page["nextBefore"].as_str() else { break };
                 query = format!("limit={limit}&before={next}");

@@ -1,6 +1,6 @@
 //! What the operator API refuses before it acts: who asks, how, and with what.
 
-use super::ask::{Ask, Door};
+use super::ask::{Ask, Endpoint};
 use super::letters::{self, list_path, replay, replay_path};
 use super::site::Site;
 use super::{INSTALLATION, TOKEN};
@@ -12,8 +12,8 @@ fn list() -> Ask {
     Ask::get(&list_path(INSTALLATION))
 }
 
-fn assert_unauthenticated(door: &Door, ask: &Ask) {
-    let answer = door.ask(ask);
+fn assert_unauthenticated(endpoint: &Endpoint, ask: &Ask) {
+    let answer = endpoint.ask(ask);
     answer.assert_problem(401, "unauthenticated", &format!("{ask:?}"));
     assert_eq!(answer.header("www-authenticate"), "Bearer");
     assert!(!answer.text().contains(TOKEN));
@@ -52,8 +52,8 @@ fn without_the_very_token_no_caller_learns_anything() {
         list().header("Cookie", format!("token={TOKEN}")),
         list().header("X-Api-Key", TOKEN),
     ];
-    for door in daemon.operator_doors() {
-        let first = door.ask(&list());
+    for endpoint in daemon.operator_endpoints() {
+        let first = endpoint.ask(&list());
         for credential in &credentials {
             for ask in &asks {
                 let ask = ask.clone();
@@ -61,14 +61,14 @@ fn without_the_very_token_no_caller_learns_anything() {
                     None => ask,
                     Some(value) => ask.header("Authorization", value),
                 };
-                assert_unauthenticated(&door, &ask);
-                assert_eq!(door.ask(&ask), first, "{ask:?}");
+                assert_unauthenticated(&endpoint, &ask);
+                assert_eq!(endpoint.ask(&ask), first, "{ask:?}");
             }
         }
-        assert_unauthenticated(&door, &list().bearer().bearer());
+        assert_unauthenticated(&endpoint, &list().bearer().bearer());
         let bad = list().bearer().header("Authorization", format!("Bearer {OTHER_TOKEN}"));
-        assert_unauthenticated(&door, &bad);
-        assert_eq!(door.ask(&list().bearer()).status, 200);
+        assert_unauthenticated(&endpoint, &bad);
+        assert_eq!(endpoint.ask(&list().bearer()).status, 200);
     }
     assert!(!daemon.log().contains(TOKEN));
     assert_eq!(letters::letters(&daemon, INSTALLATION).len(), 1, "nothing was replayed");
@@ -82,10 +82,10 @@ fn a_rotated_token_is_refused_after_the_restart() {
     daemon.end(rustix::process::Signal::TERM);
     site.secret("SVC_OPERATOR_API_TOKEN", OTHER_TOKEN);
     let daemon = site.start();
-    for door in daemon.operator_doors() {
-        assert_unauthenticated(&door, &list().bearer());
+    for endpoint in daemon.operator_endpoints() {
+        assert_unauthenticated(&endpoint, &list().bearer());
         let new = list().header("Authorization", format!("Bearer {OTHER_TOKEN}"));
-        assert_eq!(door.ask(&new).status, 200);
+        assert_eq!(endpoint.ask(&new).status, 200);
     }
 }
 
@@ -97,7 +97,7 @@ fn an_api_that_is_off_says_so_to_everybody() {
         let daemon = site.start();
         let warnings = daemon.log().matches("the operator API is off").count();
         assert_eq!(warnings, 1, "one warning");
-        for door in daemon.operator_doors() {
+        for endpoint in daemon.operator_endpoints() {
             for ask in [
                 list(),
                 list().bearer(),
@@ -107,11 +107,11 @@ fn an_api_that_is_off_says_so_to_everybody() {
                 replay(INSTALLATION, "outbox", ABSENT, "key"),
                 Ask::post(&replay_path(0, "x", "y")),
             ] {
-                let answer = door.ask(&ask);
+                let answer = endpoint.ask(&ask);
                 answer.assert_problem(503, "unavailable", &format!("{ask:?}"));
                 assert_eq!(answer.header("retry-after"), "5");
             }
-            assert_eq!(door.ask(&Ask::get("/health/ready")).status, 200);
+            assert_eq!(endpoint.ask(&Ask::get("/health/ready")).status, 200);
         }
     }
 }
@@ -140,7 +140,7 @@ fn a_key_is_needed_once_and_whole() {
     let item = letters::refused(&site, &daemon, 1);
     let ask = || Ask::post(&replay_path(INSTALLATION, "outbox", &item)).bearer();
     let longest = "k".repeat(128);
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for asked in [
             ask(),
             ask().key(""),
@@ -150,22 +150,23 @@ fn a_key_is_needed_once_and_whole() {
             ask().key("one").key("one"),
             ask().key("one").key("two"),
         ] {
-            door.ask(&asked).assert_problem(400, "invalid_request", "Idempotency-Key");
+            endpoint.ask(&asked).assert_problem(400, "invalid_request", "Idempotency-Key");
         }
         for path in [INSTALLATION, 1] {
             // A missing key is found before the item is looked for.
             let ask = Ask::post(&replay_path(path, "outbox", ABSENT)).bearer();
-            door.ask(&ask).assert_problem(400, "invalid_request", "Idempotency-Key");
+            endpoint.ask(&ask).assert_problem(400, "invalid_request", "Idempotency-Key");
         }
-        let outside = door.ask(&ask().header("Idempotency-Key", "caf\u{e9}-marked"));
+        let outside = endpoint.ask(&ask().header("Idempotency-Key", "caf\u{e9}-marked"));
         assert_eq!(outside.status, 400, "{outside:?}");
         assert!(!outside.text().contains("marked"));
-        door.ask(
-            &Ask::post(&format!("{}?key=1", replay_path(INSTALLATION, "outbox", &item)))
-                .bearer()
-                .key("q"),
-        )
-        .assert_problem(400, "invalid_request", "query");
+        endpoint
+            .ask(
+                &Ask::post(&format!("{}?key=1", replay_path(INSTALLATION, "outbox", &item)))
+                    .bearer()
+                    .key("q"),
+            )
+            .assert_problem(400, "invalid_request", "query");
     }
     assert_eq!(letters::letters(&daemon, INSTALLATION).len(), 1, "nothing was replayed");
     let answer = daemon.control.ask(&ask().key(&longest));
@@ -178,7 +179,7 @@ fn methods_and_bodies_a_path_does_not_have() {
     let daemon = site.start();
     let list_path = list_path(INSTALLATION);
     let replay_path = replay_path(INSTALLATION, "outbox", ABSENT);
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for (method, path, allow) in [
             ("POST", list_path.as_str(), "GET, HEAD"),
             ("PUT", &list_path, "GET, HEAD"),
@@ -192,21 +193,21 @@ fn methods_and_bodies_a_path_does_not_have() {
             ("POST", "/metrics", "GET, HEAD"),
             ("BREW", &list_path, "GET, HEAD"),
         ] {
-            let answer = door.ask(&Ask::new(method, path).bearer().key("key"));
+            let answer = endpoint.ask(&Ask::new(method, path).bearer().key("key"));
             assert_eq!(answer.status, 405, "{method} {path}: {answer:?}");
             assert_eq!(answer.header("allow"), allow, "{method} {path}");
             if method != "HEAD" {
                 answer.assert_problem(405, "method_not_allowed", path);
             }
         }
-        let head = door.ask(&Ask::new("HEAD", &list_path).bearer());
+        let head = endpoint.ask(&Ask::new("HEAD", &list_path).bearer());
         assert_eq!((head.status, head.body.len()), (200, 0));
         let large = Ask::post(&replay_path).bearer().key("key").body(vec![b'x'; 4_097]);
-        door.ask(&large).assert_problem(413, "payload_too_large", "a large body");
+        endpoint.ask(&large).assert_problem(413, "payload_too_large", "a large body");
         let declared =
             Ask::post(&replay_path).bearer().key("key").header("Content-Length", "99999999999");
-        door.ask(&declared).assert_problem(413, "payload_too_large", "a large declared body");
+        endpoint.ask(&declared).assert_problem(413, "payload_too_large", "a large declared body");
         let any = Ask::get(&list_path).bearer().header("Content-Length", "1").body("x");
-        door.ask(&any).assert_problem(413, "payload_too_large", "a body without a meaning");
+        endpoint.ask(&any).assert_problem(413, "payload_too_large", "a body without a meaning");
     }
 }

@@ -1,9 +1,9 @@
 //! The specification's operator replay table (part 3.B) and status table (part 7.B), row by row, through
-//! both doors of operators. The rows stand here as they stand there.
+//! both endpoints of operators. The rows stand here as they stand there.
 
 use rustix::process::Signal;
 
-use super::ask::{Ask, Door};
+use super::ask::{Ask, Endpoint};
 use super::letters::{self, list_path, replay};
 use super::process::Daemon;
 use super::site::Site;
@@ -49,15 +49,15 @@ fn the_table_holds_through_both_doors() {
     let uncertain = letters::uncertain(&site, &daemon, 1);
     let foreign = letters::refused_of(&site, &daemon, &site.strangers, 2);
     let mut number = 10;
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for kind in ["outbox", "job"] {
             number += 1;
             let safe = match kind {
                 "outbox" => letters::refused(&site, &daemon, number),
                 _ => letters::job(&site, &daemon, number),
             };
-            assert!(is_listed(&door, INSTALLATION, &safe, true));
-            assert!(is_listed(&door, INSTALLATION, &uncertain, false));
+            assert!(is_listed(&endpoint, INSTALLATION, &safe, true));
+            assert!(is_listed(&endpoint, INSTALLATION, &uncertain, false));
             let key = format!("operation-{number}");
             let mut event = String::new();
             for (state, status, outcome, audited) in TABLE {
@@ -69,7 +69,7 @@ fn the_table_holds_through_both_doors() {
                 };
                 let fresh = format!("{key}-{state:?}");
                 let key = if matches!(state, State::Safe | State::Same) { &key } else { &fresh };
-                let answer = door.ask(&replay(INSTALLATION, kind, item, key));
+                let answer = endpoint.ask(&replay(INSTALLATION, kind, item, key));
                 if audited {
                     assert_eq!(answer.status, status, "{state:?}: {answer:?}");
                     assert_eq!(answer.member("outcome"), outcome, "{state:?}");
@@ -82,7 +82,7 @@ fn the_table_holds_through_both_doors() {
             }
             assert_eq!(event.len(), 36);
             wait_for("the replayed item to be no letter any more", || {
-                (!is_listed(&door, INSTALLATION, &safe, true)).then_some(())
+                (!is_listed(&endpoint, INSTALLATION, &safe, true)).then_some(())
             });
         }
     }
@@ -91,8 +91,8 @@ fn the_table_holds_through_both_doors() {
     assert_eq!(audit_events(&site), 4);
 }
 
-fn is_listed(door: &Door, installation: i64, id: &str, safe: bool) -> bool {
-    let list = door.ask(&Ask::get(&list_path(installation)).bearer()).json();
+fn is_listed(endpoint: &Endpoint, installation: i64, id: &str, safe: bool) -> bool {
+    let list = endpoint.ask(&Ask::get(&list_path(installation)).bearer()).json();
     let items = list["items"].as_array().unwrap().clone();
     items.iter().any(|item| item["itemId"] == id && item["replaySafe"] == safe)
 }
@@ -133,13 +133,13 @@ fn a_key_is_for_one_request_for_ever() {
             (INSTALLATION, "outbox", ABSENT),
             (1, "job", ABSENT),
         ] {
-            for door in daemon.operator_doors() {
-                let answer = door.ask(&replay(installation, kind, item, "the-key"));
+            for endpoint in daemon.operator_endpoints() {
+                let answer = endpoint.ask(&replay(installation, kind, item, "the-key"));
                 answer.assert_problem(422, "operation_conflict", item);
             }
         }
-        for door in daemon.operator_doors() {
-            let same = door.ask(&replay(INSTALLATION, "outbox", &first, "the-key"));
+        for endpoint in daemon.operator_endpoints() {
+            let same = endpoint.ask(&replay(INSTALLATION, "outbox", &first, "the-key"));
             assert_eq!((same.status, same.member("auditEventId")), (200, event.clone()));
             assert_eq!(same.member("outcome"), "already_applied");
         }
@@ -155,11 +155,11 @@ fn foreign_is_absent_byte_for_byte() {
     let site = Site::new();
     let daemon = site.start();
     let own = letters::refused(&site, &daemon, 1);
-    for door in daemon.operator_doors() {
-        let absent = door.ask(&replay(STRANGER, "outbox", ABSENT, "key-1"));
+    for endpoint in daemon.operator_endpoints() {
+        let absent = endpoint.ask(&replay(STRANGER, "outbox", ABSENT, "key-1"));
         absent.assert_problem(404, "not_found", ABSENT);
         let own_at_stranger = replay(STRANGER, "outbox", &own, "key-1");
-        assert_eq!(door.ask(&own_at_stranger), absent, "an item of another installation");
+        assert_eq!(endpoint.ask(&own_at_stranger), absent, "an item of another installation");
         for (kind, item) in [
             ("job", own.as_str()),
             ("outbox", "not-an-id"),
@@ -170,25 +170,25 @@ fn foreign_is_absent_byte_for_byte() {
             ("", &own),
             ("outbox", ""),
         ] {
-            let answer = door.ask(&replay(INSTALLATION, kind, item, "key-1"));
+            let answer = endpoint.ask(&replay(INSTALLATION, kind, item, "key-1"));
             assert_eq!(answer, absent, "{kind} {item}");
         }
         for installation in ["0", "-1", "+4711", "04711", "4711.0", "9223372036854775808", "x", ""]
         {
             let path = format!("/api/v1/operator/installations/{installation}/dead-letters");
             let answer =
-                door.ask(&Ask::post(&format!("{path}/outbox/{own}/replay")).bearer().key("k"));
+                endpoint.ask(&Ask::post(&format!("{path}/outbox/{own}/replay")).bearer().key("k"));
             assert_eq!(answer, absent, "{installation}");
-            door.ask(&Ask::get(&path).bearer()).assert_problem(404, "not_found", installation);
+            endpoint.ask(&Ask::get(&path).bearer()).assert_problem(404, "not_found", installation);
         }
         // A detail is under the same scope.
         let detail = |installation: i64, item: &str| {
-            door.ask(&Ask::get(&format!("{}/outbox/{item}", list_path(installation))).bearer())
+            endpoint.ask(&Ask::get(&format!("{}/outbox/{item}", list_path(installation))).bearer())
         };
         assert_eq!(detail(INSTALLATION, &own).status, 200);
         assert_eq!(detail(STRANGER, &own), detail(STRANGER, ABSENT));
         // A known installation without letters and an unknown one list alike.
-        let list = |installation: i64| door.ask(&Ask::get(&list_path(installation)).bearer());
+        let list = |installation: i64| endpoint.ask(&Ask::get(&list_path(installation)).bearer());
         assert_eq!(list(STRANGER), list(1));
     }
 }

@@ -1,4 +1,4 @@
-//! A running `svcd`: its doors, its log, and the ways to end it.
+//! A running `svcd`: its endpoints, its log, and the ways to end it.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use svc::runtime::mutex::lock;
 use svc::runtime::thread;
 use svc::simulator::{Webhook, sign};
 
-use super::ask::{Answer, Ask, Door};
+use super::ask::{Answer, Ask, Endpoint};
 use super::{PATIENCE, SECRET, wait_for};
 
 /// A running daemon. Killed when dropped.
@@ -24,11 +24,11 @@ pub(crate) struct Daemon {
     /// Reads the log; ends with it.
     reader: Option<JoinHandle<()>>,
     /// Webhooks.
-    pub(crate) public: Door,
+    pub(crate) public: Endpoint,
     /// The operator's TCP address, when it has one.
-    pub(crate) operator: Option<Door>,
+    pub(crate) operator: Option<Endpoint>,
     /// The control socket.
-    pub(crate) control: Door,
+    pub(crate) control: Endpoint,
 }
 
 impl Daemon {
@@ -41,13 +41,13 @@ impl Daemon {
         let (mut public, mut operator) = (None, None);
         while let Ok(line) = lines.recv_timeout(PATIENCE) {
             let text = |name: &str| line[name].as_str().unwrap_or_default();
-            let door = || text("address").parse::<SocketAddr>().map(Door::Tcp).ok();
+            let endpoint = || text("address").parse::<SocketAddr>().map(Endpoint::Tcp).ok();
             match (text("event"), text("surface")) {
-                ("daemon.listening", "public") => public = door(),
-                ("daemon.listening", "operator") => operator = door(),
+                ("daemon.listening", "public") => public = endpoint(),
+                ("daemon.listening", "operator") => operator = endpoint(),
                 ("daemon.ready", _) => {
                     let public = public.unwrap();
-                    let (reader, control) = (Some(reader), Door::Unix(socket));
+                    let (reader, control) = (Some(reader), Endpoint::Unix(socket));
                     return Ok(Self { child, log, reader, public, operator, control });
                 }
                 _ => {}
@@ -102,8 +102,8 @@ impl Daemon {
         }
     }
 
-    /// Both doors of operators.
-    pub(crate) fn operator_doors(&self) -> [Door; 2] {
+    /// Both endpoints of operators.
+    pub(crate) fn operator_endpoints(&self) -> [Endpoint; 2] {
         [self.control.clone(), self.operator.clone().unwrap()]
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ask::{Answer, Ask, Door};
+use super::ask::{Answer, Ask, Endpoint};
 use super::process::Daemon;
 use super::site::Site;
 
@@ -115,7 +115,7 @@ fn another_host_gets_nothing() {
 #[test]
 fn a_local_one_goes_by_the_loopback_name_that_it_is_asked_by() {
     let (_site, daemon) = start(&[("SVC_RELAY_LOCAL", "true"), ("SVC_RELAY_TOOL_ORIGINS", PENPOT)]);
-    let Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+    let Endpoint::Tcp(address) = daemon.public else { panic!("no TCP") };
     for name in ["localhost", "127.0.0.1"] {
         let host = format!("{name}:{}", address.port());
         let manifest = Ask::get("/relay/plugin/penpot/manifest.json").header("Host", &host);
@@ -136,8 +136,8 @@ fn it_is_not_there_without_a_tool_or_without_the_relay_or_on_other_surfaces() {
     site.set("SVC_RELAY_TOOL_ORIGINS", PENPOT);
     assert_eq!(site.start().public.ask(&manifest).status, 404);
     let (_site, daemon) = start_remote();
-    for door in daemon.operator_doors() {
-        assert_eq!(door.ask(&file("manifest.json").without("Host")).status, 404);
+    for endpoint in daemon.operator_endpoints() {
+        assert_eq!(endpoint.ask(&file("manifest.json").without("Host")).status, 404);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `svcctl` against the real daemon, over the control socket and over loopback HTTP: what a script
 //! relies on, the exit codes above all.
 
-use super::ask::Door;
+use super::ask::Endpoint;
 use super::letters;
 use super::process::Daemon;
 use super::site::{Ended, Site};
@@ -9,7 +9,7 @@ use super::site::{Ended, Site};
 const ABSENT: &str = "0199f3a0-0000-7000-8000-00000000000a";
 
 fn urls(site: &Site, daemon: &Daemon) -> [String; 2] {
-    let Some(Door::Tcp(address)) = &daemon.operator else { panic!("no operator address") };
+    let Some(Endpoint::Tcp(address)) = &daemon.operator else { panic!("no operator address") };
     [format!("unix:{}", site.socket().display()), format!("http://{address}")]
 }
 

@@ -9,7 +9,7 @@ use svc::forge::RUN_TITLE;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::WorkflowRun;
 
-use super::ask::Door;
+use super::ask::Endpoint;
 use super::process::Daemon;
 use super::results::Place;
 use super::{commit, wait_for};
@@ -85,7 +85,7 @@ fn run(
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("artifact.tar"), "what is released").unwrap();
     let (url, bearer) = place.issuer.admit(run.id, place.claims(run));
-    let Door::Tcp(public) = &daemon.public else { panic!("the public surface is TCP") };
+    let Endpoint::Tcp(public) = &daemon.public else { panic!("the public surface is TCP") };
     let number: usize = run.git_ref.trim_start_matches('v').parse().unwrap();
     shell(
         folder.path(),

@@ -8,10 +8,10 @@ use svc::domain::dead_letter::ErrorClass;
 use svc::domain::id::{CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::SendResult;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Unavailable, doubt, look};
+use svc::domain::reconcile::{Unavailable, task, uncertain};
 use svc::domain::repository::RepositoryRef;
 use svc::forge::{
-    CheckRunLook, CheckRunUpdate, Dispatch, Forge as AnyForge, Gate, NewCheckRun, Permission,
+    CheckRunLookup, CheckRunUpdate, Dispatch, Forge as AnyForge, Gate, NewCheckRun, Permission,
     Session, unavailable,
 };
 use svc::runtime::clock::Clock as _;
@@ -173,7 +173,7 @@ impl FailingSession<'_> {
         self.forge.call(self.gate, self.failure)
     }
 
-    fn look(&self) -> Result<(), Unavailable> {
+    fn look_up(&self) -> Result<(), Unavailable> {
         self.call().map_err(unavailable)
     }
 }
@@ -190,7 +190,7 @@ impl Session for FailingSession<'_> {
         &mut self,
         wanted: &NewCheckRun<'_>,
     ) -> Result<Option<CheckRunId>, Unavailable> {
-        self.look()?;
+        self.look_up()?;
         Ok(self.forge.check_runs.lock().unwrap().get(&wanted.attempt.to_string()).copied())
     }
 
@@ -203,26 +203,26 @@ impl Session for FailingSession<'_> {
         SendResult::CheckRunExists(id)
     }
 
-    fn workflow_run(&mut self, _: &look::WorkflowRun) -> Lookup {
-        match self.look() {
+    fn workflow_run(&mut self, _: &task::WorkflowRun) -> Lookup {
+        match self.look_up() {
             Ok(()) => Lookup::Completed(RunConclusion::Failure),
             Err(why) if why.class == ErrorClass::NotFound => Lookup::NotFound,
             Err(why) => Lookup::Unavailable(why),
         }
     }
 
-    fn find_workflow_run(&mut self, _: &look::Dispatch) -> doubt::Observation {
-        match self.look() {
-            Ok(()) => doubt::Observation::NoProof,
-            Err(why) => doubt::Observation::Unavailable(why),
+    fn find_workflow_run(&mut self, _: &task::Dispatch) -> uncertain::Observation {
+        match self.look_up() {
+            Ok(()) => uncertain::Observation::NoProof,
+            Err(why) => uncertain::Observation::Unavailable(why),
         }
     }
 
-    fn check_run(&mut self, _: &look::CheckRun) -> CheckRunLook {
-        match self.look() {
-            Ok(()) => CheckRunLook::Different([1; 32].into()),
-            Err(why) if why.class == ErrorClass::NotFound => CheckRunLook::NotFound,
-            Err(why) => CheckRunLook::Unavailable(why),
+    fn check_run(&mut self, _: &task::CheckRun) -> CheckRunLookup {
+        match self.look_up() {
+            Ok(()) => CheckRunLookup::Different([1; 32].into()),
+            Err(why) if why.class == ErrorClass::NotFound => CheckRunLookup::NotFound,
+            Err(why) => CheckRunLookup::Unavailable(why),
         }
     }
 

@@ -89,12 +89,12 @@ fn looks_go_round_the_installations_that_have_something_due() {
     world.settle();
     world.clock.advance(RULES.observation);
     world.detect().step();
-    let look = || {
+    let claim = || {
         let kind = Kind::WorkflowAttempt;
-        let polled = world.store.claim_look(kind, "it", POLICY.lease, Vec::new()).unwrap();
+        let polled = world.store.claim_reconcile(kind, "it", POLICY.lease, Vec::new()).unwrap();
         polled.claim.map(|claim| claim.item.installation.get())
     };
-    assert_eq!(std::iter::from_fn(look).collect::<Vec<_>>(), [1, 2, 1, 1]);
+    assert_eq!(std::iter::from_fn(claim).collect::<Vec<_>>(), [1, 2, 1, 1]);
 }
 
 #[test]
@@ -106,14 +106,14 @@ fn an_installation_that_has_its_share_of_the_threads_is_passed_over() {
     world.settle_all();
     world.clock.advance(RULES.observation);
     world.detect().step();
-    let look = |full: &[i64]| {
+    let claim = |full: &[i64]| {
         let full = full.iter().map(|tenant| installation(*tenant)).collect();
         let kind = Kind::WorkflowAttempt;
-        let polled = world.store.claim_look(kind, "it", POLICY.lease, full).unwrap();
+        let polled = world.store.claim_reconcile(kind, "it", POLICY.lease, full).unwrap();
         polled.claim.map(|claim| claim.item.installation.get())
     };
-    assert_eq!([look(&[1]), look(&[1]), look(&[1])], [Some(2), Some(2), None]);
-    assert_eq!(look(&[]), Some(1));
+    assert_eq!([claim(&[1]), claim(&[1]), claim(&[1])], [Some(2), Some(2), None]);
+    assert_eq!(claim(&[]), Some(1));
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_session_that_is_open_makes_no_call_inside_a_pause() {
     let mut reconcile = world.reconcile();
     reconcile.forge = pausing(&world);
     reconcile.step();
-    assert_eq!(world.forge.looks(), 0);
+    assert_eq!(world.forge.lookups(), 0);
     let item = "SELECT status || ' ' || attempt_count || ' ' || coalesce(outcome_code, '-') || ' ' \
         || ((next_check_at - updated_at) / 1000000) FROM reconciliation_items";
     assert_eq!(world.ask::<String>(item), "open 0 - 90");
@@ -296,7 +296,7 @@ fn a_look_that_asked_nothing_is_no_failed_lookup() {
     let item = "SELECT status || ' ' || outcome_code FROM reconciliation_items";
     assert_eq!(world.ask::<String>(item), "open forge_lookup_failed", "it is looked at again");
     let failed = world.app.metrics.lookups.sum(|(_, outcome)| outcome == LookupOutcome::Failed);
-    assert_eq!((world.forge.looks(), failed), (0, 0));
+    assert_eq!((world.forge.lookups(), failed), (0, 0));
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn lifecycle_items_need_no_thread_that_waits_for_the_forge() {
     local.kinds = Reconcile::IN_THE_STORE;
     while local.step() == Next::Now {}
     assert_eq!(world.ask::<String>("SELECT state FROM webhook_inbox"), "processed");
-    assert_eq!(world.forge.looks(), 0);
+    assert_eq!(world.forge.lookups(), 0);
     let asking = Reconcile::AT_THE_FORGE.iter().chain(Reconcile::IN_THE_STORE).count();
     assert_eq!(asking, Kind::ALL.len(), "each kind has its threads");
 }

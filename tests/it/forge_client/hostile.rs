@@ -14,11 +14,11 @@ use svc::domain::dead_letter::ErrorClass::{
 use svc::domain::event::CommitSha;
 use svc::domain::id::CheckRunId;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{self, doubt, look};
+use svc::domain::reconcile::{self, task, uncertain};
 use svc::domain::release::Conclusion;
 use svc::domain::time::Timestamp;
 use svc::forge::settings::Settings;
-use svc::forge::{CheckRunLook, Permission};
+use svc::forge::{CheckRunLookup, Permission};
 
 use super::double::{Double, Script, http, minted_for};
 use super::{SHA, TIMEOUT, attempt, check_run, client, open, repository, settings};
@@ -28,14 +28,14 @@ const SHORT: Duration = Duration::from_millis(300);
 
 /// What each look asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum Query {
     Run,
     Runs,
     CheckRun,
     CheckRuns,
 }
 
-const LOOKS: [Look; 4] = [Look::Run, Look::Runs, Look::CheckRun, Look::CheckRuns];
+const QUERIES: [Query; 4] = [Query::Run, Query::Runs, Query::CheckRun, Query::CheckRuns];
 
 /// What a look told, in words that are the same for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,21 +61,21 @@ enum Told {
 }
 
 /// Looks at a forge that answers with `script`; returns what was told, and the requests after the mint.
-fn look_at(look: Look, script: Vec<Script>) -> (Told, Vec<String>) {
-    let permission = match look {
-        Look::Run | Look::Runs => Permission::ActionsRead,
-        Look::CheckRun | Look::CheckRuns => Permission::ChecksWrite,
+fn ask(query: Query, script: Vec<Script>) -> (Told, Vec<String>) {
+    let permission = match query {
+        Query::Run | Query::Runs => Permission::ActionsRead,
+        Query::CheckRun | Query::CheckRuns => Permission::ChecksWrite,
     };
     let ends = |script: &Script| !matches!(script, Script::Keep(_) | Script::Drip);
     let timeout = if script.iter().all(ends) { TIMEOUT * 4 } else { SHORT };
     let double = Double::start([vec![minted_for(permission)], script].concat());
     let client = client(Settings { timeout, ..settings(double.base_url()) });
     let mut session = open(&client, permission);
-    let told = match look {
-        Look::Run => of_run(session.workflow_run(&wanted_run())),
-        Look::Runs => of_runs(session.find_workflow_run(&wanted_dispatch())),
-        Look::CheckRun => of_check_run(session.check_run(&wanted_check_run())),
-        Look::CheckRuns => of_check_runs(session.find_check_run(&check_run())),
+    let told = match query {
+        Query::Run => of_run(session.workflow_run(&wanted_run())),
+        Query::Runs => of_runs(session.find_workflow_run(&wanted_dispatch())),
+        Query::CheckRun => of_check_run(session.check_run(&wanted_check_run())),
+        Query::CheckRuns => of_check_runs(session.find_check_run(&check_run())),
     };
     drop(session);
     (told, double.requests().split_off(1))
@@ -90,23 +90,25 @@ fn of_run(lookup: Lookup) -> Told {
     }
 }
 
-fn of_runs(observation: doubt::Observation) -> Told {
+fn of_runs(observation: uncertain::Observation) -> Told {
     match observation {
-        doubt::Observation::WorkflowRun(run) => Told::Found(run.get()),
-        doubt::Observation::CheckRun(run) => Told::Found(run.get()),
-        doubt::Observation::NoCheckRun => Told::NotFound,
-        doubt::Observation::NoProof => Told::NoProof,
-        doubt::Observation::Unavailable(why) => Told::Nothing(why.class, why.wait_until.is_some()),
+        uncertain::Observation::WorkflowRun(run) => Told::Found(run.get()),
+        uncertain::Observation::CheckRun(run) => Told::Found(run.get()),
+        uncertain::Observation::NoCheckRun => Told::NotFound,
+        uncertain::Observation::NoProof => Told::NoProof,
+        uncertain::Observation::Unavailable(why) => {
+            Told::Nothing(why.class, why.wait_until.is_some())
+        }
     }
 }
 
-fn of_check_run(look: CheckRunLook) -> Told {
-    match look {
-        CheckRunLook::BindingMismatch => Told::Mismatch,
-        CheckRunLook::Expected => Told::Expected,
-        CheckRunLook::Different(_) => Told::Different,
-        CheckRunLook::NotFound => Told::NotFound,
-        CheckRunLook::Unavailable(why) => Told::Nothing(why.class, why.wait_until.is_some()),
+fn of_check_run(lookup: CheckRunLookup) -> Told {
+    match lookup {
+        CheckRunLookup::BindingMismatch => Told::Mismatch,
+        CheckRunLookup::Expected => Told::Expected,
+        CheckRunLookup::Different(_) => Told::Different,
+        CheckRunLookup::NotFound => Told::NotFound,
+        CheckRunLookup::Unavailable(why) => Told::Nothing(why.class, why.wait_until.is_some()),
     }
 }
 
@@ -118,8 +120,8 @@ fn of_check_runs(found: Result<Option<CheckRunId>, reconcile::Unavailable>) -> T
     }
 }
 
-fn wanted_run() -> look::WorkflowRun {
-    look::WorkflowRun {
+fn wanted_run() -> task::WorkflowRun {
+    task::WorkflowRun {
         attempt: attempt(),
         run: 5.try_into().unwrap(),
         run_attempt: 2,
@@ -129,8 +131,8 @@ fn wanted_run() -> look::WorkflowRun {
     }
 }
 
-fn wanted_dispatch() -> look::Dispatch {
-    look::Dispatch {
+fn wanted_dispatch() -> task::Dispatch {
+    task::Dispatch {
         attempt: attempt(),
         workflow: "release.yml".to_owned(),
         head_sha: CommitSha::new(SHA).unwrap(),
@@ -138,8 +140,8 @@ fn wanted_dispatch() -> look::Dispatch {
     }
 }
 
-fn wanted_check_run() -> look::CheckRun {
-    look::CheckRun {
+fn wanted_check_run() -> task::CheckRun {
+    task::CheckRun {
         release_run: "0199f3a0-0000-7000-8000-00000000000c".parse().unwrap(),
         attempt: attempt(),
         check_run: 5.try_into().unwrap(),
@@ -196,26 +198,26 @@ fn says(status: u16, headers: &str) -> Script {
 }
 
 /// A good answer to each look.
-fn good(look: Look) -> Value {
-    match look {
-        Look::Run => run(),
-        Look::Runs => json!({"total_count": 1, "workflow_runs": [run()]}),
-        Look::CheckRun => shown(),
-        Look::CheckRuns => json!({"total_count": 1, "check_runs": [shown()]}),
+fn good(query: Query) -> Value {
+    match query {
+        Query::Run => run(),
+        Query::Runs => json!({"total_count": 1, "workflow_runs": [run()]}),
+        Query::CheckRun => shown(),
+        Query::CheckRuns => json!({"total_count": 1, "check_runs": [shown()]}),
     }
 }
 
 #[test]
 fn good_answers_are_believed() {
-    for (look, wanted) in [
-        (Look::Run, Told::Ended(RunConclusion::Failure)),
-        (Look::Runs, Told::Found(5)),
-        (Look::CheckRun, Told::Expected),
-        (Look::CheckRuns, Told::Found(5)),
+    for (query, wanted) in [
+        (Query::Run, Told::Ended(RunConclusion::Failure)),
+        (Query::Runs, Told::Found(5)),
+        (Query::CheckRun, Told::Expected),
+        (Query::CheckRuns, Told::Found(5)),
     ] {
-        let (told, requests) = look_at(look, vec![ok(&good(look))]);
-        assert_eq!((told, requests.len()), (wanted, 1), "{look:?}");
-        assert!(requests.iter().all(|request| request.starts_with("GET ")), "{look:?}");
+        let (told, requests) = ask(query, vec![ok(&good(query))]);
+        assert_eq!((told, requests.len()), (wanted, 1), "{query:?}");
+        assert!(requests.iter().all(|request| request.starts_with("GET ")), "{query:?}");
     }
 }
 
@@ -247,13 +249,13 @@ fn broken_bodies() -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn a_body_that_is_no_answer_tells_nothing() {
-    for look in LOOKS {
+    for query in QUERIES {
         for (name, bytes) in broken_bodies() {
-            let (told, requests) = look_at(look, vec![Script::Close(bytes)]);
+            let (told, requests) = ask(query, vec![Script::Close(bytes)]);
             assert_eq!(
                 (told, requests.len()),
                 (Told::Nothing(Protocol, false), 1),
-                "{look:?}, {name}"
+                "{query:?}, {name}"
             );
         }
     }
@@ -261,8 +263,8 @@ fn a_body_that_is_no_answer_tells_nothing() {
 
 #[test]
 fn a_good_body_with_another_status_tells_nothing() {
-    for look in LOOKS {
-        let body = good(look).to_string();
+    for query in QUERIES {
+        let body = good(query).to_string();
         for (status, class) in [
             (201, Protocol),
             (202, Protocol),
@@ -281,22 +283,22 @@ fn a_good_body_with_another_status_tells_nothing() {
             (503, Unavailable),
             (504, Unavailable),
         ] {
-            let (told, requests) = look_at(look, vec![Script::Close(http(status, "", &body))]);
+            let (told, requests) = ask(query, vec![Script::Close(http(status, "", &body))]);
             let wanted = (Told::Nothing(class, false), 1);
-            assert_eq!((told, requests.len()), wanted, "{look:?}, {status}");
+            assert_eq!((told, requests.len()), wanted, "{query:?}, {status}");
         }
         for status in ["204 No Content", "304 Not Modified"] {
             let bytes = format!("HTTP/1.1 {status}\r\n\r\n").into_bytes();
-            let (told, requests) = look_at(look, vec![Script::Close(bytes)]);
+            let (told, requests) = ask(query, vec![Script::Close(bytes)]);
             let wanted = (Told::Nothing(Protocol, false), 1);
-            assert_eq!((told, requests.len()), wanted, "{look:?}, {status}");
+            assert_eq!((told, requests.len()), wanted, "{query:?}, {status}");
         }
     }
 }
 
 #[test]
 fn a_limit_tells_only_until_when_to_wait() {
-    for look in LOOKS {
+    for query in QUERIES {
         for (status, headers) in [
             (403, "retry-after: 30\r\n"),
             (403, "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 4102444800\r\n"),
@@ -306,37 +308,37 @@ fn a_limit_tells_only_until_when_to_wait() {
             (429, "retry-after: soon\r\n"),
             (429, "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: -1\r\n"),
         ] {
-            let (told, requests) = look_at(look, vec![says(status, headers)]);
+            let (told, requests) = ask(query, vec![says(status, headers)]);
             let wanted = (Told::Nothing(RateLimited, true), 1);
-            assert_eq!((told, requests.len()), wanted, "{look:?}, {status} {headers}");
+            assert_eq!((told, requests.len()), wanted, "{query:?}, {status} {headers}");
         }
     }
 }
 
 #[test]
 fn what_may_be_lag_is_told_at_once() {
-    for look in LOOKS {
+    for query in QUERIES {
         for (status, class) in [(401, Authentication), (403, Forbidden)] {
-            let (told, requests) = look_at(look, vec![plain(status); 2]);
+            let (told, requests) = ask(query, vec![plain(status); 2]);
             let wanted = (Told::Nothing(class, false), 1);
-            assert_eq!((told, requests.len()), wanted, "{look:?}, {status}");
+            assert_eq!((told, requests.len()), wanted, "{query:?}, {status}");
         }
-        let (told, requests) = look_at(look, vec![plain(404); 2]);
-        let settled = match look {
-            Look::Run | Look::CheckRun => Told::NotFound,
+        let (told, requests) = ask(query, vec![plain(404); 2]);
+        let settled = match query {
+            Query::Run | Query::CheckRun => Told::NotFound,
             // A workflow, or a commit, that the forge does not know tells nothing about its runs.
-            Look::Runs | Look::CheckRuns => Told::Nothing(NotFound, false),
+            Query::Runs | Query::CheckRuns => Told::Nothing(NotFound, false),
         };
-        assert_eq!((told, requests.len()), (settled, 1), "{look:?}");
+        assert_eq!((told, requests.len()), (settled, 1), "{query:?}");
     }
 }
 
 #[test]
 fn only_the_same_forge_s_number_of_the_repository_is_followed() {
     let elsewhere = Double::start(Vec::new());
-    for (look, rest) in [
-        (Look::Run, "/actions/runs/5?exclude_pull_requests=true"),
-        (Look::CheckRun, "/check-runs/5"),
+    for (query, rest) in [
+        (Query::Run, "/actions/runs/5?exclude_pull_requests=true"),
+        (Query::CheckRun, "/check-runs/5"),
     ] {
         for location in [
             format!("{}/repositories/7{rest}", elsewhere.base_url()),
@@ -349,9 +351,9 @@ fn only_the_same_forge_s_number_of_the_repository_is_followed() {
         ] {
             for status in [301, 302, 303, 307, 308] {
                 let redirect = says(status, &format!("location: {location}\r\n"));
-                let (told, requests) = look_at(look, vec![redirect, ok(&good(look))]);
+                let (told, requests) = ask(query, vec![redirect, ok(&good(query))]);
                 let wanted = (Told::Nothing(Protocol, false), 1);
-                assert_eq!((told, requests.len()), wanted, "{look:?}, {status}, {location}");
+                assert_eq!((told, requests.len()), wanted, "{query:?}, {status}, {location}");
             }
         }
     }
@@ -360,7 +362,7 @@ fn only_the_same_forge_s_number_of_the_repository_is_followed() {
 
 #[test]
 fn what_never_comes_tells_nothing() {
-    for look in LOOKS {
+    for query in QUERIES {
         for (name, script, class) in [
             ("closed", Script::Close(Vec::new()), Unavailable),
             ("reset", Script::Reset, Unavailable),
@@ -369,9 +371,9 @@ fn what_never_comes_tells_nothing() {
             ("silence", Script::Keep(Vec::new()), Unavailable),
             ("a drip", Script::Drip, Protocol),
         ] {
-            let (told, requests) = look_at(look, vec![script]);
+            let (told, requests) = ask(query, vec![script]);
             let wanted = (Told::Nothing(class, false), 1);
-            assert_eq!((told, requests.len()), wanted, "{look:?}, {name}");
+            assert_eq!((told, requests.len()), wanted, "{query:?}, {name}");
         }
     }
 }

@@ -70,8 +70,8 @@ fn a_redirect_to_anywhere_else_is_not_followed() {
     ] {
         let headers = format!("location: {location}\r\n");
         let (result, requests) = dispatch_answered_by(vec![Script::Close(http(307, &headers, ""))]);
-        let doubt = SendResult::Uncertain(ErrorClass::Protocol, None);
-        assert_eq!((result, requests.len()), (doubt, 2), "{location}");
+        let uncertain = SendResult::Uncertain(ErrorClass::Protocol, None);
+        assert_eq!((result, requests.len()), (uncertain, 2), "{location}");
     }
     assert!(elsewhere.requests().is_empty());
     // A write is not sent again on a status that would turn it into a read.

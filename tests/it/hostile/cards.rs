@@ -7,7 +7,7 @@ use svc::runtime::clock::{Clock as _, SystemClock};
 
 use super::probes::{Probes, assert_sound};
 use crate::cards::hostile::{BOUND, texts};
-use crate::daemon::ask::{Answer, Ask, Door};
+use crate::daemon::ask::{Answer, Ask, Endpoint};
 use crate::daemon::site::Site;
 
 const PATH: &str = "/api/v1/agent-cards/validate";
@@ -22,21 +22,21 @@ fn quiet() -> Site {
     site
 }
 
-fn check(door: &Door, media_type: &str, body: &str) -> Answer {
-    door.ask(&Ask::post(PATH).header("Content-Type", media_type).body(body))
+fn check(endpoint: &Endpoint, media_type: &str, body: &str) -> Answer {
+    endpoint.ask(&Ask::post(PATH).header("Content-Type", media_type).body(body))
 }
 
 #[test]
 fn every_text_gets_its_verdict_in_time_on_both_doors() {
     let site = quiet();
     let mut daemon = site.start();
-    for door in daemon.operator_doors() {
+    for endpoint in daemon.operator_endpoints() {
         for text in texts() {
             let start: String = text.chars().take(60).collect();
             let clock = SystemClock::new();
-            let one = check(&door, "application/json", &text);
+            let one = check(&endpoint, "application/json", &text);
             assert!([200, 400].contains(&one.status), "{start}: {one:?}");
-            let lines = check(&door, "application/x-ndjson", &text);
+            let lines = check(&endpoint, "application/x-ndjson", &text);
             assert!([200, 413].contains(&lines.status), "{start}: {lines:?}");
             assert!(clock.monotonic() < 2 * BOUND, "{start}: {:?}", clock.monotonic());
         }
@@ -49,7 +49,7 @@ fn many_at_once_keep_no_other_from_being_served() {
     let site = quiet();
     let mut daemon = site.start();
     let text = texts().into_iter().max_by_key(String::len).unwrap();
-    let [control, operator] = daemon.operator_doors();
+    let [control, operator] = daemon.operator_endpoints();
     let mut probes = Probes::default();
     let mut statuses = scope(|scope| {
         let peers: Vec<_> = (0..PEERS)
@@ -59,8 +59,8 @@ fn many_at_once_keep_no_other_from_being_served() {
             })
             .collect();
         while peers.iter().any(|peer| !peer.is_finished()) {
-            for door in [&daemon.public, &operator, &control] {
-                probes.ask_for("/health/ready", door, "many cards");
+            for endpoint in [&daemon.public, &operator, &control] {
+                probes.ask_for("/health/ready", endpoint, "many cards");
             }
         }
         peers.into_iter().flat_map(|peer| peer.join().unwrap()).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use crate::daemon::TOKEN;
 
-/// The three doors, in the order of a case's expectations.
+/// The three endpoints, in the order of a case's expectations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surface {
     Public,

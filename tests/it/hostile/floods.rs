@@ -10,9 +10,9 @@ use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;
 
 use super::PATIENCE;
-use super::probes::{Held, Probes, assert_sound, doors};
+use super::probes::{Held, Probes, assert_sound, endpoints};
 use super::wire::{Crowd, Socket, reset};
-use crate::daemon::ask::{Ask, Door};
+use crate::daemon::ask::{Ask, Endpoint};
 use crate::daemon::commit;
 use crate::daemon::process::Daemon;
 use crate::daemon::site::{Site, svcd};
@@ -34,10 +34,10 @@ fn start() -> (Site, Daemon) {
     (site, daemon)
 }
 
-fn address(door: &Door) -> SocketAddr {
-    match door {
-        Door::Tcp(address) => *address,
-        Door::Unix(_) => panic!("no TCP"),
+fn address(endpoint: &Endpoint) -> SocketAddr {
+    match endpoint {
+        Endpoint::Tcp(address) => *address,
+        Endpoint::Unix(_) => panic!("no TCP"),
     }
 }
 
@@ -57,11 +57,11 @@ fn assert_operator_served(site: &Site, daemon: &Daemon, probes: &mut Probes, wha
     }
 }
 
-/// Waits until a door serves again; returns how long that took.
-fn recovery(door: &Door) -> Duration {
+/// Waits until an endpoint serves again; returns how long that took.
+fn recovery(endpoint: &Endpoint) -> Duration {
     let clock = SystemClock::new();
-    while !door.try_ask(&Ask::get("/health/live")).is_ok_and(|answer| answer.status == 200) {
-        assert!(clock.monotonic() < PATIENCE, "{door:?} is dead");
+    while !endpoint.try_ask(&Ask::get("/health/live")).is_ok_and(|answer| answer.status == 200) {
+        assert!(clock.monotonic() < PATIENCE, "{endpoint:?} is dead");
         assert!(Notify::new().pause(Duration::from_millis(20)));
     }
     clock.monotonic()
@@ -71,9 +71,10 @@ fn recovery(door: &Door) -> Duration {
 fn early_resets_cost_nothing() {
     let (site, mut daemon) = start();
     let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
-    let doors = doors(&daemon);
+    let endpoints = endpoints(&daemon);
     for number in 0..RESETS {
-        let mut stream = crowd.connect(stranger(number % 50), address(&doors[number % 2])).unwrap();
+        let mut stream =
+            crowd.connect(stranger(number % 50), address(&endpoints[number % 2])).unwrap();
         // After nothing, half a head, a whole request, a request and a half.
         let sent: &[u8] = match number % 4 {
             0 => b"",
@@ -141,17 +142,17 @@ fn a_full_door_is_no_other_door_and_opens_for_a_peer_that_speaks() {
     raise_descriptors();
     let mut streams: Vec<_> = (0..1_500).map(silent).collect();
     for _ in 0..PROBES {
-        probes.ask_all(&daemon, "a full public door");
+        probes.ask_all(&daemon, "a full public listener");
         // More of them come all the time.
         streams.extend((streams.len()..streams.len() + 20).map(silent));
     }
     let push = site.webhooks.push_tag("v1", &commit(1));
     assert_eq!(daemon.deliver("through-the-crowd", &push).status, 202);
-    assert_operator_served(&site, &daemon, &mut probes, "a full public door");
+    assert_operator_served(&site, &daemon, &mut probes, "a full public listener");
     let during = Held::of(&daemon);
-    println!("a full door: {}; {before:?} to {during:?}", probes.verdict());
+    println!("a full listener: {}; {before:?} to {during:?}", probes.verdict());
     during.assert_bounded(before, THREADS_MAX);
-    assert_sound(&mut daemon, "a full public door");
+    assert_sound(&mut daemon, "a full public listener");
     drop(streams);
 }
 
@@ -164,10 +165,10 @@ fn without_descriptors_operators_get_through_and_no_door_dies() {
     command.args(["-c", &format!("ulimit -n {limit} && exec {}", svcd())]);
     let mut daemon = Daemon::start(&mut command, site.socket()).unwrap();
     let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
-    let [public, operator, _] = doors(&daemon);
+    let [public, operator, _] = endpoints(&daemon);
     let connect = |number: usize| {
-        let door = if number.is_multiple_of(3) { &operator } else { &public };
-        let mut stream = crowd.connect(stranger(number), address(door))?;
+        let endpoint = if number.is_multiple_of(3) { &operator } else { &public };
+        let mut stream = crowd.connect(stranger(number), address(endpoint))?;
         stream.write_all(HEAD)?;
         std::io::Result::Ok(stream)
     };
@@ -189,11 +190,11 @@ fn without_descriptors_operators_get_through_and_no_door_dies() {
 fn endless_pipelines_are_not_read_ahead() {
     let (site, mut daemon) = start();
     let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
-    let doors = doors(&daemon);
+    let endpoints = endpoints(&daemon);
     let request = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(500);
     let mut streams: Vec<_> = (0..16)
         .map(|number| {
-            let stream = crowd.connect(stranger(number), address(&doors[number % 2])).unwrap();
+            let stream = crowd.connect(stranger(number), address(&endpoints[number % 2])).unwrap();
             stream.set_nonblocking(true).unwrap();
             stream
         })

@@ -9,8 +9,8 @@ use rustix::net::sockopt::set_socket_recv_buffer_size;
 use svc::runtime::notify::Notify;
 
 use super::probes::{Held, Probes, assert_sound};
-use super::wire::{Crowd, converse, reset};
-use crate::daemon::ask::Door;
+use super::wire::{Crowd, exchange_messages, reset};
+use crate::daemon::ask::Endpoint;
 use crate::daemon::letters;
 use crate::daemon::site::Site;
 use crate::daemon::wait_within;
@@ -47,7 +47,7 @@ fn streams_and_sockets_that_mean_harm_are_bounded_and_webhooks_do_not_notice() {
     // Half of these for whatever lasts, and no more than the peers below need.
     site.set("SVC_PUBLIC_CONNECTIONS_MAX", &(2 * 5 * EACH).to_string());
     let mut daemon = site.start();
-    let Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+    let Endpoint::Tcp(address) = daemon.public else { panic!("no TCP") };
     let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
     let deaf: Vec<_> = (0..FLOODED).map(|_| ask_for_flood(address)).collect();
     let mut slow: Vec<_> = (0..FLOODED).map(|_| ask_for_flood(address)).collect();
@@ -95,7 +95,7 @@ fn more_of_them_than_there_may_be_get_503_and_webhooks_have_the_rest() {
     site.set("SVC_LOG_LEVEL", "info");
     site.set("SVC_PUBLIC_CONNECTIONS_MAX", "16");
     let daemon = site.start();
-    let Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+    let Endpoint::Tcp(address) = daemon.public else { panic!("no TCP") };
     let streams: Vec<_> = (0..8).map(|_| ask(address, "/fixture/events")).collect();
     wait_for_open(address, 8);
     let upgrade = format!("GET /fixture/socket HTTP/1.1\r\nHost: localhost\r\n{UPGRADE}\r\n");
@@ -104,7 +104,8 @@ fn more_of_them_than_there_may_be_get_503_and_webhooks_have_the_rest() {
         "GET /fixture/late HTTP/1.1\r\nHost: localhost\r\n\r\n",
         &upgrade,
     ] {
-        let seen = converse(&daemon.public, request.as_bytes(), (false, false), 1).unwrap();
+        let seen =
+            exchange_messages(&daemon.public, request.as_bytes(), (false, false), 1).unwrap();
         assert_eq!(seen.statuses, [503], "{request}");
     }
     for number in 0..20 {
@@ -112,7 +113,8 @@ fn more_of_them_than_there_may_be_get_503_and_webhooks_have_the_rest() {
     }
     // Over the control socket there is nothing that lasts, and no other protocol.
     for request in [&upgrade, "GET /fixture/events HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
-        let seen = converse(&daemon.control, request.as_bytes(), (false, false), 1).unwrap();
+        let seen =
+            exchange_messages(&daemon.control, request.as_bytes(), (false, false), 1).unwrap();
         let expected = if request.contains("Upgrade") { 400 } else { 404 };
         assert_eq!(seen.statuses, [expected], "{request}");
     }

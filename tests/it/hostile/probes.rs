@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use svc::runtime::clock::{Clock as _, SystemClock};
 
-use crate::daemon::ask::{Ask, Door};
+use crate::daemon::ask::{Ask, Endpoint};
 use crate::daemon::process::Daemon;
 
 /// What half of the questions must keep. The machine that runs the tests is shared with all other
@@ -20,19 +20,19 @@ const WORST: Duration = Duration::from_secs(2);
 pub(crate) struct Probes(Vec<Duration>);
 
 impl Probes {
-    /// Asks a door whether the daemon lives; it must answer.
-    pub(crate) fn ask(&mut self, door: &Door, after: &str) {
-        self.ask_for("/health/live", door, after);
+    /// Asks an endpoint whether the daemon lives; it must answer.
+    pub(crate) fn ask(&mut self, endpoint: &Endpoint, after: &str) {
+        self.ask_for("/health/live", endpoint, after);
     }
 
-    /// Asks a door a question that must be answered well.
-    pub(super) fn ask_for(&mut self, path: &str, door: &Door, after: &str) {
+    /// Asks an endpoint a question that must be answered well.
+    pub(super) fn ask_for(&mut self, path: &str, endpoint: &Endpoint, after: &str) {
         let clock = SystemClock::new();
-        let answer = door
+        let answer = endpoint
             .try_ask(&Ask::get(path))
-            .unwrap_or_else(|error| panic!("after {after}, {door:?} is not served: {error}"));
+            .unwrap_or_else(|error| panic!("after {after}, {endpoint:?} is not served: {error}"));
         self.0.push(clock.monotonic());
-        assert_eq!(answer.status, 200, "after {after}, on {door:?}: {answer:?}");
+        assert_eq!(answer.status, 200, "after {after}, on {endpoint:?}: {answer:?}");
     }
 
     /// Takes the time of something else that a peer of good will does.
@@ -42,10 +42,10 @@ impl Probes {
         self.0.push(clock.monotonic());
     }
 
-    /// Asks every door.
+    /// Asks every endpoint.
     pub(super) fn ask_all(&mut self, daemon: &Daemon, after: &str) {
-        for door in doors(daemon) {
-            self.ask(&door, after);
+        for endpoint in endpoints(daemon) {
+            self.ask(&endpoint, after);
         }
     }
 
@@ -60,8 +60,8 @@ impl Probes {
     }
 }
 
-pub(super) fn doors(daemon: &Daemon) -> [Door; 3] {
-    let [control, operator] = daemon.operator_doors();
+pub(super) fn endpoints(daemon: &Daemon) -> [Endpoint; 3] {
+    let [control, operator] = daemon.operator_endpoints();
     [daemon.public.clone(), operator, control]
 }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;
 
-use super::probes::{Held, Probes, assert_sound, doors};
+use super::probes::{Held, Probes, assert_sound, endpoints};
 use super::wire::{Crowd, Socket};
 use crate::daemon::TOKEN;
-use crate::daemon::ask::Door;
+use crate::daemon::ask::Endpoint;
 use crate::daemon::site::Site;
 
 /// Of each kind on each TCP surface.
@@ -91,16 +91,16 @@ impl Peer {
     }
 }
 
-fn gather(doors: &[Door; 3]) -> Vec<Peer> {
+fn gather(endpoints: &[Endpoint; 3]) -> Vec<Peer> {
     let crowd = Crowd::new();
     let mut peers = Vec::new();
-    for (surface, door) in doors.iter().enumerate() {
+    for (surface, endpoint) in endpoints.iter().enumerate() {
         for (number, kind) in kinds().into_iter().enumerate() {
-            let count = match door {
-                Door::Tcp(_) => EACH,
+            let count = match endpoint {
+                Endpoint::Tcp(_) => EACH,
                 // So many at once that operators are left some.
-                Door::Unix(_) if number % 2 == 0 => EACH_ON_CONTROL,
-                Door::Unix(_) => 1,
+                Endpoint::Unix(_) if number % 2 == 0 => EACH_ON_CONTROL,
+                Endpoint::Unix(_) => 1,
             };
             for _ in 0..count {
                 let from = Ipv4Addr::new(
@@ -109,9 +109,9 @@ fn gather(doors: &[Door; 3]) -> Vec<Peer> {
                     u8::try_from(surface).unwrap(),
                     u8::try_from(number + 1).unwrap(),
                 );
-                let mut socket = match door {
-                    Door::Tcp(address) => Socket::Tcp(crowd.connect(from, *address).unwrap()),
-                    Door::Unix(_) => Socket::connect(door).unwrap(),
+                let mut socket = match endpoint {
+                    Endpoint::Tcp(address) => Socket::Tcp(crowd.connect(from, *address).unwrap()),
+                    Endpoint::Unix(_) => Socket::connect(endpoint).unwrap(),
                 };
                 socket.write_all(&kind.first).unwrap();
                 socket.never_wait().unwrap();
@@ -130,9 +130,9 @@ fn slow_peers_are_cut_and_no_other_waits_for_them() {
     let mut daemon = site.start();
     let url = format!("unix:{}", site.socket().display());
     let (before, mut during) = (Held::of(&daemon), Held::of(&daemon));
-    let doors = doors(&daemon);
+    let endpoints = endpoints(&daemon);
     let (clock, mut probes) = (SystemClock::new(), Probes::default());
-    let mut peers = gather(&doors);
+    let mut peers = gather(&endpoints);
     let mut rounds = 0;
     while peers.iter().any(|peer| peer.cut_after.is_none()) && clock.monotonic() < CUT_WITHIN {
         for peer in &mut peers {
@@ -171,8 +171,8 @@ fn who_does_not_read_its_answers_is_cut() {
     site.set("SVC_TRUSTED_PROXIES", "192.0.2.0/24");
     let mut daemon = site.start();
     let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
-    let [_, operator, _] = doors(&daemon);
-    let Door::Tcp(address) = operator else { panic!("no TCP") };
+    let [_, operator, _] = endpoints(&daemon);
+    let Endpoint::Tcp(address) = operator else { panic!("no TCP") };
     // An answer of some size, asked for again and again.
     let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(500);
     let mut sockets: Vec<_> = (0..8)

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use svc::runtime::clock::{Clock as _, SystemClock};
 
 use super::cases::{Case, Surface};
-use super::probes::{Probes, assert_sound, doors};
-use super::wire::converse;
+use super::probes::{Probes, assert_sound, endpoints};
+use super::wire::exchange_messages;
 use super::{framing, headers, request_line};
-use crate::daemon::ask::Door;
+use crate::daemon::ask::Endpoint;
 use crate::daemon::site::Site;
 
 /// Fewer would mean that a table was lost.
@@ -20,10 +20,11 @@ fn cases() -> Vec<Case> {
 }
 
 /// Runs one case; returns what came, and what is wrong with that.
-fn judge(door: &Door, surface: Surface, case: &Case) -> (String, Option<&'static str>) {
+fn evaluate(endpoint: &Endpoint, surface: Surface, case: &Case) -> (String, Option<&'static str>) {
     let expected = case.expected(surface);
     let least = expected.iter().map(Vec::len).min().unwrap();
-    let seen = converse(door, &case.bytes(surface), (case.ends, case.head), least).unwrap();
+    let seen =
+        exchange_messages(endpoint, &case.bytes(surface), (case.ends, case.head), least).unwrap();
     let mut words: Vec<String> = seen.statuses.iter().map(u16::to_string).collect();
     if seen.closed {
         words.push("closed".to_owned());
@@ -47,8 +48,8 @@ fn hold(surface: Surface) {
     let mut site = Site::new();
     site.set("SVC_LOG_LEVEL", "info");
     let mut daemon = site.start();
-    let [public, operator, control] = doors(&daemon);
-    let door = match surface {
+    let [public, operator, control] = endpoints(&daemon);
+    let endpoint = match surface {
         Surface::Public => public,
         Surface::Operator => operator,
         Surface::Control => control,
@@ -58,7 +59,7 @@ fn hold(surface: Surface) {
     let (mut probes, mut failed) = (Probes::default(), Vec::new());
     let mut verdicts = BTreeMap::<String, usize>::new();
     for case in &cases {
-        let (seen, wrong) = judge(&door, surface, case);
+        let (seen, wrong) = evaluate(&endpoint, surface, case);
         let verdict = wrong.map_or("holds", |wrong| wrong);
         println!("{surface:?}: {}: {seen}: {verdict}", case.name);
         if let Some(wrong) = wrong {

@@ -10,7 +10,7 @@ use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
 
 use super::PATIENCE;
-use crate::daemon::ask::Door;
+use crate::daemon::ask::Endpoint;
 
 /// After as many answers as must come: how long a further one is waited for.
 const QUIET: Duration = Duration::from_millis(40);
@@ -21,10 +21,10 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    pub(super) fn connect(door: &Door) -> io::Result<Self> {
-        let socket = match door {
-            Door::Tcp(address) => Self::Tcp(TcpStream::connect(address)?),
-            Door::Unix(path) => Self::Unix(UnixStream::connect(path)?),
+    pub(super) fn connect(endpoint: &Endpoint) -> io::Result<Self> {
+        let socket = match endpoint {
+            Endpoint::Tcp(address) => Self::Tcp(TcpStream::connect(address)?),
+            Endpoint::Unix(path) => Self::Unix(UnixStream::connect(path)?),
         };
         socket.patience(PATIENCE)?;
         Ok(socket)
@@ -123,13 +123,13 @@ pub(super) struct Seen {
 }
 
 /// Sends bytes, and reads answers until the server ends or has no more to say.
-pub(super) fn converse(
-    door: &Door,
+pub(super) fn exchange_messages(
+    endpoint: &Endpoint,
     bytes: &[u8],
     (ends, headless): (bool, bool),
     answers_least: usize,
 ) -> io::Result<Seen> {
-    let mut socket = Socket::connect(door)?;
+    let mut socket = Socket::connect(endpoint)?;
     // A server that has seen enough answers and closes; its answer is what counts.
     drop(socket.write_all(bytes));
     if ends {

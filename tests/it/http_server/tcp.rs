@@ -350,8 +350,8 @@ fn large_answers_are_held_within_the_same_bounds_until_they_are_read() {
 #[test]
 fn a_door_whose_handlers_are_all_busy_takes_none_from_another() {
     let limits = TcpLimits { handler_threads: 1, queue_max: 1, ..tcp_limits() };
-    let doors = [Surface::Operator, Surface::Public];
-    let (server, [operator, public], held) = start_doors(doors, 1_024, limits);
+    let endpoints = [Surface::Operator, Surface::Public];
+    let (server, [operator, public], held) = start_doors(endpoints, 1_024, limits);
     let [mut busy, mut waiting] = [0; 2].map(|_| connect(operator));
     busy.write_all(closing("/wait").as_bytes()).unwrap();
     held.entered.recv_timeout(PATIENCE).unwrap();

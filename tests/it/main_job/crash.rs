@@ -132,9 +132,9 @@ fn check(world: &World, cut: Cut) {
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM release_runs"), 1, "{cut:?}");
     assert!(world.forge.most(EffectKind::WorkflowDispatch) <= 1, "{cut:?}");
     assert!(world.forge.most(EffectKind::CheckRunCreate) <= 1, "{cut:?}");
-    let in_doubt = matches!(cut, Cut::Mark(2) | Cut::Call(2));
+    let uncertain = matches!(cut, Cut::Mark(2) | Cut::Call(2));
     let letters = world.dead_letters(1);
-    if in_doubt {
+    if uncertain {
         assert_eq!(letters.len(), 1, "{cut:?}");
         assert_eq!(letters[0]["reasonCode"], "forge_dispatch_uncertain", "{cut:?}");
         assert_eq!(letters[0]["replaySafe"], false, "{cut:?}");

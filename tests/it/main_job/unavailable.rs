@@ -77,7 +77,7 @@ fn a_look_that_our_own_stop_cuts_short_costs_no_try() {
     assert_eq!(world.ask::<String>(message), "available 1");
     world.clock.advance(RETRY.delay_max);
     let mut worker = world.outbox();
-    world.forge.next_find_is_cut_short(worker.wake.clone());
+    world.forge.next_find_is_cut_short(worker.notify.clone());
     worker.step();
     assert_eq!(world.ask::<String>(message), "available 1", "in doubt as before");
     world.settle();

@@ -10,7 +10,7 @@ use svc::runtime::clock::{Clock as _, SystemClock};
 use super::wire::EventStream;
 use super::{enveloped, initialize, request};
 use crate::cli_client::canned_server::{CannedServer, Reply};
-use crate::daemon::ask::{Answer, Ask, Door};
+use crate::daemon::ask::{Answer, Ask, Endpoint};
 use crate::daemon::process::Daemon;
 use crate::daemon::site::Site;
 use crate::mcp_access::attacks::{ISSUER, Keys, with};
@@ -107,8 +107,8 @@ impl Service {
 
     pub(crate) fn address(&self) -> SocketAddr {
         match &self.daemon.public {
-            Door::Tcp(address) => *address,
-            Door::Unix(_) => panic!("no TCP"),
+            Endpoint::Tcp(address) => *address,
+            Endpoint::Unix(_) => panic!("no TCP"),
         }
     }
 

@@ -8,7 +8,7 @@ use svc::api;
 use svc::domain::audit;
 use svc::domain::reconcile;
 use svc::domain::release::ReleaseStatus;
-use svc::domain::release::outlook::Outlook;
+use svc::domain::release::next_step::NextStep;
 
 use super::time;
 use super::{Fields, document, strings};
@@ -73,7 +73,7 @@ fn attempt(full: IsFull) -> api::Attempt {
     }
 }
 
-fn outlook(full: IsFull) -> api::Outlook {
+fn next_step(full: IsFull) -> api::Outlook {
     api::Outlook {
         code: Cow::Borrowed("recheck"),
         at: full.then(time),
@@ -87,7 +87,7 @@ fn detail(full: IsFull) -> api::ReleaseRunDetail {
     api::ReleaseRunDetail {
         release_run: release_run(full),
         attempts: vec![attempt(full)],
-        next: outlook(full),
+        next: next_step(full),
     }
 }
 
@@ -119,7 +119,7 @@ pub(super) fn hold(checks: Fields) -> Fields {
         .hold("ReleaseRunPage", &full.1, &bare.1)
         .hold("ReleaseRunDetail", &detail(true), &detail(false))
         .hold("Attempt", &attempt(true), &attempt(false))
-        .hold("Outlook", &outlook(true), &outlook(false))
+        .hold("Outlook", &next_step(true), &next_step(false))
         .hold("ReconciliationItem", &item(true), &item(false))
         .hold("ReconciliationPage", &page(true, item(true)), &page(false, item(false)))
 }
@@ -137,7 +137,7 @@ fn their_stable_words_are_those_of_the_code() {
         let path = format!("~1api~1v1~1operator~1installations~1{{installationId}}~1{list}");
         words(&format!("/paths/{path}/get/parameters/3/schema/enum"))
     };
-    assert_eq!(schema("Outlook/properties/code/x-extensible-enum"), set(&Outlook::CODES));
+    assert_eq!(schema("Outlook/properties/code/x-extensible-enum"), set(&NextStep::CODES));
     let events = schema("AuditEvent/properties/event/x-extensible-enum");
     let both = [audit::DEAD_LETTER_REPLAYED, audit::FORGE_CHECK_RUN_RECONCILIATION_FAILED];
     assert_eq!(events, set(&both));

@@ -9,7 +9,7 @@ use svc::domain::job::JobStatus;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Code, Rules, Standing, Unavailable, lag_until};
-use svc::domain::reconcile::{check_run, doubt, lifecycle, workflow};
+use svc::domain::reconcile::{check_run, lifecycle, uncertain, workflow};
 use svc::domain::release::{Conclusion, Decision, Ending};
 use svc::domain::time::Timestamp;
 
@@ -168,8 +168,8 @@ fn check_runs() {
 }
 
 /// Everything a look for an effect can come to.
-fn seen_effects() -> Vec<(String, doubt::Observation)> {
-    use doubt::Observation;
+fn seen_effects() -> Vec<(String, uncertain::Observation)> {
+    use uncertain::Observation;
     let (run, check) = (1.try_into().unwrap(), 2.try_into().unwrap());
     let mut observations = vec![
         ("one run names the attempt".to_owned(), Observation::WorkflowRun(run)),
@@ -184,8 +184,8 @@ fn seen_effects() -> Vec<(String, doubt::Observation)> {
 }
 
 #[test]
-fn effects_in_doubt() {
-    use doubt::Outcome;
+fn uncertain_effects() {
+    use uncertain::Outcome;
     let observations = seen_effects();
     let mut table = String::new();
     for effect in [EffectKind::WorkflowDispatch, EffectKind::CheckRunCreate] {
@@ -193,18 +193,18 @@ fn effects_in_doubt() {
             for (what, observation) in &observations {
                 for (when, deadline) in times() {
                     let observed = *observation;
-                    let then = match doubt::decide(effect, stands, observed, deadline, NOW, &RULES)
-                    {
-                        Outcome::Proved(_) => {
-                            "it happened: complete, close the dead letter".to_owned()
-                        }
-                        Outcome::Disproved => "it did not happen: safe to replay".to_owned(),
-                        Outcome::Recheck { code, at } => again(code, at),
-                        Outcome::Unproved => "stays in doubt: NOT safe to replay".to_owned(),
-                        Outcome::End(code) => {
-                            format!("failed {code}, stays in doubt: NOT safe to replay")
-                        }
-                    };
+                    let then =
+                        match uncertain::decide(effect, stands, observed, deadline, NOW, &RULES) {
+                            Outcome::Proved(_) => {
+                                "it happened: complete, close the dead letter".to_owned()
+                            }
+                            Outcome::Disproved => "it did not happen: safe to replay".to_owned(),
+                            Outcome::Recheck { code, at } => again(code, at),
+                            Outcome::Unproved => "stays in doubt: NOT safe to replay".to_owned(),
+                            Outcome::End(code) => {
+                                format!("failed {code}, stays in doubt: NOT safe to replay")
+                            }
+                        };
                     let stood = standing(stands);
                     writeln!(table, "{effect}; {stood}; {what}; {when} -> {then}").unwrap();
                 }
@@ -244,10 +244,12 @@ fn inbox_rows() {
 
 /// How each look is counted, and whether it was one that told nothing.
 #[test]
-fn looks() {
+fn observations() {
     use svc::store::Observation;
-    let mut looks = vec![("the store".to_owned(), "nothing asked".to_owned(), Observation::Inbox)];
-    let mut add = |of: &str, what, look| looks.push((of.to_owned(), what, look));
+    let mut observations =
+        vec![("the store".to_owned(), "nothing asked".to_owned(), Observation::Inbox)];
+    let mut add =
+        |of: &str, what, observation| observations.push((of.to_owned(), what, observation));
     for (what, lookup) in lookups() {
         add("workflow run", what, Observation::Workflow(lookup));
     }
@@ -255,11 +257,11 @@ fn looks() {
         add("check run", what, Observation::CheckRun(seen));
     }
     for (what, seen) in seen_effects() {
-        add("effect in doubt", what, Observation::Doubt(seen));
+        add("effect in doubt", what, Observation::Uncertain(seen));
     }
     let mut table = String::new();
-    for (of, what, look) in looks {
-        let told = match (look.is_unavailable(), look.is_not_found()) {
+    for (of, what, observation) in observations {
+        let told = match (observation.is_unavailable(), observation.is_not_found()) {
             (true, false) => "the forge did not tell",
             (false, true) => "the forge does not know it",
             (false, false) => "told",
@@ -286,14 +288,14 @@ fn codes() {
 }
 
 #[test]
-fn endings() {
-    let mut endings: Vec<_> = Decision::ALL.iter().map(|it| Ending::Decided(*it)).collect();
+fn ends() {
+    let mut ends: Vec<_> = Decision::ALL.iter().map(|it| Ending::Decided(*it)).collect();
     for code in Code::ALL {
-        endings.push(Ending::Failed(*code));
-        endings.push(Ending::TimedOut(*code));
+        ends.push(Ending::Failed(*code));
+        ends.push(Ending::TimedOut(*code));
     }
     let mut table = String::new();
-    for ending in endings {
+    for ending in ends {
         let how = match ending {
             Ending::Decided(decision) => format!("result {decision}"),
             Ending::Failed(code) => format!("failed {code}"),

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use svc::domain::slo::{
-    Evaluator, Gate, Now, POLICY, POLICY_VERSION, Reading, Rule, Side, Signal, Snapshot, State,
-    Turn,
+    Evaluator, Gate, Now, POLICY, POLICY_VERSION, Reading, Rule, Side, Signal, SignalState,
+    Snapshot, Turn,
 };
 
 use super::{NOW, check};
@@ -87,8 +87,8 @@ fn step(evaluator: &mut Evaluator, signal: Signal, level: Option<u64>, second: u
         [one] => {
             assert_eq!(one.rule.signal, signal);
             let (word, then) = match one.turn {
-                Turn::Firing => ("firing", State::Firing),
-                Turn::Recovered => ("recovered", State::Inactive),
+                Turn::Firing => ("firing", SignalState::Firing),
+                Turn::Recovered => ("recovered", SignalState::Inactive),
             };
             assert_eq!(state, then);
             word.to_owned()

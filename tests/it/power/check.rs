@@ -18,10 +18,10 @@ pub(super) struct Told {
 /// Says what is wrong with a database, after everything in `told` was answered.
 pub(super) fn check(path: &Path, told: &Told) -> Result<(), String> {
     let database = database::open(path);
-    look(&database, told).unwrap_or_else(|error| Err(format!("it cannot be read: {error}")))
+    compare(&database, told).unwrap_or_else(|error| Err(format!("it cannot be read: {error}")))
 }
 
-fn look(database: &Connection, told: &Told) -> rusqlite::Result<Result<(), String>> {
+fn compare(database: &Connection, told: &Told) -> rusqlite::Result<Result<(), String>> {
     // Only of this look: an image is thrown away after it.
     database.execute_batch("PRAGMA synchronous = OFF")?;
     let found: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;

@@ -83,7 +83,7 @@ fn strike(point: &Point) -> Result<Fate, String> {
     age(&site, &owners);
     assert!(script.go_on(&site, &mut daemon), "it ended: {}", daemon.log());
     daemon.kill();
-    script.judge(&site)?;
+    script.evaluate(&site)?;
     Ok(fate)
 }
 

@@ -28,7 +28,7 @@ pub(super) fn count() -> (usize, usize) {
     let mut script = Script::new(&site, 1);
     assert!(script.go_on(&site, &mut daemon));
     daemon.kill();
-    assert_eq!(script.judge(&site), Ok(()));
+    assert_eq!(script.evaluate(&site), Ok(()));
     assert_eq!((script.told.replays.len(), site.forge.workflow_runs().len()), (1, 1));
     let mut records = log::read(&path);
     records.retain(|record| matches!(record.file, File::Database | File::Wal | File::Journal));
@@ -54,7 +54,7 @@ fn kill_at(point: &Point) -> Result<bool, String> {
     age(&site, &owners);
     assert!(script.go_on(&site, &mut daemon), "it ended: {}", daemon.log());
     daemon.kill();
-    script.judge(&site)?;
+    script.evaluate(&site)?;
     Ok(!came_through)
 }
 

@@ -101,7 +101,7 @@ impl Script {
     }
 
     /// Says what is wrong at the end.
-    pub(super) fn judge(&self, site: &Site) -> Result<(), String> {
+    pub(super) fn evaluate(&self, site: &Site) -> Result<(), String> {
         if !self.odd.is_empty() {
             return Err(format!("odd answers: {:?}", self.odd));
         }

@@ -7,7 +7,7 @@ use svc::domain::outbox::{CheckRunStatus, EffectKind};
 use svc::domain::reconcile::Unavailable;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::release::Conclusion;
-use svc::forge::CheckRunLook;
+use svc::forge::CheckRunLookup;
 
 use super::{PAST_DEADLINE, unpublished};
 use crate::support::World;
@@ -32,8 +32,8 @@ fn failures_audited(world: &World) -> i64 {
     )
 }
 
-const UNAVAILABLE: CheckRunLook =
-    CheckRunLook::Unavailable(Unavailable { class: ErrorClass::Unavailable, wait_until: None });
+const UNAVAILABLE: CheckRunLookup =
+    CheckRunLookup::Unavailable(Unavailable { class: ErrorClass::Unavailable, wait_until: None });
 
 #[test]
 fn an_end_the_forge_does_not_show_is_shown_and_its_dead_letter_closes() {
@@ -45,16 +45,16 @@ fn an_end_the_forge_does_not_show_is_shown_and_its_dead_letter_closes() {
     let shown = world.forge.shows(world.forge.last_check_run());
     let Some(CheckRunStatus::Completed { conclusion, .. }) = shown else { panic!("{shown:?}") };
     assert_eq!(conclusion, Conclusion::Failure);
-    let looks = world.forge.looks();
+    let lookups = world.forge.lookups();
     world.reconcile_after(PAST_DEADLINE);
-    assert_eq!(world.forge.looks(), looks);
+    assert_eq!(world.forge.lookups(), lookups);
 }
 
 #[test]
 fn an_end_the_forge_shows_is_only_noted() {
     let world = unpublished();
     let updates = world.forge.updates();
-    world.forge.next_check_run_look(CheckRunLook::Expected);
+    world.forge.next_check_run_lookup(CheckRunLookup::Expected);
     world.reconcile_after(RULES.observation);
     assert_eq!((published(&world), world.forge.updates()), (1, updates));
 }
@@ -63,7 +63,7 @@ fn an_end_the_forge_shows_is_only_noted() {
 fn a_check_run_that_is_not_ours_is_never_written_to() {
     let world = unpublished();
     let updates = world.forge.updates();
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.forge.next_check_run_lookup(CheckRunLookup::BindingMismatch);
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "completed forge_check_run_binding_mismatch");
     assert_eq!((published(&world), world.forge.updates()), (0, updates));
@@ -82,11 +82,11 @@ fn item_is_completed(world: &World) -> bool {
 #[test]
 fn a_failure_is_stable_only_at_the_deadline_and_changes_nothing_of_the_release() {
     let told = [
-        (CheckRunLook::NotFound, "forge_check_run_not_found"),
+        (CheckRunLookup::NotFound, "forge_check_run_not_found"),
         (UNAVAILABLE, "forge_check_run_lookup_failed"),
-        (CheckRunLook::Different([7; 32].into()), "forge_check_run_update_failed"),
+        (CheckRunLookup::Different([7; 32].into()), "forge_check_run_update_failed"),
     ];
-    for (look, code) in told {
+    for (lookup, code) in told {
         let world = unpublished();
         let release = "SELECT status || coalesce(decision, '-') || conclusion || failure_reason \
             || finished_at || forge_conclusion FROM release_runs";
@@ -99,7 +99,7 @@ fn a_failure_is_stable_only_at_the_deadline_and_changes_nothing_of_the_release()
                 break;
             }
             assert_eq!(failures_audited(&world), 0);
-            world.forge.next_check_run_look(look);
+            world.forge.next_check_run_lookup(lookup);
             world.forge.plan(EffectKind::CheckRunUpdate, Plan::LostBefore);
             world.reconcile_after(by);
             let code = if item(&world).contains("token_lag") { "forge_token_lag" } else { code };
@@ -108,16 +108,16 @@ fn a_failure_is_stable_only_at_the_deadline_and_changes_nothing_of_the_release()
         assert_eq!(item(&world), format!("completed {code}"));
         assert_eq!(failures_audited(&world), 1);
         assert_eq!(world.ask::<String>(release), before);
-        let looks = world.forge.looks();
+        let lookups = world.forge.lookups();
         world.reconcile_after(PAST_DEADLINE);
-        assert_eq!((failures_audited(&world), world.forge.looks()), (1, looks), "once");
+        assert_eq!((failures_audited(&world), world.forge.lookups()), (1, lookups), "once");
     }
 }
 
 #[test]
 fn a_recorded_failure_outlives_the_sweep_and_other_items_do_not() {
     let world = unpublished();
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.forge.next_check_run_lookup(CheckRunLookup::BindingMismatch);
     world.reconcile_after(RULES.observation);
     world.clock.advance(Duration::from_secs(40 * 86_400));
     assert_eq!(world.store.sweep(Duration::from_secs(30 * 86_400)).unwrap().items, 1);
@@ -128,7 +128,7 @@ fn a_recorded_failure_outlives_the_sweep_and_other_items_do_not() {
 #[test]
 fn running_again_closes_the_item_and_a_new_failure_is_found_anew() {
     let mut world = unpublished();
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.forge.next_check_run_lookup(CheckRunLookup::BindingMismatch);
     world.reconcile_after(RULES.observation);
     let check_run = world.forge.last_check_run().get();
     world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
@@ -141,7 +141,7 @@ fn running_again_closes_the_item_and_a_new_failure_is_found_anew() {
     world.reconcile_after(RULES.observation);
     world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
     world.settle();
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.forge.next_check_run_lookup(CheckRunLookup::BindingMismatch);
     world.reconcile_after(RULES.observation);
     assert_eq!(failures_audited(&world), 2);
 }
@@ -157,13 +157,13 @@ fn a_release_that_runs_again_while_it_is_looked_at_is_not_called_published() {
     }
     let lease = Duration::from_secs(60);
     let kind = svc::domain::reconcile::Kind::ReleaseRun;
-    let claim = world.store.claim_look(kind, "it", lease, Vec::new()).unwrap().claim.unwrap();
+    let claim = world.store.claim_reconcile(kind, "it", lease, Vec::new()).unwrap().claim.unwrap();
     let check_run = world.forge.last_check_run().get();
     world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
     world.settle();
     let seen =
         svc::store::Observation::CheckRun(svc::domain::reconcile::check_run::Observation::Updated);
-    world.store.apply_look(&claim, seen, RULES).unwrap();
+    world.store.apply_observation(&claim, seen, RULES).unwrap();
     assert_eq!(item(&world), "completed attempt_superseded");
     assert_eq!(published(&world), 0);
 }
@@ -205,7 +205,7 @@ fn an_open_update_whose_holder_vanished_is_not_sent_after_the_end_was_told() {
 #[test]
 fn a_later_attempt_is_not_judged_by_the_item_of_an_earlier_one() {
     let mut world = unpublished();
-    world.forge.next_check_run_look(UNAVAILABLE);
+    world.forge.next_check_run_lookup(UNAVAILABLE);
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "open forge_check_run_lookup_failed");
     let check_run = world.forge.last_check_run().get();
@@ -217,14 +217,14 @@ fn a_later_attempt_is_not_judged_by_the_item_of_an_earlier_one() {
             forge_conclusion = 'failure'; \
          UPDATE release_run_attempts SET status = 'failed'",
     );
-    let looks = world.forge.looks();
+    let lookups = world.forge.lookups();
     world.reconcile_after(PAST_DEADLINE);
     let first = "SELECT status || ' ' || outcome_code FROM reconciliation_items \
         WHERE reason = 'reporting_stale' ORDER BY id LIMIT 1";
     assert_eq!(world.ask::<String>(first), "completed attempt_superseded");
     assert_eq!(
-        (failures_audited(&world), world.forge.looks()),
-        (0, looks),
+        (failures_audited(&world), world.forge.lookups()),
+        (0, lookups),
         "its own window begins"
     );
 }

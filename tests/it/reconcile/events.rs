@@ -129,7 +129,7 @@ fn an_item_that_ends_without_a_look_is_terminal_too() {
             "UPDATE reconciliation_items SET status = 'leased', claim_id = zeroblob(16), \
                 lease_expires_at = 0, vanished_count = 7 WHERE status = 'open'",
         );
-        let looks = world.forge.looks();
+        let lookups = world.forge.lookups();
         let lines = lines_of(|| {
             world.reconcile().step();
         });
@@ -139,6 +139,6 @@ fn an_item_that_ends_without_a_look_is_terminal_too() {
         assert_eq!(line.field("status"), Some("dead_letter"));
         assert_eq!(line.field("outcome_code"), Some("crash_loop"));
         assert_eq!(line.field("reconciliation_id"), detected[0].field("reconciliation_id"));
-        assert_eq!(world.forge.looks(), looks, "{kind}");
+        assert_eq!(world.forge.lookups(), lookups, "{kind}");
     }
 }

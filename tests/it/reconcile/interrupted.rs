@@ -7,7 +7,7 @@ use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::Lookup;
 use svc::domain::reconcile::{Kind, Unavailable};
-use svc::forge::CheckRunLook;
+use svc::forge::CheckRunLookup;
 use svc::metrics::LookupOutcome;
 use svc::workers::driver::Worker as _;
 
@@ -39,10 +39,10 @@ fn a_check_run_is_not_written_to_once_another_holder_has_the_item() {
     let world = unpublished();
     let updates = world.forge.updates();
     let (clock, store) = (Arc::clone(&world.clock), world.store.clone());
-    world.forge.during_next_look(move || {
+    world.forge.during_next_lookup(move || {
         // Longer than any lease: while the forge answered, another replica took the item over.
         clock.advance(LONG);
-        let polled = store.claim_look(Kind::ReleaseRun, "another", LONG, Vec::new()).unwrap();
+        let polled = store.claim_reconcile(Kind::ReleaseRun, "another", LONG, Vec::new()).unwrap();
         assert!(polled.claim.is_some());
     });
     world.reconcile().step();
@@ -58,7 +58,7 @@ fn a_check_run_is_not_written_to_when_the_call_may_outlast_the_lease() {
     let updates = world.forge.updates();
     let clock = Arc::clone(&world.clock);
     // A lease is four minutes, a call is a minute and a half at most.
-    world.forge.during_next_look(move || clock.advance(Duration::from_secs(151)));
+    world.forge.during_next_lookup(move || clock.advance(Duration::from_secs(151)));
     world.reconcile().step();
     assert_eq!((world.forge.updates(), published(&world)), (updates, false));
     assert_eq!(item(&world), "open -", "the item is given back and due at once");
@@ -75,8 +75,8 @@ fn a_look_that_our_own_stop_cuts_short_fails_no_release() {
     world.clock.advance(PAST_DEADLINE);
     world.forge.workflow_run_is(Lookup::Unavailable(UNAVAILABLE));
     let mut worker = world.reconcile();
-    let stop = worker.wake.clone();
-    world.forge.during_next_look(move || stop.stop());
+    let stop = worker.notify.clone();
+    world.forge.during_next_lookup(move || stop.stop());
     worker.step();
     assert_eq!((item(&world).as_str(), release(&world).as_str()), ("open -", "running -"));
     assert_eq!(world.ask::<i64>("SELECT attempt_count FROM reconciliation_items"), 0);
@@ -90,10 +90,10 @@ fn a_look_that_our_own_stop_cuts_short_fails_no_release() {
 fn a_look_at_a_check_run_that_our_own_stop_cuts_short_records_no_failure() {
     let world = unpublished();
     world.clock.advance(PAST_DEADLINE);
-    world.forge.next_check_run_look(CheckRunLook::Unavailable(UNAVAILABLE));
+    world.forge.next_check_run_lookup(CheckRunLookup::Unavailable(UNAVAILABLE));
     let mut worker = world.reconcile();
-    let stop = worker.wake.clone();
-    world.forge.during_next_look(move || stop.stop());
+    let stop = worker.notify.clone();
+    world.forge.during_next_lookup(move || stop.stop());
     worker.step();
     assert_eq!(item(&world), "open -");
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM audit_events"), 0);
@@ -116,17 +116,17 @@ fn a_look_that_our_own_stop_cuts_short_is_no_failed_lookup() {
     let unshown = || {
         let world = unpublished();
         for _ in 0..2 {
-            world.forge.next_check_run_look(CheckRunLook::Unavailable(UNAVAILABLE));
+            world.forge.next_check_run_lookup(CheckRunLookup::Unavailable(UNAVAILABLE));
         }
         world
     };
     for world in [stuck(), unshown()] {
         let mut worker = world.reconcile();
-        let stop = worker.wake.clone();
-        world.forge.during_next_look(move || stop.stop());
+        let stop = worker.notify.clone();
+        world.forge.during_next_lookup(move || stop.stop());
         worker.step();
-        assert_eq!((world.forge.looks(), failed(&world)), (1, 0), "the forge did not fail");
+        assert_eq!((world.forge.lookups(), failed(&world)), (1, 0), "the forge did not fail");
         world.reconcile().step();
-        assert_eq!((world.forge.looks(), failed(&world)), (2, 1), "without a stop it did");
+        assert_eq!((world.forge.lookups(), failed(&world)), (2, 1), "without a stop it did");
     }
 }

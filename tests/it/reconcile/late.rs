@@ -6,9 +6,9 @@ use std::time::Duration;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::lease::Claim;
 use svc::domain::outbox::EffectKind;
-use svc::domain::reconcile::look::Look;
+use svc::domain::reconcile::task::ReconcileTask;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Code, Kind, Unavailable, check_run, doubt};
+use svc::domain::reconcile::{Code, Kind, Unavailable, check_run, uncertain};
 use svc::store::Observation;
 use svc::workers::driver::Worker as _;
 
@@ -22,12 +22,12 @@ use crate::support::world::{RULES, commit, open_raw, webhooks};
 const UNAVAILABLE: Unavailable = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
 
 /// Lets the observation window pass, detects, and claims the item that was found.
-fn claimed(world: &World, kind: Kind) -> Box<Claim<Look>> {
+fn claimed(world: &World, kind: Kind) -> Box<Claim<ReconcileTask>> {
     world.clock.advance(RULES.observation);
     world.detect().step();
     // Longer than any test here takes.
     let lease = RULES.deadline * 2;
-    world.store.claim_look(kind, "it", lease, Vec::new()).unwrap().claim.unwrap()
+    world.store.claim_reconcile(kind, "it", lease, Vec::new()).unwrap().claim.unwrap()
 }
 
 /// Ends the current attempt by its signed result.
@@ -51,13 +51,18 @@ fn rest(world: &World) -> Vec<(String, String)> {
 }
 
 /// Applies an observation that was made long ago, and checks that nothing follows from it.
-fn assert_no_effect(world: &World, claim: &Claim<Look>, seen: Observation, closed_as: Code) {
+fn assert_no_effect(
+    world: &World,
+    claim: &Claim<ReconcileTask>,
+    seen: Observation,
+    closed_as: Code,
+) {
     let told = |world: &World| {
         let dispatches = world.forge.count(EffectKind::WorkflowDispatch, None);
         (dispatches, world.forge.updates())
     };
     let (rows, effects) = (rest(world), told(world));
-    let settled = world.store.apply_look(claim, seen, RULES).unwrap();
+    let settled = world.store.apply_observation(claim, seen, RULES).unwrap();
     assert_eq!((settled.code, settled.next_check_at), (closed_as, None), "{seen:?}");
     assert_eq!(rest(world), rows, "{seen:?}");
     world.settle();
@@ -92,8 +97,10 @@ fn of_a_workflow_run() {
 
 #[test]
 fn of_a_dispatch_in_doubt() {
-    let run = doubt::Observation::WorkflowRun(7_777.try_into().unwrap());
-    for seen in [run, doubt::Observation::NoProof, doubt::Observation::Unavailable(UNAVAILABLE)] {
+    let run = uncertain::Observation::WorkflowRun(7_777.try_into().unwrap());
+    for seen in
+        [run, uncertain::Observation::NoProof, uncertain::Observation::Unavailable(UNAVAILABLE)]
+    {
         let mut world = World::new();
         world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
         world.forge.plan(EffectKind::WorkflowDispatch, Plan::LostAfter);
@@ -102,7 +109,7 @@ fn of_a_dispatch_in_doubt() {
         rerequest(&mut world);
         end_by_result(&world, "accepted", "t1");
         world.settle();
-        assert_no_effect(&world, &claim, Observation::Doubt(seen), Code::AlreadyRepaired);
+        assert_no_effect(&world, &claim, Observation::Uncertain(seen), Code::AlreadyRepaired);
         assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "succeeded");
     }
 }

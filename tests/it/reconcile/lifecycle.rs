@@ -64,7 +64,7 @@ fn an_inbox_row_follows_its_job() {
         "what is done is forgotten"
     );
     assert_eq!(items(&world), 4);
-    assert_eq!(world.forge.looks(), 0, "the forge is not asked");
+    assert_eq!(world.forge.lookups(), 0, "the forge is not asked");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_repair_that_was_made_elsewhere_is_nothing_to_do() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let lease = Duration::from_secs(60);
-    let polled = world.store.claim_look(Kind::WebhookInbox, "it", lease, Vec::new()).unwrap();
+    let polled = world.store.claim_reconcile(Kind::WebhookInbox, "it", lease, Vec::new()).unwrap();
     let claim = polled.claim.unwrap();
     assert_eq!(claim.item.reason, Reason::LifecycleJobMissing);
     world.tamper(
@@ -95,7 +95,7 @@ fn a_repair_that_was_made_elsewhere_is_nothing_to_do() {
          SELECT '0199f3a0-0000-7000-8000-00000000000a', idempotency_key, inbox_id, installation_id, \
             'available', 0, 0, 0 FROM webhook_inbox",
     );
-    world.store.apply_look(&claim, Observation::Inbox, RULES).unwrap();
+    world.store.apply_observation(&claim, Observation::Inbox, RULES).unwrap();
     assert_eq!(item(&world), "completed already_repaired");
     assert_eq!(world.ask::<i64>("SELECT count(*) FROM control_plane_jobs"), 1);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::forge::CheckRunLook;
+use svc::forge::CheckRunLookup;
 use svc::runtime::clock::Clock as _;
 use svc::store::LeasePolicy;
 use svc::workers::driver::Worker as _;
@@ -26,7 +26,7 @@ fn updates_asked(world: &World) -> usize {
 fn a_check_run_that_is_known_not_to_be_ours_is_never_replayed() {
     let world = unpublished();
     assert_eq!(replay_class(&world), "repeatable 1");
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.forge.next_check_run_lookup(CheckRunLookup::BindingMismatch);
     world.reconcile_after(RULES.observation);
     assert_eq!(replay_class(&world), "binding_mismatch 0");
     let (kind, id) = world.only_dead_letter(1);
@@ -42,7 +42,7 @@ fn an_update_that_waits_when_the_mismatch_is_seen_is_given_up_unsent() {
     world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
     world.reconcile_after(RULES.observation);
     world.tamper("UPDATE outbox SET available_at = 9e15 WHERE status = 'available'");
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.forge.next_check_run_lookup(CheckRunLookup::BindingMismatch);
     world.reconcile_after(RULES.observation);
     world.tamper("UPDATE outbox SET available_at = 0 WHERE status = 'available'");
     let asked = updates_asked(&world);
@@ -62,11 +62,11 @@ fn an_answer_about_another_check_run_publishes_nothing_and_ends_all_updates() {
     assert_eq!(replay_class(&world), "binding_mismatch 0");
     let published = "SELECT count(forge_check_published_at) FROM release_runs";
     assert_eq!(world.ask::<i64>(published), 0);
-    let (looks, asked) = (world.forge.looks(), updates_asked(&world));
+    let (lookups, asked) = (world.forge.lookups(), updates_asked(&world));
     world.reconcile_after(RULES.observation);
     assert_eq!(newest_item(&world), "completed forge_check_run_binding_mismatch");
     world.reconcile_after(PAST_DEADLINE);
-    assert_eq!((world.forge.looks(), updates_asked(&world)), (looks, asked));
+    assert_eq!((world.forge.lookups(), updates_asked(&world)), (lookups, asked));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_refused_update_is_repeated_only_once_the_check_run_has_changed() {
         let asked = || updates_asked(&world) - before;
         assert_eq!(asked(), calls, "{class}");
         assert_eq!(newest_item(&world), "open forge_check_run_update_failed");
-        world.forge.next_check_run_look(CheckRunLook::Different([9; 32].into()));
+        world.forge.next_check_run_lookup(CheckRunLookup::Different([9; 32].into()));
         world.reconcile_after(RULES.next_check);
         assert_eq!(asked(), calls + 1, "{class}: it has changed");
         world.reconcile_after(PAST_DEADLINE);
@@ -141,11 +141,11 @@ fn an_update_that_is_claimed_when_the_mismatch_is_seen_does_not_leave() {
 fn a_wait_that_is_stated_for_an_update_is_kept_before_it_is_read_again() {
     let world = unpublished();
     let until = world.clock.now().plus(RULES.observation + Duration::from_secs(700));
-    let looks = world.forge.looks();
+    let lookups = world.forge.lookups();
     world.forge.plan(EffectKind::CheckRunUpdate, Plan::LostAndAskedToWait(until));
     world.reconcile_after(RULES.observation);
     world.reconcile_after(RULES.next_check);
-    assert_eq!(world.forge.looks(), looks + 1, "nothing is asked until then");
+    assert_eq!(world.forge.lookups(), lookups + 1, "nothing is asked until then");
     world.reconcile_after(Duration::from_secs(700));
     assert_eq!(newest_item(&world), "completed publication_reconciled");
 }

@@ -15,7 +15,7 @@ use crate::support::forge::Plan;
 use crate::support::world::{RULES, commit, json, webhooks};
 
 /// A release whose dispatch was sent, and of which it is not known what became of it.
-fn dispatch_in_doubt() -> World {
+fn uncertain_dispatch() -> World {
     let mut world = World::new();
     world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
     world.forge.plan(EffectKind::WorkflowDispatch, Plan::LostBefore);
@@ -27,7 +27,7 @@ fn dispatch_in_doubt() -> World {
 fn vanish(world: &World, kind: svc::domain::reconcile::Kind, times: u32) {
     for _ in 0..times {
         let lease = Duration::from_secs(1);
-        let polled = world.store.claim_look(kind, "vanishes", lease, Vec::new()).unwrap();
+        let polled = world.store.claim_reconcile(kind, "vanishes", lease, Vec::new()).unwrap();
         assert!(polled.claim.is_some());
         world.clock.advance(Duration::from_secs(1));
     }
@@ -43,7 +43,7 @@ fn given_up(world: &World) -> Vec<String> {
 
 #[test]
 fn a_dispatch_that_is_never_confirmed_ends_its_release_and_the_check_run_can_be_run_again() {
-    let mut world = dispatch_in_doubt();
+    let mut world = uncertain_dispatch();
     world.reconcile_after(RULES.observation);
     assert_eq!(release(&world), "dispatching -", "not before the deadline");
     world.reconcile_after(RULES.deadline);
@@ -67,7 +67,7 @@ fn a_dispatch_that_is_never_confirmed_ends_its_release_and_the_check_run_can_be_
 
 #[test]
 fn the_end_of_an_unconfirmed_dispatch_is_shown_by_a_reconciler_as_well() {
-    let world = dispatch_in_doubt();
+    let world = uncertain_dispatch();
     world.reconcile_after(RULES.observation);
     world.reconcile_after(RULES.deadline);
     world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
@@ -87,7 +87,8 @@ fn a_run_of_another_attempt_leaves_a_dispatch_unconfirmed_until_the_deadline() {
     world.deliver(&webhooks(1).push_tag("v2", &commit(2)));
     world.forge.plan(EffectKind::WorkflowDispatch, Plan::LostAfter);
     world.settle();
-    let found = svc::domain::reconcile::doubt::Observation::WorkflowRun(taken.try_into().unwrap());
+    let found =
+        svc::domain::reconcile::uncertain::Observation::WorkflowRun(taken.try_into().unwrap());
     world.forge.dispatched_run_is(found);
     let of_second = "SELECT status || ' ' || coalesce(failure_reason, '-') FROM release_runs \
         WHERE git_ref = 'refs/tags/v2'";
@@ -106,10 +107,10 @@ fn an_item_that_no_holder_survives_ends_its_release_at_the_deadline() {
     world.reconcile_after(Duration::ZERO);
     assert_eq!(given_up(&world), ["crash_loop"]);
     assert_eq!(release(&world), "running -", "not before the deadline");
-    let looks = world.forge.looks();
+    let lookups = world.forge.lookups();
     world.reconcile_after(RULES.deadline);
     assert_eq!(release(&world), "failed forge_workflow_lookup_failed");
-    assert_eq!((given_up(&world), world.forge.looks()), (vec!["crash_loop".to_owned()], looks));
+    assert_eq!((given_up(&world), world.forge.lookups()), (vec!["crash_loop".to_owned()], lookups));
     world.settle();
     let shown = world.forge.shows(world.forge.last_check_run());
     assert!(matches!(shown, Some(CheckRunStatus::Completed { .. })), "{shown:?}");
@@ -130,7 +131,7 @@ fn an_item_whose_subject_does_not_read_ends_its_release_at_the_deadline() {
 
 #[test]
 fn a_dispatch_in_doubt_whose_payload_does_not_read_ends_its_release_too() {
-    let world = dispatch_in_doubt();
+    let world = uncertain_dispatch();
     world.tamper("UPDATE outbox SET payload = '?' WHERE kind = 'workflow_dispatch'");
     world.reconcile_after(RULES.observation);
     assert_eq!(newest_item(&world), "dead_letter subject_unreadable");
@@ -183,7 +184,7 @@ fn a_given_up_item_that_cannot_be_applied_holds_up_no_other() {
 
 #[test]
 fn what_an_older_version_left_in_doubt_is_looked_for_again_and_ends() {
-    let world = dispatch_in_doubt();
+    let world = uncertain_dispatch();
     world.reconcile_after(RULES.observation);
     world.tamper(
         "UPDATE reconciliation_items SET status = 'completed', outcome_code = 'effect_unproved', \
@@ -200,7 +201,7 @@ fn what_an_older_version_left_in_doubt_is_looked_for_again_and_ends() {
 
 #[test]
 fn after_an_unconfirmed_end_the_update_that_shows_it_comes_next() {
-    let world = dispatch_in_doubt();
+    let world = uncertain_dispatch();
     world.reconcile_after(RULES.observation);
     world.reconcile_after(RULES.deadline);
     let id: String = world.ask("SELECT release_run_id FROM release_runs");
@@ -216,7 +217,7 @@ fn after_an_unconfirmed_end_the_update_that_shows_it_comes_next() {
 
 #[test]
 fn an_item_that_was_given_up_touches_no_later_attempt() {
-    let mut world = dispatch_in_doubt();
+    let mut world = uncertain_dispatch();
     world.clock.advance(RULES.observation);
     world.detect().step();
     vanish(&world, svc::domain::reconcile::Kind::WorkflowAttempt, 8);

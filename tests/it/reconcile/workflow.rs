@@ -5,7 +5,7 @@ use std::time::Duration;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::{CheckRunStatus, EffectKind};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Kind, Unavailable, doubt};
+use svc::domain::reconcile::{Kind, Unavailable, uncertain};
 use svc::domain::release::Conclusion;
 use svc::store::{Error, Observation};
 use svc::workers::driver::Worker as _;
@@ -27,10 +27,10 @@ fn shown(world: &World) -> Option<Conclusion> {
 fn nothing_is_looked_at_within_the_observation_window() {
     let world = running();
     world.reconcile_after(RULES.observation - Duration::from_secs(1));
-    assert_eq!((items(&world), world.forge.looks()), (0, 0));
+    assert_eq!((items(&world), world.forge.lookups()), (0, 0));
     world.reconcile_after(Duration::from_secs(1));
     assert_eq!(item(&world), "open workflow_pending");
-    assert_eq!(world.forge.looks(), 1);
+    assert_eq!(world.forge.lookups(), 1);
 }
 
 #[test]
@@ -48,9 +48,9 @@ fn a_run_that_does_not_end_times_out_at_the_deadline_and_the_forge_is_told() {
         world.ask::<i64>("SELECT forge_check_published_at IS NOT NULL FROM release_runs"),
         1
     );
-    let looks = world.forge.looks();
+    let lookups = world.forge.lookups();
     world.reconcile_after(PAST_DEADLINE);
-    assert_eq!((items(&world), world.forge.looks()), (1, looks), "it is not found again");
+    assert_eq!((items(&world), world.forge.lookups()), (1, lookups), "it is not found again");
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn after_downtime_it_is_looked_at_before_it_is_decided() {
     let world = running();
     world.reconcile_after(RULES.observation);
     world.forge.workflow_run_is(Lookup::Completed(RunConclusion::TimedOut));
-    let looks = world.forge.looks();
+    let lookups = world.forge.lookups();
     world.reconcile_after(Duration::from_secs(86_400));
-    assert_eq!(world.forge.looks(), looks + 1);
+    assert_eq!(world.forge.lookups(), lookups + 1);
     assert_eq!(release(&world), "timed_out forge_workflow_timed_out");
 }
 
@@ -101,10 +101,10 @@ fn a_forge_that_asks_to_wait_is_left_alone() {
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "open forge_lookup_failed");
     world.reconcile_after(Duration::from_secs(599));
-    assert_eq!(world.forge.looks(), 1, "paused");
+    assert_eq!(world.forge.lookups(), 1, "paused");
     world.forge.workflow_run_is(Lookup::Pending);
     world.reconcile_after(Duration::from_secs(1));
-    assert_eq!(world.forge.looks(), 2);
+    assert_eq!(world.forge.lookups(), 2);
     assert_eq!(item(&world), "open workflow_pending");
 }
 
@@ -120,12 +120,12 @@ fn a_forge_that_asks_to_wait_is_asked_about_nothing_of_its_installation() {
         wait_until: Some(until),
     }));
     world.reconcile_after(RULES.observation);
-    assert_eq!((items(&world), world.forge.looks()), (2, 1));
+    assert_eq!((items(&world), world.forge.lookups()), (2, 1));
     world.reconcile_after(Duration::from_secs(599));
-    assert_eq!(world.forge.looks(), 1, "paused");
+    assert_eq!(world.forge.lookups(), 1, "paused");
     world.forge.workflow_run_is(Lookup::Pending);
     world.reconcile_after(Duration::from_secs(1));
-    assert_eq!(world.forge.looks(), 1 + 2);
+    assert_eq!(world.forge.lookups(), 1 + 2);
 }
 
 /// A release whose dispatch was accepted by a forge that does not say which run it started.
@@ -143,7 +143,7 @@ fn a_run_without_a_number_is_found_by_its_title_and_then_observed() {
     let world = running_unnamed();
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "open workflow_pending");
-    world.forge.dispatched_run_is(doubt::Observation::WorkflowRun(77.try_into().unwrap()));
+    world.forge.dispatched_run_is(uncertain::Observation::WorkflowRun(77.try_into().unwrap()));
     world.reconcile_after(RULES.next_check);
     assert_eq!(item(&world), "completed run_identified");
     assert_eq!(world.ask::<i64>("SELECT workflow_run_id FROM release_run_attempts"), 77);
@@ -160,7 +160,7 @@ fn a_run_that_is_not_found_is_as_good_as_one_that_does_not_end() {
     assert_eq!(release(&world), "timed_out forge_workflow_deadline_exceeded");
     let world = running_unnamed();
     let why = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
-    world.forge.dispatched_run_is(doubt::Observation::Unavailable(why));
+    world.forge.dispatched_run_is(uncertain::Observation::Unavailable(why));
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "open forge_lookup_failed");
     world.reconcile_after(RULES.deadline);
@@ -175,11 +175,11 @@ fn a_webhook_about_the_run_makes_the_next_look_soon() {
     world.deliver(&webhooks(2).workflow_run("completed", run));
     world.settle();
     world.reconcile_after(Duration::from_secs(1));
-    assert_eq!(world.forge.looks(), 1, "of another installation");
+    assert_eq!(world.forge.lookups(), 1, "of another installation");
     world.deliver(&webhooks(1).workflow_run("completed", run));
     world.settle();
     world.reconcile_after(Duration::ZERO);
-    assert_eq!(world.forge.looks(), 2);
+    assert_eq!(world.forge.lookups(), 2);
 }
 
 #[test]
@@ -188,18 +188,19 @@ fn what_a_lost_claim_saw_is_discarded() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let lease = Duration::from_secs(10);
-    let claim =
-        |owner| world.store.claim_look(Kind::WorkflowAttempt, owner, lease, Vec::new()).unwrap();
+    let claim = |owner| {
+        world.store.claim_reconcile(Kind::WorkflowAttempt, owner, lease, Vec::new()).unwrap()
+    };
     let stale = claim("first").claim.unwrap();
     assert!(claim("second").claim.is_none(), "it is leased");
     world.clock.advance(lease);
     let fresh = claim("second").claim.unwrap();
     let seen = Observation::Workflow(Lookup::Completed(RunConclusion::Failure));
-    let applied = world.store.apply_look(&stale, seen, RULES);
+    let applied = world.store.apply_observation(&stale, seen, RULES);
     assert!(matches!(applied, Err(Error::LeaseLost)), "{applied:?}");
     assert_eq!(release(&world), "running -");
     let pending = Observation::Workflow(Lookup::Pending);
-    world.store.apply_look(&fresh, pending, RULES).unwrap();
+    world.store.apply_observation(&fresh, pending, RULES).unwrap();
     assert_eq!(item(&world), "open workflow_pending");
 }
 
@@ -214,7 +215,7 @@ fn a_newer_attempt_or_an_end_closes_the_item_without_a_look() {
         world.tamper(change);
         world.reconcile_after(Duration::from_secs(60));
         assert_eq!(item(&world), code);
-        assert_eq!(world.forge.looks(), 1);
+        assert_eq!(world.forge.lookups(), 1);
         assert_eq!(release(&world), "running -");
     }
 }
@@ -225,10 +226,11 @@ fn an_attempt_that_ended_while_it_was_looked_at_is_left_alone() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let lease = Duration::from_secs(10);
-    let claimed = world.store.claim_look(Kind::WorkflowAttempt, "it", lease, Vec::new()).unwrap();
+    let claimed =
+        world.store.claim_reconcile(Kind::WorkflowAttempt, "it", lease, Vec::new()).unwrap();
     world.tamper("UPDATE release_run_attempts SET status = 'succeeded'");
     let seen = Observation::Workflow(Lookup::Completed(RunConclusion::Failure));
-    world.store.apply_look(&claimed.claim.unwrap(), seen, RULES).unwrap();
+    world.store.apply_observation(&claimed.claim.unwrap(), seen, RULES).unwrap();
     assert_eq!(item(&world), "completed already_ended");
     assert_eq!(release(&world), "running -");
 }
@@ -268,7 +270,7 @@ fn an_installation_that_is_gone_is_not_asked_about() {
     assert_eq!(item(&world), "open forge_lookup_failed");
     world.reconcile_after(PAST_DEADLINE);
     assert_eq!(release(&world), "failed forge_workflow_lookup_failed");
-    assert_eq!(world.forge.looks(), 0);
+    assert_eq!(world.forge.lookups(), 0);
 }
 
 #[test]
@@ -280,11 +282,11 @@ fn a_thousand_stuck_attempts_of_one_installation_cost_sixty_looks_a_minute() {
     world.deliver(&webhooks(2).push_tag("v1", &commit(1)));
     world.settle();
     world.reconcile_after(RULES.observation);
-    assert_eq!(world.forge.looks(), 60 + 1, "the other installation has its own");
+    assert_eq!(world.forge.lookups(), 60 + 1, "the other installation has its own");
     world.reconcile_after(Duration::from_secs(59));
-    assert_eq!(world.forge.looks(), 60 + 1);
+    assert_eq!(world.forge.lookups(), 60 + 1);
     world.reconcile_after(Duration::from_secs(1));
-    assert_eq!(world.forge.looks(), 60 + 1 + 60 + 1);
+    assert_eq!(world.forge.lookups(), 60 + 1 + 60 + 1);
 }
 
 #[test]
@@ -295,11 +297,12 @@ fn an_item_that_no_holder_survives_is_given_up_and_the_release_is_not_touched() 
     let lease = Duration::from_secs(10);
     for _ in 0..8 {
         let polled =
-            world.store.claim_look(Kind::WorkflowAttempt, "dies", lease, Vec::new()).unwrap();
+            world.store.claim_reconcile(Kind::WorkflowAttempt, "dies", lease, Vec::new()).unwrap();
         assert!(polled.claim.is_some());
         world.clock.advance(lease);
     }
-    let polled = world.store.claim_look(Kind::WorkflowAttempt, "dies", lease, Vec::new()).unwrap();
+    let polled =
+        world.store.claim_reconcile(Kind::WorkflowAttempt, "dies", lease, Vec::new()).unwrap();
     assert!(polled.claim.is_none());
     assert_eq!(polled.closed.len(), 1);
     assert_eq!(item(&world), "dead_letter crash_loop");
@@ -322,7 +325,7 @@ fn a_clock_that_was_ahead_neither_hides_an_attempt_nor_stretches_its_deadline() 
     world.tamper("DELETE FROM reconciliation_items");
     world.reconcile_after(RULES.observation);
     world.clock.step_back(year);
-    world.store.pull_back(Duration::from_secs(600)).unwrap();
+    world.store.clamp_future_times(Duration::from_secs(600)).unwrap();
     world.reconcile_after(Duration::from_secs(1));
     world.reconcile_after(PAST_DEADLINE);
     assert_eq!(release(&world), "timed_out forge_workflow_deadline_exceeded");

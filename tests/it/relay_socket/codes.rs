@@ -70,22 +70,22 @@ fn claim(world: &World, code: &str) -> Ask {
 #[test]
 fn the_route_for_people_pairs_and_answers_alike() {
     let world = World::local(&[]);
-    let door = &world.service.daemon.public;
+    let endpoint = &world.service.daemon.public;
     let mut page = world.page();
     page.connect().unwrap();
     let right = code(&mut page);
-    let claimed = door.ask(&claim(&world, &right));
+    let claimed = endpoint.ask(&claim(&world, &right));
     assert_eq!(claimed.status, 200, "{claimed:?}");
     let body = claimed.json();
     assert_eq!((&body["tool"], &body["file"]), (&json!("test"), &json!("a file")), "{body}");
     assert!(body["pairing"].is_string() && body["expiresAt"].is_string(), "{body}");
     let answers: Vec<Answer> = [&right, WRONG, WRONG, WRONG, WRONG]
         .iter()
-        .map(|code| door.ask(&claim(&world, code)))
+        .map(|code| endpoint.ask(&claim(&world, code)))
         .collect();
     assert_eq!(answers[0].status, 404, "{:?}", answers[0]);
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:#?}");
-    let sixth = door.ask(&claim(&world, WRONG));
+    let sixth = endpoint.ask(&claim(&world, WRONG));
     assert_eq!(sixth.status, 429, "{sixth:?}");
     let wait: u64 = sixth.header("retry-after").parse().unwrap();
     assert!((1..=600).contains(&wait), "{sixth:?}");
@@ -124,14 +124,14 @@ fn without_a_token_or_its_scope_nothing_is_claimed() {
     let mut page = world.page();
     page.connect().unwrap();
     let right = code(&mut page);
-    let door = &world.service.daemon.public;
-    assert_eq!(door.ask(&claim(&world, &right)).status, 401);
+    let endpoint = &world.service.daemon.public;
+    assert_eq!(endpoint.ask(&claim(&world, &right)).status, 401);
     let read = world.bearer(&[("sub", "ada"), ("scope", "mcp:read")]);
-    let refused = door.ask(&claim(&world, &right).header("Authorization", read));
+    let refused = endpoint.ask(&claim(&world, &right).header("Authorization", read));
     assert_eq!(refused.status, 403, "{refused:?}");
     assert!(refused.header("www-authenticate").contains("mcp:pair"), "{refused:?}");
     let pair = world.bearer(&[("sub", "ada"), ("scope", "mcp:read mcp:pair")]);
-    let claimed = door.ask(&claim(&world, &right).header("Authorization", pair));
+    let claimed = endpoint.ask(&claim(&world, &right).header("Authorization", pair));
     assert_eq!(claimed.status, 200, "{claimed:?}");
 }
 

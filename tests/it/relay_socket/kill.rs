@@ -23,7 +23,7 @@ use svc::runtime::random::{Ids, SystemEntropy};
 use svc::runtime::thread;
 
 use super::world::World;
-use crate::daemon::ask::{Ask, Door};
+use crate::daemon::ask::{Ask, Endpoint};
 use crate::daemon::{database, say, wait_for, wait_within};
 use crate::mcp::{call, initialize};
 use crate::support::campaign::number_or;
@@ -188,17 +188,17 @@ fn propose_on(stage: &Arc<Stage>, number: usize) -> std::thread::JoinHandle<()> 
 /// One session of a client, until the daemon is gone.
 fn live(stage: &Stage, number: usize, place: &mut usize) -> io::Result<()> {
     let opening = stage.opening.lock().unwrap().clone();
-    let door = Door::Tcp(opening.address);
+    let endpoint = Endpoint::Tcp(opening.address);
     let head = Ask::post("/mcp")
         .header("Host", &opening.host)
         .header("Accept", "application/json, text/event-stream")
         .header("Content-Type", "application/json");
-    let begun = door.try_ask(&head.clone().body(initialize("2025-11-25").to_string()))?;
+    let begun = endpoint.try_ask(&head.clone().body(initialize("2025-11-25").to_string()))?;
     let head = head.header("Mcp-Session-Id", begun.header("mcp-session-id"));
     while !stage.is_over.load(Ordering::Relaxed) {
         let (tool, arguments, steps) = next(number, *place);
         let message = call(*place, tool, &arguments).to_string();
-        let answer = door.try_ask(&head.clone().body(message))?;
+        let answer = endpoint.try_ask(&head.clone().body(message))?;
         if answer.status != 200 {
             return Ok(());
         }
@@ -210,7 +210,7 @@ fn live(stage: &Stage, number: usize, place: &mut usize) -> io::Result<()> {
                 stage.made.fetch_add(steps, Ordering::Relaxed);
                 // Some wait behind each other, and not all of them.
                 if place.is_multiple_of(2) {
-                    await_end(stage, &door, &head, &content["invocation"])?;
+                    await_end(stage, &endpoint, &head, &content["invocation"])?;
                 }
             }
             Some("busy" | "session_away" | "unavailable") => {
@@ -223,11 +223,11 @@ fn live(stage: &Stage, number: usize, place: &mut usize) -> io::Result<()> {
 }
 
 /// Asks for an invocation until it has ended, or the daemon has.
-fn await_end(stage: &Stage, door: &Door, head: &Ask, invocation: &Value) -> io::Result<()> {
+fn await_end(stage: &Stage, endpoint: &Endpoint, head: &Ask, invocation: &Value) -> io::Result<()> {
     let message = call("look", "get_invocation", &json!({ "invocation": invocation })).to_string();
     let ask = head.clone().body(message);
     while !stage.is_over.load(Ordering::Relaxed) {
-        let answer = door.try_ask(&ask)?;
+        let answer = endpoint.try_ask(&ask)?;
         let status = answer.json()["result"]["structuredContent"]["status"].clone();
         if answer.status != 200 || status.is_null() {
             return Ok(());

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use svc::domain::id::InvocationId;
 
 use super::world::World;
-use crate::daemon::ask::{Answer, Ask, Door};
+use crate::daemon::ask::{Answer, Ask, Endpoint};
 
 /// An operator, over the control socket.
-pub(super) struct Operator(Door);
+pub(super) struct Operator(Endpoint);
 
 impl World {
     pub(super) fn operator(&self) -> Operator {

@@ -9,7 +9,7 @@ use svc::demo::plugin::document::Document;
 use svc::demo::plugin::socket::Opening;
 
 use super::world::{FILE, World, approve, ready};
-use crate::daemon::ask::Door;
+use crate::daemon::ask::Endpoint;
 use crate::daemon::wait_within;
 
 /// When a process that was killed has been missed, at the latest.
@@ -22,7 +22,7 @@ fn a_page_at_another_process_is_reached_until_that_one_is_killed() {
     let control = world.service.site.path("other.sock");
     world.service.site.set("SVC_CONTROL_SOCKET", control.to_str().unwrap());
     let mut other = world.service.site.start();
-    let Door::Tcp(address) = other.public.clone() else { panic!("no TCP") };
+    let Endpoint::Tcp(address) = other.public.clone() else { panic!("no TCP") };
     let host = Host::new(Document::sample());
     let mut page = Plugin::new(Opening::local(address), Device::new().unwrap(), host, FILE);
     page.connect().unwrap();

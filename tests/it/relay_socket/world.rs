@@ -14,7 +14,7 @@ use svc::domain::relay::Decision;
 use svc::relay::frame::Outcome;
 use svc::runtime::thread;
 
-use crate::daemon::ask::{Answer, Ask, Door};
+use crate::daemon::ask::{Answer, Ask, Endpoint};
 use crate::daemon::{PATIENCE, wait_for};
 use crate::mcp::service::{Issuer, Service};
 use crate::mcp::{call, initialize};
@@ -31,7 +31,7 @@ pub(super) struct World {
 
 /// A client of `/mcp` with a session of the legacy era.
 pub(super) struct Agent {
-    door: Door,
+    endpoint: Endpoint,
     /// Everything but the message.
     head: Ask,
     last: AtomicU64,
@@ -108,7 +108,7 @@ impl World {
         let session = self.service.begin_as(with_token(begin));
         let head = self.service.to_mcp("POST").header("Content-Type", "application/json");
         let head = with_token(head.header("Mcp-Session-Id", session));
-        Agent { door: self.service.daemon.public.clone(), head, last: AtomicU64::new(0) }
+        Agent { endpoint: self.service.daemon.public.clone(), head, last: AtomicU64::new(0) }
     }
 
     /// Returns a page that is paired with an agent's account and ready.
@@ -170,7 +170,7 @@ impl Agent {
 
     /// Calls a tool; returns its whole result.
     pub(super) fn call(&self, tool: &str, arguments: &Value) -> Value {
-        result(&self.door.ask(&self.ask(tool, arguments)))
+        result(&self.endpoint.ask(&self.ask(tool, arguments)))
     }
 
     /// Calls a tool that succeeds; returns its structured content.
@@ -189,8 +189,8 @@ impl Agent {
 
     /// Calls a tool on a thread of its own.
     pub(super) fn call_aside(&self, tool: &str, arguments: &Value) -> JoinHandle<Value> {
-        let (door, ask) = (self.door.clone(), self.ask(tool, arguments));
-        thread::spawn("test-agent", move || result(&door.ask(&ask))).unwrap()
+        let (endpoint, ask) = (self.endpoint.clone(), self.ask(tool, arguments));
+        thread::spawn("test-agent", move || result(&endpoint.ask(&ask))).unwrap()
     }
 
     /// Proposes something that waits for a person; returns the invocation.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use svc::domain::event::CommitSha;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::release::Decision;
-use svc::domain::result::{NewResult, Recorded, Refusal, Report};
+use svc::domain::result::{NewResult, Recorded, Refusal, ResultReport};
 use svc::store::{Error, LeasePolicy};
 
 use super::{Attempt, CONFLICT, RECORDED, as_str, body, current};
@@ -53,7 +53,7 @@ fn the_store_takes_no_result_of_another_run_than_the_attempt_s() {
         attempt: attempt.id.parse().unwrap(),
         workflow_run: run.try_into().unwrap(),
         credential: [7; 32].into(),
-        report: Report {
+        report: ResultReport {
             decision: Decision::Accepted,
             head_commit: CommitSha::new(&commit(1)).unwrap(),
         },

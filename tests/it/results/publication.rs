@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::Value;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::forge::CheckRunLook;
+use svc::forge::CheckRunLookup;
 use svc::runtime::clock::Clock as _;
 
 use super::{RECORDED, as_str, body, current, started};
@@ -25,7 +25,7 @@ fn an_end_that_cannot_be_shown_is_noted_beside_the_result() {
     let lag = [1, 3, 8].map(Duration::from_secs);
     for by in [RULES.observation, RULES.next_check, RULES.deadline].into_iter().chain(lag) {
         assert_eq!(world.ask::<String>(ERROR), "-");
-        world.forge.next_check_run_look(CheckRunLook::NotFound);
+        world.forge.next_check_run_lookup(CheckRunLookup::NotFound);
         world.reconcile_after(by);
     }
     assert_eq!(world.ask::<String>(ERROR), "forge_check_run_not_found");
@@ -60,7 +60,7 @@ fn a_look_that_confirms_the_end_clears_the_failure_of_that_attempt_alone() {
         world.tamper(&format!(
             "UPDATE release_run_results SET last_publication_error = 'x', attempt_id = {attempt}"
         ));
-        world.forge.next_check_run_look(CheckRunLook::Expected);
+        world.forge.next_check_run_lookup(CheckRunLookup::Expected);
         world.reconcile_after(RULES.observation);
         let published = "SELECT forge_check_published_at IS NOT NULL FROM release_runs";
         assert!(world.ask::<bool>(published));
@@ -80,7 +80,7 @@ fn the_failure_of_an_attempt_without_a_result_is_not_noted_beside_another_s() {
     world.reconcile_after(RULES.observation);
     world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
     world.settle();
-    world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    world.forge.next_check_run_lookup(CheckRunLookup::BindingMismatch);
     world.reconcile_after(RULES.observation);
     let item = "SELECT outcome_code FROM reconciliation_items WHERE reason = 'reporting_stale'";
     assert_eq!(world.ask::<String>(item), "forge_check_run_binding_mismatch");

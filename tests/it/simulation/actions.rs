@@ -18,7 +18,7 @@ use svc::domain::repository::RepositoryRef;
 use svc::runtime::notify::Notify;
 use svc::store::{LeasePolicy, NEWEST_STEP, Store};
 use svc::workers::driver::{Next, Worker as _};
-use svc::workers::jobs::{Jobs, Owed};
+use svc::workers::jobs::{Jobs, Unreturned};
 use svc::workers::reconcile::{Detect, Reconcile};
 use svc::workers::shares::Shares;
 use svc::workers::{outbox::Outbox, sweep::Sweep};
@@ -175,13 +175,13 @@ fn jobs(world: &Arc<World>, store: &Store) -> Jobs {
         plan: plan(),
         outbox: Notify::new(),
         metrics: Arc::clone(&world.metrics),
-        owed: Owed::default(),
+        unreturned: Unreturned::default(),
     }
 }
 
-fn forge(world: &Arc<World>, depth: u32, wake: &Notify) -> Arc<SimulatedForge> {
+fn forge(world: &Arc<World>, depth: u32, notify: &Notify) -> Arc<SimulatedForge> {
     let (world, installation) = (Arc::clone(world), AtomicI64::new(0));
-    Arc::new(SimulatedForge { world, depth, wake: wake.clone(), installation })
+    Arc::new(SimulatedForge { world, depth, notify: notify.clone(), installation })
 }
 
 /// The pace of writes; as good as none once the faults have stopped, so that all comes to rest.
@@ -190,19 +190,19 @@ fn pace(world: &World) -> Pace {
 }
 
 fn outbox(world: &Arc<World>, store: &Store, depth: u32) -> Outbox {
-    let wake = Notify::new();
+    let notify = Notify::new();
     if world.are_faults_on() && world.chance.one_in(40) {
-        wake.stop();
+        notify.stop();
     }
-    world.wakes(&wake);
+    world.stop_on_disk_failure(&notify);
     Outbox {
         store: store.clone(),
-        forge: forge(world, depth, &wake),
+        forge: forge(world, depth, &notify),
         owner: "simulated".to_owned(),
         retry: RETRY,
         pace: pace(world),
         shares: Shares::of_pool(2),
-        wake,
+        notify,
         metrics: Arc::clone(&world.metrics),
     }
 }
@@ -232,20 +232,20 @@ fn detector(world: &Arc<World>, store: &Store) -> Detect {
 }
 
 fn reconciler(world: &Arc<World>, store: &Store, depth: u32) -> Reconcile {
-    let wake = Notify::new();
+    let notify = Notify::new();
     if world.are_faults_on() && world.chance.one_in(40) {
-        wake.stop();
+        notify.stop();
     }
-    world.wakes(&wake);
+    world.stop_on_disk_failure(&notify);
     Reconcile {
         kinds: Kind::ALL,
         store: store.clone(),
-        forge: forge(world, depth, &wake),
+        forge: forge(world, depth, &notify),
         owner: "simulated".to_owned(),
         rules: RULES,
         pace: pace(world),
         shares: Shares::of_pool(2),
-        wake,
+        notify,
         outbox: Notify::new(),
         jobs: Notify::new(),
         metrics: Arc::clone(&world.metrics),
@@ -333,10 +333,10 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
     let jobs = store.claim_jobs(2, "vanishing", policy).map(|claims| claims.len());
     let message = store.claim_message("vanishing", policy, pace(world), Vec::new()).is_ok();
     let kind = *world.chance.pick(Kind::ALL).unwrap();
-    let look = store.claim_look(kind, "vanishing", policy.lease, Vec::new()).is_ok();
+    let task = store.claim_reconcile(kind, "vanishing", policy.lease, Vec::new()).is_ok();
     world.note(
         depth,
-        &format!("replica {replica} claims {jobs:?} jobs, {message}, {kind} {look}, and dies"),
+        &format!("replica {replica} claims {jobs:?} jobs, {message}, {kind} {task}, and dies"),
     );
 }
 

@@ -10,10 +10,10 @@ use svc::domain::dead_letter::ErrorClass;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Unavailable, doubt, look};
+use svc::domain::reconcile::{Unavailable, task, uncertain};
 use svc::domain::repository::RepositoryRef;
 use svc::forge::{
-    CheckRunLook, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
+    CheckRunLookup, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
     unavailable,
 };
 use svc::runtime::clock::Clock as _;
@@ -167,7 +167,7 @@ pub(super) struct SimulatedForge {
     pub(super) world: Arc<World>,
     pub(super) depth: u32,
     /// The worker's own.
-    pub(super) wake: Notify,
+    pub(super) notify: Notify,
     /// The installation of the session that was opened last.
     pub(super) installation: AtomicI64,
 }
@@ -184,7 +184,7 @@ pub(super) const SICKNESSES: [Fault; 6] = [
 
 impl SimulatedForge {
     /// Draws what happens to a call, and lets time and others go on meanwhile.
-    fn meet(&self, cut: &'static str) -> Fault {
+    fn draw_fault(&self, cut: &'static str) -> Fault {
         let world = &self.world;
         let faults = faults_at(cut);
         let sick = world.sickness_of(self.installation.load(Ordering::Relaxed));
@@ -211,7 +211,7 @@ impl SimulatedForge {
         }
         if world.is_shut() || world.does_disk_fail() {
             // The worker would wait for the store, in real time; its process ends instead.
-            self.wake.stop();
+            self.notify.stop();
         }
         fault
     }
@@ -228,7 +228,7 @@ impl SimulatedForge {
             return stopped;
         }
         let began = self.world.clock.monotonic();
-        let fault = self.meet(cut);
+        let fault = self.draw_fault(cut);
         let now = self.world.clock.now();
         let wait = Duration::from_secs(30 + self.world.chance.below(600));
         let lost = SendResult::Uncertain(ErrorClass::Unavailable, None);
@@ -274,7 +274,7 @@ impl Forge for SimulatedForge {
         gate()?;
         self.installation.store(installation.get(), Ordering::Relaxed);
         let now = self.world.clock.now();
-        match self.meet("open") {
+        match self.draw_fault("open") {
             Fault::Refused => Err(SendResult::TokenRefused(ErrorClass::Authentication)),
             Fault::RateLimited => Err(SendResult::RateLimited(now.plus(Duration::from_secs(90)))),
             Fault::NotSent => Err(SendResult::NotSent(ErrorClass::Unavailable, None)),
@@ -285,9 +285,9 @@ impl Forge for SimulatedForge {
 
 impl SimulatedForge {
     /// Draws what happens to a look: what is told instead of the truth, or why nothing is told.
-    fn look(&self, cut: &'static str) -> Result<Fault, Unavailable> {
+    fn look_up(&self, cut: &'static str) -> Result<Fault, Unavailable> {
         let why = |class, wait_until| Err(Unavailable { class, wait_until });
-        match self.meet(cut) {
+        match self.draw_fault(cut) {
             Fault::RateLimited => {
                 let wait = Duration::from_secs(30 + self.world.chance.below(600));
                 why(ErrorClass::RateLimited, Some(self.world.clock.now().plus(wait)))
@@ -302,9 +302,9 @@ struct SimulatedSession<'a>(&'a SimulatedForge, &'a Gate<'a>);
 
 impl SimulatedSession<'_> {
     /// Draws what happens to a look that the gate lets pass.
-    fn look(&self, cut: &'static str) -> Result<Fault, Unavailable> {
+    fn look_up(&self, cut: &'static str) -> Result<Fault, Unavailable> {
         self.1().map_err(unavailable)?;
-        self.0.look(cut)
+        self.0.look_up(cut)
     }
 }
 
@@ -325,7 +325,7 @@ impl Session for SimulatedSession<'_> {
     ) -> Result<Option<CheckRunId>, Unavailable> {
         self.1().map_err(unavailable)?;
         let now = self.0.world.clock.now();
-        match self.0.meet("find") {
+        match self.0.draw_fault("find") {
             Fault::RateLimited => {
                 let until = now.plus(Duration::from_secs(45));
                 return Err(Unavailable {
@@ -353,8 +353,8 @@ impl Session for SimulatedSession<'_> {
         })
     }
 
-    fn workflow_run(&mut self, wanted: &look::WorkflowRun) -> Lookup {
-        match self.look("look at run") {
+    fn workflow_run(&mut self, wanted: &task::WorkflowRun) -> Lookup {
+        match self.look_up("look at run") {
             Ok(Fault::NotFound) => return Lookup::NotFound,
             Ok(_) => {}
             Err(why) => return Lookup::Unavailable(why),
@@ -364,37 +364,39 @@ impl Session for SimulatedSession<'_> {
         run.map_or(Lookup::NotFound, |run| run.ended.map_or(Lookup::Pending, Lookup::Completed))
     }
 
-    fn find_workflow_run(&mut self, wanted: &look::Dispatch) -> doubt::Observation {
-        if let Err(why) = self.look("find run") {
-            return doubt::Observation::Unavailable(why);
+    fn find_workflow_run(&mut self, wanted: &task::Dispatch) -> uncertain::Observation {
+        if let Err(why) = self.look_up("find run") {
+            return uncertain::Observation::Unavailable(why);
         }
         let state = self.0.world.forge.lock().unwrap();
         let run = state.runs.iter().find(|run| run.attempt == wanted.attempt && !run.deleted);
-        run.map_or(doubt::Observation::NoProof, |run| doubt::Observation::WorkflowRun(run.id))
+        run.map_or(uncertain::Observation::NoProof, |run| {
+            uncertain::Observation::WorkflowRun(run.id)
+        })
     }
 
-    fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook {
-        match self.look("look at check run") {
-            Ok(Fault::NotFound) => return CheckRunLook::NotFound,
-            Ok(Fault::Mismatch) => return CheckRunLook::BindingMismatch,
+    fn check_run(&mut self, wanted: &task::CheckRun) -> CheckRunLookup {
+        match self.look_up("look at check run") {
+            Ok(Fault::NotFound) => return CheckRunLookup::NotFound,
+            Ok(Fault::Mismatch) => return CheckRunLookup::BindingMismatch,
             Ok(_) => {}
-            Err(why) => return CheckRunLook::Unavailable(why),
+            Err(why) => return CheckRunLookup::Unavailable(why),
         }
         let state = self.0.world.forge.lock().unwrap();
         if state.removed.contains(&wanted.check_run) {
-            return CheckRunLook::NotFound;
+            return CheckRunLookup::NotFound;
         }
         if !state.check_runs.contains(&(wanted.attempt, wanted.check_run)) {
-            return CheckRunLook::BindingMismatch;
+            return CheckRunLookup::BindingMismatch;
         }
         match state.shown.get(&wanted.check_run) {
             Some(CheckRunStatus::Completed { conclusion, .. })
                 if *conclusion == wanted.conclusion =>
             {
-                CheckRunLook::Expected
+                CheckRunLookup::Expected
             }
             other => {
-                CheckRunLook::Different(svc::crypto::sha256::of(format!("{other:?}").as_bytes()))
+                CheckRunLookup::Different(svc::crypto::sha256::of(format!("{other:?}").as_bytes()))
             }
         }
     }

@@ -5,7 +5,7 @@ use svc::domain::outbox::CheckRunStatus;
 use super::world::World;
 
 /// The quick ones, after every step; the others now and then.
-pub(super) fn look(world: &World) {
+pub(super) fn check(world: &World) {
     let forge = world.forge.lock().unwrap();
     for ((effect, attempt), count) in &forge.effects {
         // A dispatch happens once whatever the clock does. A check run may be made twice when the

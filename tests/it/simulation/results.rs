@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use svc::domain::event::CommitSha;
-use svc::domain::result::{NewResult, Recorded, Report};
+use svc::domain::result::{NewResult, Recorded, ResultReport};
 
 use super::forge::Run;
 use super::world::World;
@@ -58,7 +58,7 @@ fn new(world: &World) -> Option<NewResult> {
         attempt: run.attempt,
         workflow_run,
         credential: svc::crypto::sha256::of(&world.chance.below(u64::MAX).to_le_bytes()),
-        report: Report {
+        report: ResultReport {
             decision: *world.chance.pick(Decision::ALL).unwrap(),
             head_commit: CommitSha::new(&commit).unwrap(),
         },

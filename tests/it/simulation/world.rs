@@ -41,7 +41,7 @@ pub(super) struct World {
     sickness: Option<Fault>,
     disk: Option<Disk>,
     disk_fails: AtomicBool,
-    wakes: Wakes,
+    notifies: Notifies,
     replicas: Mutex<Vec<Replica>>,
     raw: Mutex<rusqlite::Connection>,
     began: Timestamp,
@@ -50,7 +50,7 @@ pub(super) struct World {
 }
 
 /// Of the workers of one step.
-type Wakes = Arc<Mutex<Vec<Notify>>>;
+type Notifies = Arc<Mutex<Vec<Notify>>>;
 
 /// A process.
 struct Replica {
@@ -60,13 +60,13 @@ struct Replica {
 }
 
 impl Replica {
-    fn start(path: &Path, clock: &Arc<ManualClock>, seed: u64, wakes: &Wakes) -> Self {
+    fn start(path: &Path, clock: &Arc<ManualClock>, seed: u64, notifies: &Notifies) -> Self {
         let ended = Arc::new(AtomicBool::new(false));
-        let (end, wakes) = (Arc::clone(&ended), Arc::clone(wakes));
+        let (end, notifies) = (Arc::clone(&ended), Arc::clone(notifies));
         let on_fatal = Box::new(move |_: &_| {
             end.store(true, Ordering::SeqCst);
             // Its worker would wait for the store, in real time.
-            wakes.lock().unwrap().iter().for_each(Notify::stop);
+            notifies.lock().unwrap().iter().for_each(Notify::stop);
         });
         Self { store: open_store_on_a_disk_that_fails(path, clock, seed, on_fatal), ended }
     }
@@ -103,9 +103,9 @@ impl World {
         let folder = tempfile::tempdir_in(memory()).unwrap();
         let clock = Arc::new(ManualClock::new());
         let path = folder.path().join("svc.db");
-        let wakes = Wakes::default();
+        let notifies = Notifies::default();
         let replicas = (0..REPLICAS)
-            .map(|n| Replica::start(&path, &clock, seed ^ (n << 32), &wakes))
+            .map(|n| Replica::start(&path, &clock, seed ^ (n << 32), &notifies))
             .collect();
         Self {
             chance: Chance::new(seed),
@@ -113,7 +113,7 @@ impl World {
             sickness: sickness(seed),
             disk: Disk::that_fails(),
             disk_fails: AtomicBool::new(false),
-            wakes,
+            notifies,
             began: clock.now(),
             clock,
             forge: Mutex::default(),
@@ -141,7 +141,7 @@ impl World {
     /// Ends a replica and starts it anew on the same file.
     pub(super) fn restart(&self, place: u64) {
         let seed = self.chance.below(u64::MAX);
-        let fresh = Replica::start(&self.database(), &self.clock, seed, &self.wakes);
+        let fresh = Replica::start(&self.database(), &self.clock, seed, &self.notifies);
         self.replicas.lock().unwrap()[usize::try_from(place).unwrap()] = fresh;
     }
 
@@ -156,15 +156,15 @@ impl World {
         let calls = (below(16), 1 + below(3));
         self.note(0, &format!("the disk is {}: {calls:?}", fault.name()));
         self.disk_fails.store(true, Ordering::SeqCst);
-        self.wakes.lock().unwrap().clear();
+        self.notifies.lock().unwrap().clear();
         disk.fail(&self.database(), fault, calls);
         true
     }
 
     /// Ends a worker of this step when the disk ends its process.
-    pub(super) fn wakes(&self, wake: &Notify) {
+    pub(super) fn stop_on_disk_failure(&self, notify: &Notify) {
         if self.does_disk_fail() {
-            self.wakes.lock().unwrap().push(wake.clone());
+            self.notifies.lock().unwrap().push(notify.clone());
         }
     }
 

@@ -11,7 +11,7 @@ use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Kind, Unavailable};
 use svc::domain::slo::{Severity, Signal};
-use svc::forge::CheckRunLook;
+use svc::forge::CheckRunLookup;
 use svc::http::message::Surface;
 use svc::runtime::random::{Ids, Random};
 use svc::simulator::sign;
@@ -178,8 +178,8 @@ fn holders_that_vanish(fixture: &mut Fixture) {
         let jobs = store.claim_jobs(9, owner, lease(lease_for)).unwrap();
         store.claim_message(owner, lease(lease_for), pace(), Vec::new()).unwrap();
         let kind = Kind::WorkflowAttempt;
-        let look = store.claim_look(kind, owner, lease_for, Vec::new()).unwrap().claim;
-        assert_eq!((jobs.len(), look.is_some()), (3, true));
+        let lookup = store.claim_reconcile(kind, owner, lease_for, Vec::new()).unwrap().claim;
+        assert_eq!((jobs.len(), lookup.is_some()), (3, true));
         jobs
     };
     claim("vanished", minute);
@@ -205,7 +205,7 @@ fn an_item_that_is_not_looked_at(fixture: &mut Fixture) {
 fn check_runs_that_cannot_be_written(fixture: &mut Fixture) {
     fixture.unpublished(1);
     fixture.evaluate();
-    fixture.world.forge.next_check_run_look(CheckRunLook::BindingMismatch);
+    fixture.world.forge.next_check_run_lookup(CheckRunLookup::BindingMismatch);
     fixture.reconcile();
     for kind in [EffectKind::CheckRunCreate, EffectKind::CheckRunUpdate] {
         fixture.world.forge.plan(kind, Plan::Refused);
@@ -221,16 +221,16 @@ fn check_runs_that_are_given_up_at_the_deadline(fixture: &mut Fixture) {
     fixture.unpublished(3);
     fixture.evaluate();
     fixture.world.clock.advance(RULES.deadline);
-    let different = CheckRunLook::Different([7; 32].into());
-    for look in [CheckRunLook::NotFound, CheckRunLook::Unavailable(UNAVAILABLE), different] {
-        fixture.world.forge.next_check_run_look(look);
+    let different = CheckRunLookup::Different([7; 32].into());
+    for lookup in [CheckRunLookup::NotFound, CheckRunLookup::Unavailable(UNAVAILABLE), different] {
+        fixture.world.forge.next_check_run_lookup(lookup);
     }
     fixture.world.forge.plan(EffectKind::CheckRunUpdate, Plan::LostBefore);
     fixture.reconcile();
     // The forge may not know a fresh token everywhere yet, until it has been asked four times.
     for delay in [1, 3, 8] {
         fixture.world.clock.advance(Duration::from_secs(delay));
-        fixture.world.forge.next_check_run_look(CheckRunLook::NotFound);
+        fixture.world.forge.next_check_run_lookup(CheckRunLookup::NotFound);
         fixture.reconcile();
     }
     fixture.pass(WINDOW);

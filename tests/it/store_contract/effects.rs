@@ -61,7 +61,7 @@ fn gives_a_number_of_the_forge_to_one_attempt_alone(open: Open) {
     }
     assert_eq!(
         settle(&bench, &creations[2], check_run(7)).unwrap(),
-        Settlement::Bury(
+        Settlement::DeadLetter(
             Reason::ForgeCheckRunCreateUncertain,
             ErrorClass::Protocol,
             ReplayClass::CreateUncertain
@@ -73,7 +73,7 @@ fn gives_a_number_of_the_forge_to_one_attempt_alone(open: Open) {
     assert!(matches!(settled, Settlement::Complete(_)), "{settled:?}");
     assert_eq!(
         settle(&bench, &dispatches[1], dispatched(70)).unwrap(),
-        Settlement::Bury(
+        Settlement::DeadLetter(
             Reason::ForgeDispatchUncertain,
             ErrorClass::Protocol,
             ReplayClass::DispatchUncertain

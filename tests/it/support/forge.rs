@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard};
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
-use svc::domain::reconcile::{Unavailable, doubt, look, workflow};
+use svc::domain::reconcile::{Unavailable, task, uncertain, workflow};
 use svc::domain::repository::RepositoryRef;
 use svc::domain::time::Timestamp;
 use svc::forge::{
-    CheckRunLook, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
+    CheckRunLookup, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
     unavailable,
 };
 use svc::runtime::notify::Notify;
@@ -46,17 +46,17 @@ struct State {
     /// What a look at any workflow run tells; nothing means that it has not ended.
     workflow_run: Option<workflow::Lookup>,
     /// What a look for a dispatched run tells.
-    dispatched_run: Option<doubt::Observation>,
+    dispatched_run: Option<uncertain::Observation>,
     /// What looks at check runs tell, before what stands there is told.
-    check_run_looks: VecDeque<CheckRunLook>,
+    check_run_lookups: VecDeque<CheckRunLookup>,
     /// What check runs show.
     shown: Vec<(CheckRunId, CheckRunStatus)>,
     /// Looks so far.
-    looks: usize,
+    lookups: usize,
     /// Stopped by the next look for a check run, which then tells nothing.
     stopped_by_find: Option<Notify>,
     /// Runs during the next look, before it is answered.
-    during_look: Option<Box<dyn FnOnce() + Send>>,
+    during_lookup: Option<Box<dyn FnOnce() + Send>>,
     plans: VecDeque<(EffectKind, Plan)>,
     next_number: i64,
     ledger: Vec<(EffectKind, AttemptId)>,
@@ -102,13 +102,13 @@ impl FakeForge {
     }
 
     /// What a look for a dispatched run tells from now on.
-    pub(crate) fn dispatched_run_is(&self, found: doubt::Observation) {
+    pub(crate) fn dispatched_run_is(&self, found: uncertain::Observation) {
         self.0.lock().unwrap().dispatched_run = Some(found);
     }
 
     /// What the next look at a check run tells, whatever stands there.
-    pub(crate) fn next_check_run_look(&self, look: CheckRunLook) {
-        self.0.lock().unwrap().check_run_looks.push_back(look);
+    pub(crate) fn next_check_run_lookup(&self, lookup: CheckRunLookup) {
+        self.0.lock().unwrap().check_run_lookups.push_back(lookup);
     }
 
     /// What a check run shows; nothing when it was never updated.
@@ -123,13 +123,13 @@ impl FakeForge {
     }
 
     /// Runs `event` during the next look at anything, before it is answered.
-    pub(crate) fn during_next_look(&self, event: impl FnOnce() + Send + 'static) {
-        self.0.lock().unwrap().during_look = Some(Box::new(event));
+    pub(crate) fn during_next_lookup(&self, event: impl FnOnce() + Send + 'static) {
+        self.0.lock().unwrap().during_lookup = Some(Box::new(event));
     }
 
     /// How often anything was looked at.
-    pub(crate) fn looks(&self) -> usize {
-        self.0.lock().unwrap().looks
+    pub(crate) fn lookups(&self) -> usize {
+        self.0.lock().unwrap().lookups
     }
 
     /// How often check runs were updated.
@@ -143,10 +143,10 @@ impl FakeForge {
     }
 
     /// Counts a look, and runs what was planned for it. The state is not locked meanwhile.
-    fn begin_look(&self) -> MutexGuard<'_, State> {
+    fn begin_lookup(&self) -> MutexGuard<'_, State> {
         let mut state = self.0.lock().unwrap();
-        state.looks += 1;
-        let Some(event) = state.during_look.take() else { return state };
+        state.lookups += 1;
+        let Some(event) = state.during_lookup.take() else { return state };
         drop(state);
         event();
         self.0.lock().unwrap()
@@ -234,7 +234,7 @@ impl Session for FakeSession<'_> {
         wanted: &NewCheckRun<'_>,
     ) -> Result<Option<CheckRunId>, Unavailable> {
         self.1().map_err(unavailable)?;
-        let mut state = self.0.begin_look();
+        let mut state = self.0.begin_lookup();
         if let Some(worker) = state.stopped_by_find.take() {
             worker.stop();
             return Err(Unavailable { class: ErrorClass::Unavailable, wait_until: None });
@@ -253,28 +253,28 @@ impl Session for FakeSession<'_> {
         })
     }
 
-    fn workflow_run(&mut self, _: &look::WorkflowRun) -> workflow::Lookup {
+    fn workflow_run(&mut self, _: &task::WorkflowRun) -> workflow::Lookup {
         if let Err(stopped) = self.1() {
             return workflow::Lookup::Unavailable(unavailable(stopped));
         }
-        let state = self.0.begin_look();
+        let state = self.0.begin_lookup();
         state.workflow_run.unwrap_or(workflow::Lookup::Pending)
     }
 
-    fn find_workflow_run(&mut self, _: &look::Dispatch) -> doubt::Observation {
+    fn find_workflow_run(&mut self, _: &task::Dispatch) -> uncertain::Observation {
         if let Err(stopped) = self.1() {
-            return doubt::Observation::Unavailable(unavailable(stopped));
+            return uncertain::Observation::Unavailable(unavailable(stopped));
         }
-        let state = self.0.begin_look();
-        state.dispatched_run.unwrap_or(doubt::Observation::NoProof)
+        let state = self.0.begin_lookup();
+        state.dispatched_run.unwrap_or(uncertain::Observation::NoProof)
     }
 
-    fn check_run(&mut self, wanted: &look::CheckRun) -> CheckRunLook {
+    fn check_run(&mut self, wanted: &task::CheckRun) -> CheckRunLookup {
         if let Err(stopped) = self.1() {
-            return CheckRunLook::Unavailable(unavailable(stopped));
+            return CheckRunLookup::Unavailable(unavailable(stopped));
         }
-        let mut state = self.0.begin_look();
-        if let Some(told) = state.check_run_looks.pop_front() {
+        let mut state = self.0.begin_lookup();
+        if let Some(told) = state.check_run_lookups.pop_front() {
             return told;
         }
         let shown = state.shown.iter().rfind(|(id, _)| *id == wanted.check_run);
@@ -282,10 +282,10 @@ impl Session for FakeSession<'_> {
             Some(CheckRunStatus::Completed { conclusion, .. })
                 if conclusion == wanted.conclusion =>
             {
-                CheckRunLook::Expected
+                CheckRunLookup::Expected
             }
             other => {
-                CheckRunLook::Different(svc::crypto::sha256::of(format!("{other:?}").as_bytes()))
+                CheckRunLookup::Different(svc::crypto::sha256::of(format!("{other:?}").as_bytes()))
             }
         }
     }

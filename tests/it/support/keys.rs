@@ -7,7 +7,7 @@ use ring::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, RSA_PKCS1_SHA256, RsaKeyPair,
 };
 use serde_json::{Value, json};
-use svc::seal::{Jwks, Signer};
+use svc::card_signature::{Jwks, Signer};
 
 pub(crate) const KINDS: [&str; 3] = ["ES256", "RS256", "EdDSA"];
 

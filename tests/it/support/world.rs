@@ -1,4 +1,4 @@
-//! A whole service in process: store, intentions, routes and workers, on a temporary file.
+//! A whole service in process: store, use cases, routes and workers, on a temporary file.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc::app::relay::{Relay, Settings};
-use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, Wakes};
+use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, WorkerNotify};
 use svc::auth::operator::Operators;
 use svc::auth::shared_secret;
 use svc::auth::workload::ALGORITHMS;
@@ -24,7 +24,7 @@ use svc::http::gate::Gate;
 use svc::http::mcp::Endpoint;
 use svc::http::message::{Answer, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
-use svc::keys::Keys;
+use svc::jwks::JwksCache;
 use svc::metrics::Metrics;
 use svc::runtime::clock::Clock;
 use svc::runtime::notify::Notify;
@@ -34,7 +34,7 @@ use svc::runtime::watch::Watch;
 use svc::simulator::{Issuer, Webhook, Webhooks, sign};
 use svc::store::{NewRelease, Options, Store};
 use svc::workers::driver::{Next, Worker as _};
-use svc::workers::jobs::{Jobs, Owed};
+use svc::workers::jobs::{Jobs, Unreturned};
 use svc::workers::outbox::Outbox;
 use svc::workers::reconcile::{Detect, Reconcile};
 use svc::workers::shares::Shares;
@@ -184,11 +184,13 @@ impl World {
             })),
             intake: Some(IntakeRules {
                 secrets: signature::Secrets::new(vec![SECRET.into()]).unwrap(),
-                payload: payload::Rules { release_tag_pattern: glob::Pattern::new("v*").unwrap() },
+                payload: payload::PayloadRules {
+                    release_tag_pattern: glob::Pattern::new("v*").unwrap(),
+                },
                 body_bytes_max: 1 << 20,
             }),
             results: Some(ResultRules {
-                keys: Keys::new(
+                keys: JwksCache::new(
                     vec![ISSUER.to_owned()],
                     ALGORITHMS.to_vec(),
                     Box::new(move |_| Some(document().into_bytes())),
@@ -198,7 +200,7 @@ impl World {
             }),
             reconciliation_configuration_valid: true,
             relay,
-            wakes: Wakes::default(),
+            worker_notify: WorkerNotify::default(),
             metrics: Arc::new(Metrics::default()),
             card_checks: Semaphore::new(CARD_CHECKS_MAX),
             refused: Refused::default(),
@@ -239,7 +241,7 @@ impl World {
             plan: plan(),
             outbox: Notify::new(),
             metrics: Arc::clone(&self.app.metrics),
-            owed: Owed::default(),
+            unreturned: Unreturned::default(),
         }
     }
 
@@ -252,7 +254,7 @@ impl World {
             retry: RETRY,
             pace: pace(),
             shares: Shares::of_pool(u64::MAX),
-            wake: Notify::new(),
+            notify: Notify::new(),
             metrics: Arc::clone(&self.app.metrics),
         }
     }
@@ -278,7 +280,7 @@ impl World {
             rules: RULES,
             pace: pace(),
             shares: Shares::of_pool(u64::MAX),
-            wake: Notify::new(),
+            notify: Notify::new(),
             outbox: Notify::new(),
             jobs: Notify::new(),
             metrics: Arc::clone(&self.app.metrics),

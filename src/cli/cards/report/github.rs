@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{Checked, Style};
+use super::{Checked, Reporter};
 
 pub(super) struct Github;
 
-impl Style for Github {
+impl Reporter for Github {
     fn card(&self, card: &Checked<'_>, out: &mut String) {
         for finding in &card.report.findings {
             let (line, column, code) = (finding.line, finding.column, property(&finding.code));

@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use super::{Checked, Style, Tally};
+use super::{Checked, Counts, Reporter};
 use crate::cli::output::escape;
 
 pub(super) struct Junit;
 
-impl Style for Junit {
+impl Reporter for Junit {
     fn head(&self) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"agent cards\">\n".to_owned()
     }
@@ -44,7 +44,7 @@ impl Style for Junit {
         );
     }
 
-    fn group(&self, name: &str, part: &Tally, inside: String) -> String {
+    fn group(&self, name: &str, part: &Counts, inside: String) -> String {
         let errors = part.unreadable.len();
         let tests = part.cards + u64::try_from(errors).unwrap_or(0);
         let (name, failures) = (xml(name), part.invalid);
@@ -54,7 +54,7 @@ impl Style for Junit {
         )
     }
 
-    fn tail(&self, _total: &Tally) -> String {
+    fn tail(&self, _total: &Counts) -> String {
         "</testsuites>\n".to_owned()
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::machine;
-use super::{Checked, Style, Tally};
+use super::json;
+use super::{Checked, Counts, Reporter};
 use crate::api::CardFinding;
 use crate::card::Code;
 
@@ -12,7 +12,7 @@ pub(super) struct Sarif;
 /// Where the schema of the format is published.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-impl Style for Sarif {
+impl Reporter for Sarif {
     fn head(&self) -> String {
         let rule = |code: &Code| {
             json!({
@@ -37,7 +37,7 @@ impl Style for Sarif {
     fn card(&self, card: &Checked<'_>, out: &mut String) {
         for finding in &card.report.findings {
             out.push_str(self.separator());
-            out.push_str(&machine::json(&result(card, finding)));
+            out.push_str(&json::json(&result(card, finding)));
         }
     }
 
@@ -48,7 +48,7 @@ impl Style for Sarif {
         ",\n"
     }
 
-    fn tail(&self, total: &Tally) -> String {
+    fn tail(&self, total: &Counts) -> String {
         let notification = |(name, why): &(String, String)| {
             json!({
                 "level": "error",

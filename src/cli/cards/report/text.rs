@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style as Color};
 
-use super::{Checked, Style, Tally};
+use super::{Checked, Counts, Reporter};
 use crate::api::CardFinding;
 use crate::cli::output::escape;
 
@@ -31,7 +31,7 @@ impl Text {
     }
 }
 
-impl Style for Text {
+impl Reporter for Text {
     fn card(&self, card: &Checked<'_>, out: &mut String) {
         let good = match std::str::from_utf8(card.bytes) {
             Ok(text) => text,
@@ -51,7 +51,7 @@ impl Style for Text {
 
     fn unreadable(&self, _name: &str, _why: &str, _out: &mut String) {}
 
-    fn tail(&self, total: &Tally) -> String {
+    fn tail(&self, total: &Counts) -> String {
         let (cards, invalid) = (total.cards, total.invalid);
         let noun = if cards == 1 { "card" } else { "cards" };
         match invalid {

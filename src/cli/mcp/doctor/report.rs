@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::diagnosis::{Diagnosis, Facts, distinct};
+use super::diagnosis::{self, Diagnosis, distinct};
 use super::findings::Finding;
 use super::probe::Exchange;
 use crate::api::McpStatus;
@@ -54,7 +54,7 @@ fn reached(exchange: &Exchange) -> Reached<'_> {
 }
 
 /// Returns the report as a document.
-pub(super) fn of<'a>(facts: &'a Facts, diagnosis: &'a Diagnosis) -> Report<'a> {
+pub(super) fn of<'a>(facts: &'a diagnosis::Facts, diagnosis: &'a Diagnosis) -> Report<'a> {
     let usable = diagnosis.keys.as_deref().unwrap_or_default();
     Report {
         environment: facts.environment.status.as_ref(),
@@ -73,7 +73,11 @@ pub(super) fn of<'a>(facts: &'a Facts, diagnosis: &'a Diagnosis) -> Report<'a> {
 }
 
 /// Prints the report for people.
-pub(super) fn show(facts: &Facts, diagnosis: &Diagnosis, output: Output) -> io::Result<()> {
+pub(super) fn show(
+    facts: &diagnosis::Facts,
+    diagnosis: &Diagnosis,
+    output: Output,
+) -> io::Result<()> {
     let here = facts.environment.status.as_ref().map(settings);
     let there = facts.daemon.as_ref().ok().map(settings);
     let cell = |column: &Option<[String; 8]>, row: usize| {
@@ -133,7 +137,7 @@ fn span(revisions: &[Cow<'static, str>]) -> String {
     }
 }
 
-fn checks(facts: &Facts, diagnosis: &Diagnosis) -> Vec<Vec<String>> {
+fn checks(facts: &diagnosis::Facts, diagnosis: &Diagnosis) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut add = |what: &str, answer: String, place: &str| {
         rows.push(vec![what.to_owned(), answer, place.to_owned()]);

@@ -16,7 +16,7 @@ fn turns(evaluator: &mut Evaluator, snapshot: &Snapshot, now: Now) -> Vec<Turn> 
     evaluator.evaluate(snapshot, now).iter().map(|transition| transition.turn).collect()
 }
 
-fn status(evaluator: &Evaluator, signal: Signal) -> Status {
+fn status(evaluator: &Evaluator, signal: Signal) -> SignalStatus {
     *evaluator.report().signals.iter().find(|status| status.rule.signal == signal).unwrap()
 }
 
@@ -31,7 +31,7 @@ fn nothing_is_known_before_the_first_snapshot() {
 fn a_duration_is_measured_from_the_first_bad_value() {
     let mut evaluator = Evaluator::default();
     assert!(evaluator.evaluate(&jobs(Some(300)), at(0)).is_empty());
-    assert_eq!(status(&evaluator, Signal::OldestJob).state, State::Pending);
+    assert_eq!(status(&evaluator, Signal::OldestJob).state, SignalState::Pending);
     assert!(evaluator.evaluate(&jobs(Some(299)), at(30)).is_empty());
     assert!(evaluator.evaluate(&jobs(Some(400)), at(45)).is_empty());
     assert!(evaluator.evaluate(&jobs(Some(400)), at(104)).is_empty());
@@ -51,7 +51,7 @@ fn a_missing_value_neither_fires_nor_recovers_nor_forgets() {
     assert!(evaluator.evaluate(&jobs(None), at(60)).is_empty());
     assert_eq!(turns(&mut evaluator, &jobs(Some(300)), at(75)), [Turn::Firing]);
     assert!(evaluator.evaluate(&jobs(None), at(90)).is_empty());
-    assert_eq!(status(&evaluator, Signal::OldestJob).state, State::Firing);
+    assert_eq!(status(&evaluator, Signal::OldestJob).state, SignalState::Firing);
     assert_eq!(status(&evaluator, Signal::OldestJob).value, Some(300));
 }
 
@@ -174,8 +174,8 @@ proptest! {
                     .iter()
                     .filter(|transition| transition.rule.signal == new.rule.signal)
                     .collect();
-                let was = old.state == State::Firing;
-                let is = new.state == State::Firing;
+                let was = old.state == SignalState::Firing;
+                let is = new.state == SignalState::Firing;
                 let expected = match (was, is) {
                     (false, true) => Some(Turn::Firing),
                     (true, false) => Some(Turn::Recovered),

@@ -1,4 +1,4 @@
-//! Applying what a look told: in one transaction that checks the claim, reads where the subject stands
+//! Applying an observation: in one transaction that checks the claim, reads where the subject stands
 //! now, decides, and writes.
 
 use crate::domain::delivery::InboxState;
@@ -6,9 +6,9 @@ use crate::domain::digest::Digest;
 use crate::domain::id::AttemptId;
 use crate::domain::lease::{Claim, Fence, RowHandle};
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::look::{CheckRun, Look, Settled, Subject};
+use crate::domain::reconcile::task::{CheckRun, ReconcileTask, Subject, TaskOutcome};
 use crate::domain::reconcile::{
-    Code, Rules, Standing, check_run, doubt, lag_until, lifecycle, workflow,
+    Code, Rules, Standing, check_run, lag_until, lifecycle, uncertain, workflow,
 };
 use crate::domain::release::Ending;
 use crate::domain::time::Timestamp;
@@ -16,43 +16,43 @@ use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::items::Held;
 use crate::store::rows::{
-    attempts, endings, forge_limits, inbox, items, publication, settlement, ticks,
+    attempts, forge_limits, inbox, items, publication, release_end, settlement, ticks,
 };
 use crate::store::sql::{Tx, params};
 use crate::store::types::Observation;
 
 impl Store {
-    /// Applies what a look told to its subject, and finishes the item or puts it off.
+    /// Applies an observation to its subject, and finishes the item or puts it off.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when the claim is no longer ours: what was seen is discarded.
-    pub fn apply_look(
+    pub fn apply_observation(
         &self,
-        claim: &Claim<Look>,
+        claim: &Claim<ReconcileTask>,
         observation: Observation,
         rules: Rules,
-    ) -> Result<Settled, Error> {
-        let (fence, look) = (claim.fence, claim.item.clone());
+    ) -> Result<TaskOutcome, Error> {
+        let (fence, task) = (claim.fence, claim.item.clone());
         self.write(move |tx| {
             let Held { deadline, lag_count } = items::held(tx, fence)?;
             if let Some(until) = observation.wait_until() {
-                forge_limits::pause(tx, look.installation, until)?;
+                forge_limits::pause(tx, task.installation, until)?;
             }
             let decides = observation.decides(deadline, tx.now);
             let lag_until = lag_until(observation.failed(), decides, tx.now, lag_count);
-            let item = Applying { fence, look: &look, deadline, lag_until, rules: &rules };
-            let settled = match (&look.subject, observation) {
+            let item = Applying { fence, task: &task, deadline, lag_until, rules: &rules };
+            let settled = match (&task.subject, observation) {
                 (Subject::WorkflowRun(run), Observation::Workflow(lookup)) => {
                     workflow(tx, &item, run.attempt, lookup)?
                 }
-                (Subject::UnknownRun(it), Observation::Doubt(seen)) => {
+                (Subject::UnknownRun(it), Observation::Uncertain(seen)) => {
                     unknown_run(tx, &item, it.attempt, seen)?
                 }
-                (Subject::Dispatch(it), Observation::Doubt(seen)) => {
-                    doubt(tx, &item, it.attempt, EffectKind::WorkflowDispatch, seen)?
+                (Subject::Dispatch(it), Observation::Uncertain(seen)) => {
+                    uncertain(tx, &item, it.attempt, EffectKind::WorkflowDispatch, seen)?
                 }
-                (Subject::Creation(it), Observation::Doubt(seen)) => {
-                    doubt(tx, &item, it.attempt, EffectKind::CheckRunCreate, seen)?
+                (Subject::Creation(it), Observation::Uncertain(seen)) => {
+                    uncertain(tx, &item, it.attempt, EffectKind::CheckRunCreate, seen)?
                 }
                 (Subject::CheckRun(it), Observation::CheckRun(seen)) => {
                     check_run(tx, &item, it, seen)?
@@ -61,7 +61,7 @@ impl Store {
                 _ => return Err(Error::Row("subject_id")),
             };
             let succeeded = !observation.is_unavailable();
-            let worker = look.reason.kind().worker();
+            let worker = task.reason.kind().worker();
             ticks::note(tx, worker, succeeded, ticks::RECONCILERS_EVERY)?;
             Ok(settled)
         })
@@ -71,7 +71,7 @@ impl Store {
 /// A claimed item that is still ours.
 struct Applying<'a> {
     fence: Fence,
-    look: &'a Look,
+    task: &'a ReconcileTask,
     deadline: Timestamp,
     /// What was seen may be the lag of a fresh token: when to look again.
     lag_until: Option<Timestamp>,
@@ -83,7 +83,7 @@ fn workflow(
     item: &Applying<'_>,
     attempt: AttemptId,
     lookup: workflow::Lookup,
-) -> Result<Settled, Error> {
+) -> Result<TaskOutcome, Error> {
     let standing = attempts::standing_of(tx, attempt)?;
     if let (Standing::Current, Some(at)) = (standing, item.lag_until) {
         return items::recheck_for_lag(tx, item.fence, at);
@@ -97,11 +97,11 @@ fn workflow(
             items::recheck(tx, item.fence, code, at, item.rules)
         }
         workflow::Outcome::Fail(code) => {
-            endings::end(tx, attempt, Ending::Failed(code))?;
+            release_end::end_release(tx, attempt, Ending::Failed(code))?;
             items::complete(tx, item.fence, code)
         }
         workflow::Outcome::TimeOut(code) => {
-            endings::end(tx, attempt, Ending::TimedOut(code))?;
+            release_end::end_release(tx, attempt, Ending::TimedOut(code))?;
             items::complete(tx, item.fence, code)
         }
     }
@@ -112,57 +112,58 @@ fn unknown_run(
     tx: &mut Tx<'_>,
     item: &Applying<'_>,
     attempt: AttemptId,
-    observation: doubt::Observation,
-) -> Result<Settled, Error> {
-    if let doubt::Observation::WorkflowRun(run) = observation
+    observation: uncertain::Observation,
+) -> Result<TaskOutcome, Error> {
+    if let uncertain::Observation::WorkflowRun(run) = observation
         && attempts::standing_of(tx, attempt)? == Standing::Current
         && attempts::identify(tx, attempt, run)?
     {
         return items::complete(tx, item.fence, Code::RunIdentified);
     }
     let lookup = match observation {
-        doubt::Observation::Unavailable(why) => workflow::Lookup::Unavailable(why),
+        uncertain::Observation::Unavailable(why) => workflow::Lookup::Unavailable(why),
         _ => workflow::Lookup::Pending,
     };
     workflow(tx, item, attempt, lookup)
 }
 
-fn doubt(
+fn uncertain(
     tx: &mut Tx<'_>,
     item: &Applying<'_>,
     attempt: AttemptId,
     kind: EffectKind,
-    observation: doubt::Observation,
-) -> Result<Settled, Error> {
-    let Some(message) = settlement::in_doubt(tx, attempt, kind)? else {
+    observation: uncertain::Observation,
+) -> Result<TaskOutcome, Error> {
+    let Some(message) = settlement::find_uncertain(tx, attempt, kind)? else {
         return items::complete(tx, item.fence, Code::AlreadyRepaired);
     };
     if let Some(at) = item.lag_until {
         return items::recheck_for_lag(tx, item.fence, at);
     }
     let standing = attempts::standing_of(tx, attempt)?;
-    let decide = |seen, now| doubt::decide(kind, standing, seen, item.deadline, now, item.rules);
+    let decide =
+        |seen, now| uncertain::decide(kind, standing, seen, item.deadline, now, item.rules);
     let mut outcome = decide(observation, tx.now);
-    if let doubt::Outcome::Proved(proof) = outcome {
-        if settlement::prove(tx, &message, proof)? {
+    if let uncertain::Outcome::Proved(proof) = outcome {
+        if settlement::confirm_effect(tx, &message, proof)? {
             return items::complete(tx, item.fence, Code::EffectProved);
         }
         // What was found belongs to another attempt: it proves nothing about this one.
-        outcome = decide(doubt::Observation::NoProof, tx.now);
+        outcome = decide(uncertain::Observation::NoProof, tx.now);
     }
     let code = match outcome {
-        doubt::Outcome::Recheck { code, at } => {
+        uncertain::Outcome::Recheck { code, at } => {
             return items::recheck(tx, item.fence, code, at, item.rules);
         }
-        doubt::Outcome::Disproved => {
-            settlement::disprove(tx, &message)?;
+        uncertain::Outcome::Disproved => {
+            settlement::rule_out_effect(tx, &message)?;
             Code::EffectDisproved
         }
-        doubt::Outcome::End(code) => {
-            endings::end(tx, attempt, Ending::Failed(code))?;
+        uncertain::Outcome::End(code) => {
+            release_end::end_release(tx, attempt, Ending::Failed(code))?;
             code
         }
-        doubt::Outcome::Unproved | doubt::Outcome::Proved(_) => Code::EffectUnproved,
+        uncertain::Outcome::Unproved | uncertain::Outcome::Proved(_) => Code::EffectUnproved,
     };
     items::complete(tx, item.fence, code)
 }
@@ -172,7 +173,7 @@ fn check_run(
     item: &Applying<'_>,
     subject: &CheckRun,
     observation: check_run::Observation,
-) -> Result<Settled, Error> {
+) -> Result<TaskOutcome, Error> {
     let (release_run, attempt) = (subject.release_run, subject.attempt);
     let standing = publication::standing_of(tx, release_run, attempt)?;
     if let (check_run::Standing::Unpublished, Some(at)) = (standing, item.lag_until) {
@@ -187,14 +188,14 @@ fn check_run(
             items::recheck(tx, item.fence, code, at, item.rules)
         }
         check_run::Outcome::Published => {
-            endings::confirm(tx, attempt)?;
+            release_end::confirm(tx, attempt)?;
             items::complete(tx, item.fence, Code::PublicationReconciled)
         }
         check_run::Outcome::Fail(code) => {
             if code == Code::ForgeCheckRunBindingMismatch {
                 attempts::check_run_is_not_ours(tx, attempt)?;
             }
-            publication::record_failure(tx, item.look.installation, release_run, code)?;
+            publication::record_failure(tx, item.task.installation, release_run, code)?;
             items::complete(tx, item.fence, code)
         }
     }
@@ -209,7 +210,7 @@ fn note_refusal(tx: &Tx<'_>, fence: Fence, state: Digest) -> Result<(), Error> {
     Ok(())
 }
 
-fn lifecycle(tx: &mut Tx<'_>, item: &Applying<'_>, inbox: RowHandle) -> Result<Settled, Error> {
+fn lifecycle(tx: &mut Tx<'_>, item: &Applying<'_>, inbox: RowHandle) -> Result<TaskOutcome, Error> {
     let facts = tx.query_one(
         "SELECT i.state, i.received_at, j.status FROM webhook_inbox i \
          LEFT JOIN control_plane_jobs j ON j.inbox_id = i.inbox_id WHERE i.inbox_id = :inbox",

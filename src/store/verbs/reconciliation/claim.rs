@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::id::InstallationId;
 use crate::domain::lease::{Claim, RowHandle, Vanished, after_vanished};
-use crate::domain::reconcile::look::{Look, Subject};
+use crate::domain::reconcile::task::{ReconcileTask, Subject};
 use crate::domain::reconcile::{Code, Kind, Status, VANISHED_MAX};
 use crate::store::Store;
 use crate::store::error::Error;
@@ -15,10 +15,10 @@ use crate::store::sql::{Tx, params};
 use crate::store::types::{Closed, Polled};
 
 /// Items that one claim closes before it lets others have the writer.
-const CLAIM_LOOKS_MAX: u32 = 64;
+const CLAIM_CLOSES_MAX: u32 = 64;
 enum Next {
-    Claimed(Box<Claim<Look>>),
-    LookAgain,
+    Claimed(Box<Claim<ReconcileTask>>),
+    MoreDue,
     NothingDue,
 }
 
@@ -29,7 +29,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was claimed.
-    pub fn claim_look(
+    pub fn claim_reconcile(
         &self,
         kind: Kind,
         owner: &str,
@@ -44,7 +44,7 @@ impl Store {
             ticks::note(tx, kind.worker(), !more, ticks::RECONCILERS_EVERY)?;
             let claim = match claim {
                 Next::Claimed(claim) => Some(claim),
-                Next::LookAgain | Next::NothingDue => None,
+                Next::MoreDue | Next::NothingDue => None,
             };
             Ok((Polled { closed, claim, more }, expired))
         })?;
@@ -61,7 +61,7 @@ fn claim(
     full: &[InstallationId],
     closed: &mut Vec<Closed>,
 ) -> Result<Next, Error> {
-    for _ in 0..CLAIM_LOOKS_MAX {
+    for _ in 0..CLAIM_CLOSES_MAX {
         let Some(due) = next_due(tx, kind, full)? else {
             return Ok(Next::NothingDue);
         };
@@ -83,13 +83,13 @@ fn claim(
             }
         };
         if kind.asks_the_forge() {
-            forge_limits::take_look(tx, due.installation)?;
+            forge_limits::take_lookup(tx, due.installation)?;
         }
         let fence = lease::take(tx, Queue::Reconciliation, due.waiting, owner, lease)?;
-        let look = look(tx, &due, subject)?;
-        return Ok(Next::Claimed(Box::new(Claim { item: look, fence })));
+        let task = task(tx, &due, subject)?;
+        return Ok(Next::Claimed(Box::new(Claim { item: task, fence })));
     }
-    Ok(Next::LookAgain)
+    Ok(Next::MoreDue)
 }
 
 /// Finds the next item that is due of the installation whose turn it is.
@@ -104,7 +104,7 @@ fn next_due(tx: &Tx<'_>, kind: Kind, full: &[InstallationId]) -> Result<Option<D
     }
     let admits = |installation| {
         Ok(!kind.asks_the_forge()
-            || (!full.contains(&installation) && forge_limits::may_look(tx, installation)?))
+            || (!full.contains(&installation) && forge_limits::may_look_up(tx, installation)?))
     };
     let behind = |after| waiting_behind(tx, kind, after);
     let turn = turns::next(tx, kind.as_str(), 1, behind, admits)?;
@@ -131,8 +131,8 @@ fn waiting_behind(tx: &Tx<'_>, kind: Kind, after: i64) -> Result<Option<turns::W
     )
 }
 
-fn look(tx: &Tx<'_>, due: &Due, subject: Subject) -> Result<Look, Error> {
-    Ok(Look {
+fn task(tx: &Tx<'_>, due: &Due, subject: Subject) -> Result<ReconcileTask, Error> {
+    Ok(ReconcileTask {
         id: due.id,
         reason: due.reason,
         deadline: due.deadline,
@@ -155,7 +155,7 @@ fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<(Vec<Closed>, usize), Er
         "SELECT id, vanished_count, reconciliation_id, reason FROM reconciliation_items \
          WHERE status = 'leased' AND lease_expires_at <= :now AND kind = :kind \
          ORDER BY lease_expires_at LIMIT +:limit",
-        params! { ":kind": kind, ":limit": CLAIM_LOOKS_MAX, ":now": tx.now },
+        params! { ":kind": kind, ":limit": CLAIM_CLOSES_MAX, ":now": tx.now },
         |row| {
             let count = row.get::<u32>("vanished_count")?.saturating_add(1);
             let given_up = match after_vanished(count, VANISHED_MAX) {

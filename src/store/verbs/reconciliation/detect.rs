@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::domain::id::{InstallationId, ReconciliationId};
 use crate::domain::lease::RowHandle;
-use crate::domain::reconcile::lifecycle::decide;
+use crate::domain::reconcile::lifecycle;
 use crate::domain::reconcile::{Kind, Reason, Rules};
 use crate::domain::time::Timestamp;
 use crate::store::Store;
@@ -50,7 +50,7 @@ impl Store {
             Kind::WorkflowAttempt => {
                 let mut found = self.candidates(RUNNING, now, &rules)?;
                 found.extend(self.candidates(UNKNOWN_RUN, now, &rules)?);
-                found.extend(self.candidates(IN_DOUBT, now, &rules)?);
+                found.extend(self.candidates(UNCERTAIN, now, &rules)?);
                 found
             }
             Kind::ReleaseRun => self.candidates(UNPUBLISHED, now, &rules)?,
@@ -118,7 +118,9 @@ impl Store {
                     let Some(installation) = row.get("installation_id")? else {
                         return Ok(ControlFlow::Continue(()));
                     };
-                    if let Some(reason) = decide(&inbox::facts(row, rules)?, now).reason() {
+                    if let Some(reason) =
+                        lifecycle::decide(&inbox::facts(row, rules)?, now).reason()
+                    {
                         let subject = inbox.row_number().to_string();
                         candidates.push(Candidate { reason, subject, attempt: None, installation });
                     }
@@ -159,7 +161,7 @@ const UNKNOWN_RUN: &str = "SELECT 'run_unknown' AS reason, a.attempt_id AS subje
 
 /// Effects that may have happened and were given up. Where an older version left it at that, and the
 /// release has not ended, it is looked for again.
-const IN_DOUBT: &str = "SELECT iif(o.kind = 'workflow_dispatch', 'dispatch_uncertain', \
+const UNCERTAIN: &str = "SELECT iif(o.kind = 'workflow_dispatch', 'dispatch_uncertain', \
             'check_run_create_uncertain') AS reason, \
         o.attempt_id AS subject_id, o.attempt_id, o.installation_id \
     FROM outbox o WHERE o.status = 'dead_letter' AND o.send_began_at IS NOT NULL \

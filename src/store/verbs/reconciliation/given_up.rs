@@ -6,11 +6,11 @@
 use crate::domain::id::{AttemptId, InstallationId, ReconciliationId};
 use crate::domain::lease::RowHandle;
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::{Code, Kind, Reason, Rules, Standing, check_run, doubt};
+use crate::domain::reconcile::{Code, Kind, Reason, Rules, Standing, check_run, uncertain};
 use crate::domain::release::Ending;
 use crate::store::Store;
 use crate::store::error::Error;
-use crate::store::rows::{attempts, endings, publication, settlement};
+use crate::store::rows::{attempts, publication, release_end, settlement};
 use crate::store::sql::{Tx, params};
 use crate::store::types::Closed;
 
@@ -98,8 +98,8 @@ fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Closed>, Error> {
         Reason::RunningStale | Reason::RunUnknown => {
             end(tx, item, Code::ForgeWorkflowLookupFailed, None)?
         }
-        Reason::DispatchUncertain => end_in_doubt(tx, item, EffectKind::WorkflowDispatch)?,
-        Reason::CheckRunCreateUncertain => end_in_doubt(tx, item, EffectKind::CheckRunCreate)?,
+        Reason::DispatchUncertain => end_uncertain(tx, item, EffectKind::WorkflowDispatch)?,
+        Reason::CheckRunCreateUncertain => end_uncertain(tx, item, EffectKind::CheckRunCreate)?,
         Reason::ReportingStale => record_publication_failure(tx, item)?,
         // The inbox is compared with its jobs again and again, without a deadline.
         Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => None,
@@ -107,12 +107,12 @@ fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Closed>, Error> {
     Ok(code.map(|code| Closed { id, reason, code }))
 }
 
-fn end_in_doubt(
+fn end_uncertain(
     tx: &mut Tx<'_>,
     item: &GivenUp,
     effect: EffectKind,
 ) -> Result<Option<Code>, Error> {
-    end(tx, item, doubt::unproved(effect), Some(effect))
+    end(tx, item, uncertain::unproved(effect), Some(effect))
 }
 
 /// Ends the release of an item, if it is about the current attempt; of an effect in doubt, if it still is.
@@ -120,17 +120,17 @@ fn end(
     tx: &mut Tx<'_>,
     item: &GivenUp,
     code: Code,
-    in_doubt: Option<EffectKind>,
+    uncertain: Option<EffectKind>,
 ) -> Result<Option<Code>, Error> {
     let attempt: AttemptId = item.subject.parse().map_err(|_| Error::Row("subject_id"))?;
-    let is_settled = match in_doubt {
-        Some(effect) => settlement::in_doubt(tx, attempt, effect)?.is_none(),
+    let is_settled = match uncertain {
+        Some(effect) => settlement::find_uncertain(tx, attempt, effect)?.is_none(),
         None => false,
     };
     if is_settled || attempts::standing_of(tx, attempt)? != Standing::Current {
         return Ok(None);
     }
-    endings::end(tx, attempt, Ending::Failed(code))?;
+    release_end::end_release(tx, attempt, Ending::Failed(code))?;
     Ok(Some(code))
 }
 

@@ -3,7 +3,7 @@
 
 use ring::hmac;
 use serde_json::{Value, json};
-use svc::seal::{Jwks, JwksError, Reason, Verdict};
+use svc::card_signature::{Jwks, JwksError, Reason, SignatureVerdict};
 
 use super::{because, jws_of, sign, verdicts};
 use crate::support::keys::{Key, decoded, encoded, jwks};
@@ -50,12 +50,12 @@ impl Right {
         self.jws.replace(&self.signature, &encoded(signature))
     }
 
-    fn judged(&self, jws: &str) -> Verdict {
+    fn judged(&self, jws: &str) -> SignatureVerdict {
         judged(self.kind, jws, &jwks([self.jwk()]))
     }
 }
 
-fn judged(algorithm: &str, jws: &str, trusted: &Jwks) -> Verdict {
+fn judged(algorithm: &str, jws: &str, trusted: &Jwks) -> SignatureVerdict {
     let entry = json!({"algorithm": algorithm, "keyId": "k", "jws": jws});
     let card = CARD.replace('}', &format!(",\"signatures\":[{entry}]}}"));
     verdicts(&card, trusted).unwrap().remove(0)
@@ -66,7 +66,7 @@ fn the_form_of_a_signature_is_strict() {
     for kind in super::KINDS {
         let right = Right::new(kind);
         let (jws, signature) = (right.jws.as_str(), decoded(&right.signature));
-        assert_eq!(right.judged(jws), Verdict::Valid);
+        assert_eq!(right.judged(jws), SignatureVerdict::Valid);
         let cut = |length: usize| jws.split_at(jws.len() - length).0.to_owned();
         let rows = [
             (String::new(), Reason::NotCompact),
@@ -162,7 +162,7 @@ fn the_header_is_what_the_card_declares_and_nothing_that_matters_besides() {
             assert_eq!(right.judged(&jws), because(reason), "{kind} {jws}");
         }
         for members in ["", r#","typ":"JOSE""#, r#","iat":7"#, r#","cty":"a2a""#] {
-            assert_eq!(right.judged(&right.with(members)), Verdict::Valid, "{members}");
+            assert_eq!(right.judged(&right.with(members)), SignatureVerdict::Valid, "{members}");
         }
     }
 }
@@ -183,7 +183,7 @@ fn the_payload_is_the_card_in_its_canonical_form() {
         ("{".to_owned(), None),
         ("\u{0}".to_owned(), None),
     ] {
-        let expected = Verdict::Invalid {
+        let expected = SignatureVerdict::Invalid {
             reason: Reason::PayloadDiffers,
             differs_at: differs_at.map(str::to_owned),
         };
@@ -218,7 +218,7 @@ fn a_key_of_another_kind_never_verifies() {
     let stranger = jwks([Key::new("ES256").signer("k").jwk()]);
     assert_eq!(judged("ES256", &ec.jws, &stranger), because(Reason::SignatureWrong));
     let named = jwks([Key::new("ES256").signer("K").jwk()]);
-    assert_eq!(judged("ES256", &ec.jws, &named), Verdict::NoSuchKey);
+    assert_eq!(judged("ES256", &ec.jws, &named), SignatureVerdict::NoSuchKey);
 }
 
 /// Returns a key with members in place of its own.
@@ -278,11 +278,11 @@ fn keys_that_prove_nothing_are_refused() {
         assert_eq!(found, because(reason), "{} {members}", right.kind);
     }
     let good = changed(&ec.jwk(), &json!({"use": null, "alg": null, "key_ops": ["verify"]}));
-    assert_eq!(judged("ES256", &ec.jws, &jwks([good])), Verdict::Valid);
+    assert_eq!(judged("ES256", &ec.jws, &jwks([good])), SignatureVerdict::Valid);
     let twice = jwks([ec.jwk(), ed.jwk()]);
     assert_eq!(judged("ES256", &ec.jws, &twice), because(Reason::KeyAmbiguous));
     let without_id = jwks([changed(&ec.jwk(), &json!({"kid": null}))]);
-    assert_eq!(judged("ES256", &ec.jws, &without_id), Verdict::NoSuchKey);
+    assert_eq!(judged("ES256", &ec.jws, &without_id), SignatureVerdict::NoSuchKey);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn only_the_first_signatures_are_looked_at() {
     let list = vec![entry; 66].join(",");
     let card = CARD.replace('}', &format!(",\"signatures\":[{list}]}}"));
     let found = verdicts(&card, &jwks([right.jwk()])).unwrap();
-    assert!(found[..64].iter().all(|verdict| *verdict == Verdict::Valid));
+    assert!(found[..64].iter().all(|verdict| *verdict == SignatureVerdict::Valid));
     assert_eq!(found[64..], [because(Reason::TooMany), because(Reason::TooMany)]);
 }
 

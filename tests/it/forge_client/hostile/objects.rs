@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use svc::domain::dead_letter::ErrorClass::{Identity, NotFound, Protocol, Unavailable};
 use svc::domain::reconcile::workflow::RunConclusion;
 
-use super::{Look, Told, look_at, ok, plain, run, shown, with};
+use super::{Query, Told, ask, ok, plain, run, shown, with};
 use crate::forge_client::double::{Script, http};
 use crate::forge_client::{SHA, attempt};
 
@@ -80,12 +80,12 @@ fn runs() -> Vec<(Value, Told)> {
 #[test]
 fn a_run_that_is_another_or_says_too_little_is_no_end() {
     for (changes, wanted) in runs() {
-        let (told, requests) = look_at(Look::Run, vec![ok(&with(run(), changes.clone()))]);
+        let (told, requests) = ask(Query::Run, vec![ok(&with(run(), changes.clone()))]);
         assert_eq!((told, requests.len()), (wanted, 1), "{changes}");
     }
     // A reader of the first of two would see another run.
     let twice = run().to_string().replacen("\"id\":5", "\"id\":6,\"id\":5", 1);
-    let (told, _) = look_at(Look::Run, vec![Script::Close(http(200, "", &twice))]);
+    let (told, _) = ask(Query::Run, vec![Script::Close(http(200, "", &twice))]);
     assert_eq!(told, Told::Nothing(Protocol, false));
 }
 
@@ -104,7 +104,7 @@ fn of_a_run_that_was_run_again_only_the_bound_try_counts() {
         (plain(500), nothing(Unavailable), 2),
         (Script::Close(Vec::new()), nothing(Unavailable), 2),
     ] {
-        let (told, requests) = look_at(Look::Run, vec![later(), second]);
+        let (told, requests) = ask(Query::Run, vec![later(), second]);
         assert_eq!((told, requests.len()), (wanted, reads));
         assert!(requests[1].starts_with("GET /repos/octo-org/app/actions/runs/5/attempts/2?"));
     }
@@ -148,7 +148,7 @@ fn lists() -> Vec<(Value, Told)> {
 #[test]
 fn only_the_one_run_that_names_the_attempt_proves_a_dispatch() {
     for (list, wanted) in lists() {
-        let (told, requests) = look_at(Look::Runs, vec![ok(&list)]);
+        let (told, requests) = ask(Query::Runs, vec![ok(&list)]);
         assert_eq!((told, requests.len()), (wanted, 1), "{list}");
         let query = "?event=workflow_dispatch&head_sha=1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d\
             &created=%3E%3D2026-11-21T08%3A58%3A00Z&per_page=100 ";
@@ -194,7 +194,7 @@ fn check_runs() -> Vec<(Value, Told)> {
 #[test]
 fn a_check_run_that_is_another_is_not_ours_and_one_that_says_too_little_tells_nothing() {
     for (changes, wanted) in check_runs() {
-        let (told, requests) = look_at(Look::CheckRun, vec![ok(&with(shown(), changes.clone()))]);
+        let (told, requests) = ask(Query::CheckRun, vec![ok(&with(shown(), changes.clone()))]);
         assert_eq!((told, requests.len()), (wanted, 1), "{changes}");
         assert!(requests[0].starts_with("GET "), "{changes}");
     }

@@ -15,7 +15,7 @@ use svc::domain::relay::Decision;
 use svc::mcp::revision::MODERN;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::daemon::ask::{Answer, Ask, Door};
+use crate::daemon::ask::{Answer, Ask, Endpoint};
 use crate::daemon::letters;
 use crate::daemon::process::Daemon;
 use crate::daemon::site::Site;
@@ -51,7 +51,7 @@ impl Place {
             site.set(name, value);
         }
         let daemon = site.start();
-        let Door::Tcp(address) = daemon.public else { panic!("no TCP") };
+        let Endpoint::Tcp(address) = daemon.public else { panic!("no TCP") };
         Self { site, daemon, address }
     }
 
@@ -265,7 +265,7 @@ fn after_a_crash_no_session_is_said_to_be_connected_that_has_no_socket() {
     assert_eq!(waiting["status"], "approval_pending", "{waiting}");
     place.daemon.kill();
     place.daemon = place.site.start();
-    let Door::Tcp(address) = place.daemon.public else { panic!("no TCP") };
+    let Endpoint::Tcp(address) = place.daemon.public else { panic!("no TCP") };
     place.address = address;
     let listed = place.call("list_design_sessions", &json!({}));
     assert_eq!(listed["sessions"][0]["session"], session.as_str(), "{listed}");

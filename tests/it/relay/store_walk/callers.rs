@@ -125,6 +125,6 @@ impl World {
             self.clock.step_back(by);
         }
         let process = self.below(2);
-        self.processes[process].store.pull_back(Duration::ZERO).unwrap();
+        self.processes[process].store.clamp_future_times(Duration::ZERO).unwrap();
     }
 }

@@ -156,7 +156,7 @@ impl World {
 
     /// Lets everything that waits run out; nothing may be left open.
     pub(super) fn end(&mut self) {
-        self.processes[0].store.pull_back(Duration::ZERO).unwrap();
+        self.processes[0].store.clamp_future_times(Duration::ZERO).unwrap();
         for _ in 0..80 {
             self.clock.advance(GRANT + GRANT);
             self.sweep(0);

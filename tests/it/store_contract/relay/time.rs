@@ -166,8 +166,8 @@ fn makes_due_what_a_clock_that_was_ahead_has_put_out_of_reach(open: Open) {
     store.relay_begin_pairing(pairing.clone()).unwrap().unwrap();
     room.bench.clock.step_back(years);
     assert_eq!(expire(&room), Effects::default());
-    assert_eq!(store.pull_back(Duration::ZERO).unwrap(), 5);
-    assert_eq!(store.pull_back(Duration::ZERO).unwrap(), 0);
+    assert_eq!(store.clamp_future_times(Duration::ZERO).unwrap(), 5);
+    assert_eq!(store.clamp_future_times(Duration::ZERO).unwrap(), 0);
     let effects = expire(&room);
     assert_eq!(effects.pairings, [pairing.id]);
     assert_eq!(relay.state(&plugins[0], running), "unknown deadline_passed");

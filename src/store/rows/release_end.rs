@@ -13,7 +13,7 @@ use crate::store::rows::{attempts, dead_letters, outbox};
 use crate::store::sql::{Row, Tx, params};
 
 /// Ends the release run whose current attempt this is. It must not have ended.
-pub(in crate::store) fn end(
+pub(in crate::store) fn end_release(
     tx: &mut Tx<'_>,
     attempt: AttemptId,
     ending: Ending,
@@ -68,8 +68,12 @@ fn target(row: &Row<'_>, attempt: AttemptId) -> Result<Target, Error> {
     })
 }
 
-/// Notes that the forge shows the end of the release run, when `fence`'s message is what told it.
-pub(in crate::store) fn told(tx: &Tx<'_>, fence: Fence, attempt: AttemptId) -> Result<(), Error> {
+/// Records that the forge shows the end of the release run if `fence`'s message is the one that published it.
+pub(in crate::store) fn mark_published(
+    tx: &Tx<'_>,
+    fence: Fence,
+    attempt: AttemptId,
+) -> Result<(), Error> {
     let confirmed = tx.execute(
         "UPDATE release_runs SET forge_check_published_at = :now, updated_at = :now \
          WHERE current_attempt_id = :attempt AND forge_check_published_at IS NULL \

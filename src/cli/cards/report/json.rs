@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Checked, Style, Tally};
+use super::{Checked, Counts, Reporter};
 use crate::api::CardReport;
 
 /// One document.
@@ -26,7 +26,7 @@ struct Unreadable<'a> {
     error: &'a str,
 }
 
-impl Style for Json {
+impl Reporter for Json {
     fn head(&self) -> String {
         "{\"cards\":[\n".to_owned()
     }
@@ -45,7 +45,7 @@ impl Style for Json {
         ",\n"
     }
 
-    fn tail(&self, total: &Tally) -> String {
+    fn tail(&self, total: &Counts) -> String {
         let summary = serde_json::json!({
             "cards": total.cards,
             "valid": total.cards - total.invalid,
@@ -56,7 +56,7 @@ impl Style for Json {
     }
 }
 
-impl Style for Ndjson {
+impl Reporter for Ndjson {
     fn card(&self, card: &Checked<'_>, out: &mut String) {
         out.push_str(&told(card));
         out.push('\n');

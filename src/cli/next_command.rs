@@ -6,22 +6,22 @@ use crate::cli::{Global, URL_DEFAULT, token};
 
 /// A command line in the making.
 #[derive(Clone, Debug)]
-pub(crate) struct Again(String);
+pub(crate) struct NextCommand(String);
 
-impl Again {
+impl NextCommand {
     /// Starts with the command, and with how this run reached the service.
     pub(crate) fn new(command: &str, global: &Global) -> Self {
-        let mut again = Self(format!("svcctl {command}"));
+        let mut next_command = Self(format!("svcctl {command}"));
         if global.url != URL_DEFAULT {
-            again = again.with("--url", &global.url);
+            next_command = next_command.with("--url", &global.url);
         }
         if let Some(file) = global.token_file.clone().or_else(token::file_of_environment) {
-            again = again.with("--token-file", &file.to_string_lossy());
+            next_command = next_command.with("--token-file", &file.to_string_lossy());
         }
         if let Some(installation) = global.installation {
-            again = again.with("--installation", &installation.to_string());
+            next_command = next_command.with("--installation", &installation.to_string());
         }
-        again
+        next_command
     }
 
     /// Adds an option with a value.

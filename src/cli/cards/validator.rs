@@ -1,4 +1,4 @@
-//! Who decides about cards: the service, or the validator in this program. They are one validator, so
+//! The validator of cards: the service, or the one in this program. They are one validator, so
 //! that both say the same; but neither steps in for the other, because their versions may differ.
 //!
 //! See `docs/decisions/61-card-report.md`.
@@ -25,16 +25,16 @@ const REQUESTS_MAX: usize = 2;
 /// How often a request is sent again while the service is busy.
 const RETRIES_MAX: u32 = 20;
 
-/// Who decides.
-pub(super) enum Judge {
+/// A validator.
+pub(super) enum Validator {
     /// The validator in this program.
     BuiltIn,
     /// The service.
     Service(Client),
 }
 
-impl Judge {
-    /// Says how many threads may have something judged at once.
+impl Validator {
+    /// Says how many threads may have something validated at once.
     pub(super) fn threads(&self) -> usize {
         match self {
             Self::BuiltIn => pool::cores(),
@@ -42,7 +42,7 @@ impl Judge {
         }
     }
 
-    /// Says how many bytes of a stream are best judged at once: a request costs more than the reading.
+    /// Says how many bytes of a stream are best validated at once: a request costs more than the reading.
     pub(super) fn piece_bytes(&self) -> usize {
         match self {
             Self::BuiltIn => 256 << 10,
@@ -50,7 +50,7 @@ impl Judge {
         }
     }
 
-    /// Judges one card.
+    /// Validates one card.
     pub(super) fn one(&self, card: &[u8]) -> Result<CardReport, Error> {
         match self {
             Self::BuiltIn => Ok(CardReport::new(card::check(card), None)),
@@ -58,7 +58,7 @@ impl Judge {
         }
     }
 
-    /// Judges cards that are lines, with their numbers, and tells of each in turn.
+    /// Validates cards that are lines, with their numbers, and reports each in turn.
     pub(super) fn lines(
         &self,
         lines: &[(u64, &[u8])],

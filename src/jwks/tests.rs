@@ -21,7 +21,7 @@ impl Clock for Seconds {
 }
 
 struct Bench {
-    keys: Arc<Keys>,
+    keys: Arc<JwksCache>,
     clock: Arc<Seconds>,
     asked: Arc<AtomicUsize>,
     document: Arc<Mutex<Option<Vec<u8>>>>,
@@ -42,7 +42,7 @@ fn bench() -> Bench {
         counted.fetch_add(1, Ordering::Relaxed);
         given.lock().unwrap().clone()
     });
-    let keys = Keys::new(
+    let keys = JwksCache::new(
         vec![ISSUER.to_owned()],
         vec![Algorithm::Rs256],
         fetch,
@@ -211,7 +211,8 @@ fn no_caller_waits_for_the_request_of_another() {
         started.lock().unwrap().send(()).unwrap();
         document(held.lock().unwrap().recv().unwrap())
     });
-    let keys = Arc::new(Keys::new(vec![ISSUER.to_owned()], vec![Algorithm::Rs256], fetch, clock));
+    let keys =
+        Arc::new(JwksCache::new(vec![ISSUER.to_owned()], vec![Algorithm::Rs256], fetch, clock));
     let get = |key_id| keys.of(ISSUER, key_id, None).map(drop);
     for (key_id, meanwhile) in [("one", unavailable(1)), ("two", Ok(()))] {
         let other = Arc::clone(&keys);
@@ -233,7 +234,7 @@ fn a_request_that_panics_is_over() {
         assert!(asked.fetch_add(1, Ordering::Relaxed) > 0, "the first request panics");
         document("one")
     });
-    let keys = Keys::new(
+    let keys = JwksCache::new(
         vec![ISSUER.to_owned()],
         vec![Algorithm::Rs256],
         fetch,

@@ -6,25 +6,25 @@
 use super::canonical::{difference, payload};
 use super::jws::Jws;
 use super::{Jwks, Reason};
-use crate::card::{Declared, Report, Valid};
+use crate::card::{Declared, Valid, ValidationReport};
 
 /// Most signatures of a card that are looked at.
 const SIGNATURES_MAX: usize = 64;
 
 /// One signature of a card, and what it is worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifiedSignature {
     /// As the card declares it.
     pub algorithm: String,
     /// As the card declares it.
     pub key_id: String,
     /// What it is worth.
-    pub verdict: Verdict,
+    pub verdict: SignatureVerdict,
 }
 
 /// What a signature is worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SignatureVerdict {
     /// The card is as the owner of the key signed it.
     Valid,
     /// None of the trusted keys has its id: nothing is known.
@@ -42,13 +42,13 @@ pub enum Verdict {
 ///
 /// # Errors
 /// When the card is not valid: why.
-pub fn verify(card: &[u8], trusted: &Jwks) -> Result<Vec<Verified>, Report> {
+pub fn verify(card: &[u8], trusted: &Jwks) -> Result<Vec<VerifiedSignature>, ValidationReport> {
     let card = Valid::of(card)?;
     let payload = payload(&card);
-    let judged = card.signatures().enumerate().map(|(place, declared)| Verified {
+    let judged = card.signatures().enumerate().map(|(place, declared)| VerifiedSignature {
         verdict: match place {
             SIGNATURES_MAX.. => invalid(Reason::TooMany),
-            _ => judge(&declared, &payload, trusted),
+            _ => verify_one(&declared, &payload, trusted),
         },
         algorithm: declared.algorithm.into_owned(),
         key_id: declared.key_id.into_owned(),
@@ -56,13 +56,13 @@ pub fn verify(card: &[u8], trusted: &Jwks) -> Result<Vec<Verified>, Report> {
     Ok(judged.collect())
 }
 
-fn judge(declared: &Declared<'_>, payload: &[u8], trusted: &Jwks) -> Verdict {
+fn verify_one(declared: &Declared<'_>, payload: &[u8], trusted: &Jwks) -> SignatureVerdict {
     let jws = match Jws::parse(declared) {
         Ok(jws) => jws,
         Err(reason) => return invalid(reason),
     };
     let key = match trusted.get(&declared.key_id) {
-        None => return Verdict::NoSuchKey,
+        None => return SignatureVerdict::NoSuchKey,
         Some(Err(reason)) => return invalid(reason),
         Some(Ok(key)) => key,
     };
@@ -71,14 +71,14 @@ fn judge(declared: &Declared<'_>, payload: &[u8], trusted: &Jwks) -> Verdict {
     }
     if jws.payload != payload {
         let differs_at = difference(payload, &jws.payload);
-        return Verdict::Invalid { reason: Reason::PayloadDiffers, differs_at };
+        return SignatureVerdict::Invalid { reason: Reason::PayloadDiffers, differs_at };
     }
     match key.verify(jws.message.as_bytes(), &jws.signature) {
-        Ok(()) => Verdict::Valid,
+        Ok(()) => SignatureVerdict::Valid,
         Err(fault) => invalid(fault.into()),
     }
 }
 
-const fn invalid(reason: Reason) -> Verdict {
-    Verdict::Invalid { reason, differs_at: None }
+const fn invalid(reason: Reason) -> SignatureVerdict {
+    SignatureVerdict::Invalid { reason, differs_at: None }
 }

@@ -54,8 +54,8 @@ pub enum NoKey {
     },
 }
 
-/// The keys of all issuers.
-pub struct Keys {
+/// The key sets of all issuers.
+pub struct JwksCache {
     issuers: Vec<(String, Mutex<Cached>)>,
     algorithms: Vec<Algorithm>,
     fetch: Fetch,
@@ -90,7 +90,7 @@ impl Drop for Asking<'_> {
     }
 }
 
-impl Keys {
+impl JwksCache {
     /// Returns the keys of these issuers for these algorithms. Nothing is fetched yet.
     #[must_use]
     pub fn new(

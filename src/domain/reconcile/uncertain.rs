@@ -1,7 +1,7 @@
-//! An effect in doubt: it may have happened at the forge, and was given up.
+//! An uncertain effect: it may have happened at the forge, and was given up.
 //!
-//! A look can prove that it happened. Only a creation can be proved not to have: a check run is found by
-//! its external id, while a run that is not found may be one whose title does not tell.
+//! A lookup can prove that it happened. Only a creation can be proved not to have happened: a check run is found
+//! by its external id, while a run that is not found may be one whose title does not name the attempt.
 //!
 //! See `docs/decisions/17-uncertain-effects.md`.
 
@@ -10,7 +10,7 @@ use crate::domain::outbox::EffectKind;
 use crate::domain::reconcile::{Code, Rules, Standing, Unavailable};
 use crate::domain::time::Timestamp;
 
-/// What a look for the effect told.
+/// What a lookup of the effect returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// Exactly one workflow run names the attempt.
@@ -39,7 +39,7 @@ pub enum Outcome {
         /// When to look again.
         at: Timestamp,
     },
-    /// The doubt stays.
+    /// The effect stays uncertain.
     Unproved,
     /// The effect stays uncertain and the release fails for this reason, because nothing else would end it.
     End(Code),
@@ -54,7 +54,7 @@ pub enum Proof {
     CheckRun(CheckRunId),
 }
 
-/// Decides about an effect that is in doubt at `now`, which is read when the outcome is applied, and
+/// Decides about an effect that is uncertain at `now`, which is read when the outcome is applied, and
 /// about its attempt as it stands then.
 #[must_use]
 pub fn decide(
@@ -65,7 +65,7 @@ pub fn decide(
     now: Timestamp,
     rules: &Rules,
 ) -> Outcome {
-    let again_or_unproved = |code, wait_until| {
+    let recheck_or_unproved = |code, wait_until| {
         if now < deadline {
             Outcome::Recheck { code, at: rules.next_check_at(now, deadline, wait_until) }
         } else if standing == Standing::Current {
@@ -78,8 +78,10 @@ pub fn decide(
         Observation::WorkflowRun(run) => Outcome::Proved(Proof::WorkflowRun(run)),
         Observation::CheckRun(run) => Outcome::Proved(Proof::CheckRun(run)),
         Observation::NoCheckRun => Outcome::Disproved,
-        Observation::NoProof => again_or_unproved(Code::EffectUnproved, None),
-        Observation::Unavailable(why) => again_or_unproved(Code::ForgeLookupFailed, why.wait_until),
+        Observation::NoProof => recheck_or_unproved(Code::EffectUnproved, None),
+        Observation::Unavailable(why) => {
+            recheck_or_unproved(Code::ForgeLookupFailed, why.wait_until)
+        }
     }
 }
 

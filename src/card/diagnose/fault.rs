@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use super::{
-    Change, Code, Draft, Field, Kind, Member, Node, Shape, Type, Variant, Walker, near, quoted,
-    relatives, shortened,
+    Change, Code, Field, FindingBuilder, Kind, Member, Node, Shape, Type, Variant, Walker,
+    known_aliases, quoted, shortened, spelling,
 };
 use crate::card::{date_time, uri};
 
 impl Walker {
     /// Returns a finding about a value.
-    fn about(&self, code: Code, node: Node<'_>) -> Draft {
+    fn about(&self, code: Code, node: Node<'_>) -> FindingBuilder {
         let raw = node.raw();
-        Draft::new(code, node.begin(), raw.len())
+        FindingBuilder::new(code, node.begin(), raw.len())
             .pointer(self.pointer.clone())
             .found(shortened(raw))
     }
@@ -39,63 +39,64 @@ impl Walker {
     pub(super) fn wrong_type(&mut self, node: Node<'_>, expected: &str) {
         let label = self.label();
         if node.kind() == Type::Null {
-            let draft = self
+            let builder = self
                 .about(Code::Null, node)
                 .message(format!("{label} is null"))
                 .allowed(expected)
                 .suggestion(format!("write {expected}, or leave it out if it is optional"));
-            return self.drafts.push(draft);
+            return self.builders.push(builder);
         }
-        let mut draft = self
+        let mut builder = self
             .about(Code::WrongType, node)
             .message(format!("{label} must be {expected}, not {}", node.kind().name()))
             .allowed(expected);
         if let Some(meant) = meant(node, expected) {
-            draft = draft.suggestion(format!("write {meant}"));
+            builder = builder.suggestion(format!("write {meant}"));
         }
-        self.drafts.push(draft);
+        self.builders.push(builder);
     }
 
     pub(super) fn missing_field(&mut self, node: Node<'_>, shape: &Shape, field: &Field) {
         let is_version = self.pointer.is_empty() && field.name == "protocolVersion";
         let code = if is_version { Code::MissingVersion } else { Code::MissingProperty };
-        let mut draft = Draft::new(code, node.begin(), 1)
+        let mut builder = FindingBuilder::new(code, node.begin(), 1)
             .pointer(format!("{}/{}", self.pointer, field.name))
             .message(format!("the {} has no {}, which is required", shape.title, field.name))
             .allowed(if is_version { versions() } else { described(field.kind) })
             .change(Change::Add);
         if is_version {
             let version = self.variant.versions().first().copied().unwrap_or_default();
-            draft = draft.suggestion(format!("add \"protocolVersion\": \"{version}\""));
+            builder = builder.suggestion(format!("add \"protocolVersion\": \"{version}\""));
         }
-        self.drafts.push(draft);
+        self.builders.push(builder);
     }
 
     /// Tells of a property that does not belong, and where it does if that is known.
     pub(super) fn unknown(&mut self, member: Member<'_>, shape: &'static Shape) {
         let (name, key) = (member.name(), shortened(member.key.raw()));
-        let draft = Draft::new(Code::UnknownProperty, member.key.begin(), member.key.raw().len())
-            .pointer(self.pointer.clone())
-            .found(key.clone());
+        let builder =
+            FindingBuilder::new(Code::UnknownProperty, member.key.begin(), member.key.raw().len())
+                .pointer(self.pointer.clone())
+                .found(key.clone());
         let is_root = std::ptr::eq(shape, self.variant.shape());
-        let other = is_root.then(|| relatives::of_other_variant(self.variant, &name)).flatten();
-        self.drafts.push(if let Some((advice, change)) = other {
+        let other = is_root.then(|| known_aliases::of_other_variant(self.variant, &name)).flatten();
+        self.builders.push(if let Some((advice, change)) = other {
             let (theirs, ours) = (self.variant.other().as_str(), self.variant.as_str());
             let message = format!("{key} belongs to the {theirs} variant, and this card is {ours}");
-            draft.code_of(Code::OtherVariant).message(message).suggestion(advice).change(change)
-        } else if let Some(relative) = relatives::official(shape, &name) {
+            builder.code_of(Code::OtherVariant).message(message).suggestion(advice).change(change)
+        } else if let Some(relative) = known_aliases::official(shape, &name) {
             let message = format!("{key} is of official A2A cards; the {} has none", shape.title);
-            let draft = draft.code_of(Code::OfficialShape).message(message);
-            draft.suggestion(relative.advice).change(relative.change)
+            let builder = builder.code_of(Code::OfficialShape).message(message);
+            builder.suggestion(relative.advice).change(relative.change)
         } else {
-            let draft = draft
+            let builder = builder
                 .message(format!("the {} has no property {key}", shape.title))
                 .allowed(quoted(shape.names()));
-            match near::nearest(&name, shape.names()) {
+            match spelling::nearest(&name, shape.names()) {
                 Some(meant) => {
-                    draft.suggestion(format!("write \"{meant}\"")).change(Change::Rename)
+                    builder.suggestion(format!("write \"{meant}\"")).change(Change::Rename)
                 }
-                None => draft.change(Change::Remove),
+                None => builder.change(Change::Remove),
             }
         });
     }
@@ -103,10 +104,10 @@ impl Walker {
     pub(super) fn word(&mut self, node: Node<'_>, words: &'static [&'static str]) {
         let is_version = self.pointer == "/protocolVersion";
         let Some(text) = node.text() else {
-            let draft_at = self.drafts.len();
+            let builder_at = self.builders.len();
             self.wrong_type(node, "a string");
-            if let Some(draft) = self.drafts.get_mut(draft_at) {
-                draft.set_allowed(if is_version {
+            if let Some(builder) = self.builders.get_mut(builder_at) {
+                builder.set_allowed(if is_version {
                     versions()
                 } else {
                     quoted(words.iter().copied())
@@ -121,31 +122,31 @@ impl Walker {
         let allowed = if is_version { versions() } else { quoted(words.iter().copied()) };
         let label = self.label();
         let found = shortened(node.raw());
-        let mut draft = self.about(code, node).allowed(allowed);
-        draft = draft.message(match words {
+        let mut builder = self.about(code, node).allowed(allowed);
+        builder = builder.message(match words {
             [only] if !is_version => format!("{label} must be \"{only}\", not {found}"),
             _ => format!("{label} is {found}, which is none of those allowed"),
         });
         if let Some(advice) = self.word_meant(&text, words, is_version) {
-            draft = draft.suggestion(advice);
+            builder = builder.suggestion(advice);
         }
-        self.drafts.push(draft);
+        self.builders.push(builder);
     }
 
     fn word_meant(&self, text: &str, words: &[&'static str], is_version: bool) -> Option<String> {
-        if let Some(advice) = relatives::value(self.name(), text) {
+        if let Some(advice) = known_aliases::value(self.name(), text) {
             return Some(advice.to_owned());
         }
         let every = Variant::ALL.iter().copied().flat_map(Variant::versions).copied();
         let known: Vec<&'static str> = if is_version { every.collect() } else { words.to_vec() };
-        let meant = near::version(text, known.iter().copied());
-        let meant = meant.or_else(|| near::nearest(text.trim(), known.iter().copied()))?;
+        let meant = spelling::version(text, known.iter().copied());
+        let meant = meant.or_else(|| spelling::nearest(text.trim(), known.iter().copied()))?;
         Some(format!("write \"{meant}\""))
     }
 
     /// Tells that schemes are written as official cards write them, by name.
     pub(super) fn map_of_schemes(&mut self, node: Node<'_>) {
-        let draft = self
+        let builder = self
             .about(Code::OfficialShape, node)
             .message(format!(
                 "{} is an object from names to schemes, as in official A2A cards",
@@ -155,21 +156,21 @@ impl Walker {
             .allowed("an array of security schemes")
             .suggestion("write an array, each scheme with its name as id")
             .change(Change::Reshape);
-        self.drafts.push(draft);
+        self.builders.push(builder);
     }
 
     pub(super) fn uri(&mut self, node: Node<'_>) {
         let Some(text) = self.text(node) else { return };
         let Err(fault) = uri::check(text.as_bytes()) else { return };
         let label = self.label();
-        let draft = self
+        let builder = self
             .about(Code::NotAUri, node)
             .message(format!("{label} is not a URI: {}", uri_reason(fault, &text)))
             .allowed("a URI with a scheme, such as https://agent.example/");
         let meant = uri_meant(fault, &text);
-        self.drafts.push(match meant {
-            Some(meant) => draft.suggestion(format!("write {meant}")),
-            None => draft,
+        self.builders.push(match meant {
+            Some(meant) => builder.suggestion(format!("write {meant}")),
+            None => builder,
         });
     }
 
@@ -177,11 +178,11 @@ impl Walker {
         let Some(text) = self.text(node) else { return };
         let Err(fault) = date_time::check(text.as_bytes()) else { return };
         let label = self.label();
-        let draft = self
+        let builder = self
             .about(Code::NotADateTime, node)
             .message(format!("{label} is not an instant: {}", fault.reason()))
             .allowed("an instant with an offset, such as 2026-11-21T09:00:00Z");
-        self.drafts.push(draft);
+        self.builders.push(builder);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The app's own webhooks: which deliveries failed, and asking for one again. The app's credential is
 //! used for itself here. Of an answer only numbers, ids and times are taken; a link is never followed,
-//! only the mark of the next page is read out of it.
+//! only the cursor of the next page is read out of it.
 
 use http::{Method, StatusCode};
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::answer::{Answer, log_failure};
 use super::client::Client;
 use super::wire::Request;
-use super::{FailedDeliveries, Hooks, PageMark, payload};
+use super::{DeliveryCursor, FailedDeliveries, WebhookDeliveries, payload};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::id::HookDeliveryId;
 use crate::domain::reconcile::Unavailable;
@@ -18,13 +18,16 @@ use crate::domain::time::Timestamp;
 
 /// Deliveries on one page, the most the forge gives.
 const PAGE: usize = 100;
-/// Longest mark of a page.
-const MARK_BYTES_MAX: usize = 200;
+/// Longest cursor of a page.
+const CURSOR_BYTES_MAX: usize = 200;
 
-impl Hooks for Client {
-    fn failed_deliveries(&self, after: Option<&PageMark>) -> Result<FailedDeliveries, Unavailable> {
-        let mark = after.map_or_else(String::new, |mark| format!("&cursor={}", mark.0));
-        let path = format!("/app/hook/deliveries?status=failure&per_page={PAGE}{mark}");
+impl WebhookDeliveries for Client {
+    fn failed_deliveries(
+        &self,
+        after: Option<&DeliveryCursor>,
+    ) -> Result<FailedDeliveries, Unavailable> {
+        let cursor = after.map_or_else(String::new, |cursor| format!("&cursor={}", cursor.0));
+        let path = format!("/app/hook/deliveries?status=failure&per_page={PAGE}{cursor}");
         self.as_app("failed_deliveries", Method::GET, path, |answer| {
             let elements: Vec<Value> =
                 (answer.status == StatusCode::OK).then(|| answer.array())??;
@@ -86,13 +89,13 @@ fn read(element: Value) -> Option<FailedDelivery> {
     })
 }
 
-/// Reads the mark of the next page out of a `Link` header.
-fn next(link: &str) -> Option<PageMark> {
+/// Reads the cursor of the next page out of a `Link` header.
+fn next(link: &str) -> Option<DeliveryCursor> {
     let part = link.split(',').find(|part| part.contains("rel=\"next\""))?;
-    let mark = part.split(['?', '&', '>']).find_map(|pair| pair.strip_prefix("cursor="))?;
+    let cursor = part.split(['?', '&', '>']).find_map(|pair| pair.strip_prefix("cursor="))?;
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~%=".contains(&b);
-    let fits = (1..=MARK_BYTES_MAX).contains(&mark.len()) && mark.bytes().all(is_plain);
-    fits.then(|| PageMark(mark.to_owned()))
+    let fits = (1..=CURSOR_BYTES_MAX).contains(&cursor.len()) && cursor.bytes().all(is_plain);
+    fits.then(|| DeliveryCursor(cursor.to_owned()))
 }
 
 #[cfg(test)]
@@ -100,12 +103,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_mark_is_taken_from_a_link() {
-        let mark = |link: &str| next(link).map(|mark| mark.0);
+    fn only_a_plain_cursor_is_taken_from_a_link() {
+        let cursor = |link: &str| next(link).map(|cursor| cursor.0);
         let url = "https://forge.example/app/hook/deliveries?per_page=100";
-        assert_eq!(mark(&format!("<{url}&cursor=v1_12>; rel=\"next\"")), Some("v1_12".to_owned()));
+        assert_eq!(
+            cursor(&format!("<{url}&cursor=v1_12>; rel=\"next\"")),
+            Some("v1_12".to_owned())
+        );
         let both = format!("<{url}&cursor=a>; rel=\"prev\", <{url}&cursor=b>; rel=\"next\"");
-        assert_eq!(mark(&both), Some("b".to_owned()));
+        assert_eq!(cursor(&both), Some("b".to_owned()));
         for link in [
             String::new(),
             format!("<{url}>; rel=\"next\""),
@@ -115,7 +121,7 @@ mod tests {
             format!("<{url}&cursor=a/../b>; rel=\"next\""),
             format!("<{url}&cursor={}>; rel=\"next\"", "a".repeat(201)),
         ] {
-            assert_eq!(mark(&link), None, "{link}");
+            assert_eq!(cursor(&link), None, "{link}");
         }
     }
 }

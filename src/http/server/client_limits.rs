@@ -1,5 +1,5 @@
-//! Who the peers are, and how much each of them holds, so that none can take everything: connections
-//! of a direct peer, requests under way of a client behind a trusted proxy.
+//! Limits for each client, so that none can take everything: connections of a direct peer, and requests in
+//! progress of a client behind a trusted proxy.
 
 use std::net::IpAddr;
 
@@ -11,28 +11,28 @@ use crate::runtime::keyed_semaphore::{KeyedPermit, KeyedSemaphore};
 /// The addresses a request passed, each proxy adding the one it saw at the right.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// What each peer holds. Behind a trusted proxy are many people, so it has no cap.
+/// The slots that each client holds. A trusted proxy serves many clients, so it has no limit.
 #[derive(Debug)]
-pub(super) struct Peers {
+pub(super) struct ClientLimits {
     max: u16,
     trusted: Vec<IpNet>,
     held: KeyedSemaphore<IpAddr>,
 }
 
-/// One that was counted; given back when dropped. A trusted proxy's is not counted.
+/// A slot of a client; returned when dropped. A trusted proxy's is not counted.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ClientSlot {
     _held: Option<KeyedPermit<IpAddr>>,
 }
 
-impl Peers {
-    /// Returns a count that allows `max` connections each, and any number from `trusted` networks.
+impl ClientLimits {
+    /// Returns limits of `max` slots for each client, and none for the `trusted` networks.
     pub(super) fn new(max: u16, trusted: Vec<IpNet>) -> Self {
         Self { max, trusted, held: KeyedSemaphore::default() }
     }
 
-    /// Returns whose request it is: the rightmost address that is no trusted proxy. What stands to
-    /// its left is not trustworthy; without a trusted peer, none of it is.
+    /// Returns whose request it is: the rightmost address that is no trusted proxy. Addresses to
+    /// its left are unverified; without a trusted peer, all of them are.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.trusts(peer) {
             return peer;
@@ -61,10 +61,10 @@ impl Peers {
         (!self.trusts(client)).then(|| subscriber(client))
     }
 
-    /// Counts one more connection or request, unless the peer has as many as it may.
-    pub(super) fn take(&self, peer: IpAddr) -> Option<Place> {
-        let Some(peer) = self.charged(peer) else { return Some(Place { _held: None }) };
-        self.held.take(peer, usize::from(self.max)).map(|held| Place { _held: Some(held) })
+    /// Takes a slot for a connection or request; `None` if the client holds as many as it may.
+    pub(super) fn take(&self, peer: IpAddr) -> Option<ClientSlot> {
+        let Some(peer) = self.charged(peer) else { return Some(ClientSlot { _held: None }) };
+        self.held.take(peer, usize::from(self.max)).map(|held| ClientSlot { _held: Some(held) })
     }
 }
 
@@ -86,31 +86,34 @@ mod tests {
 
     #[test]
     fn a_peer_has_its_cap_and_a_trusted_proxy_none() {
-        let peers = Peers::new(1, vec!["10.0.0.0/8".parse().unwrap()]);
+        let client_limits = ClientLimits::new(1, vec!["10.0.0.0/8".parse().unwrap()]);
         let stranger = "192.0.2.1".parse().unwrap();
-        let place = peers.take(stranger).unwrap();
-        assert!(peers.take(stranger).is_none());
-        assert!(peers.take("192.0.2.2".parse().unwrap()).is_some());
+        let slot = client_limits.take(stranger).unwrap();
+        assert!(client_limits.take(stranger).is_none());
+        assert!(client_limits.take("192.0.2.2".parse().unwrap()).is_some());
         let proxy = "10.1.2.3".parse().unwrap();
-        let many: Vec<_> = (0..9).map(|_| peers.take(proxy)).collect();
+        let many: Vec<_> = (0..9).map(|_| client_limits.take(proxy)).collect();
         assert!(many.iter().all(Option::is_some));
-        drop(place);
-        assert!(peers.take(stranger).is_some());
+        drop(slot);
+        assert!(client_limits.take(stranger).is_some());
         let [one, same, other] = ["2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"];
-        let _place = peers.take(one.parse().unwrap()).unwrap();
-        assert!(peers.take(same.parse().unwrap()).is_none(), "one subscriber has many of these");
-        assert!(peers.take(other.parse().unwrap()).is_some());
+        let _slot = client_limits.take(one.parse().unwrap()).unwrap();
+        assert!(
+            client_limits.take(same.parse().unwrap()).is_none(),
+            "one subscriber has many of these"
+        );
+        assert!(client_limits.take(other.parse().unwrap()).is_some());
     }
 
     #[test]
     fn a_client_is_the_rightmost_address_that_is_not_trusted() {
-        let peers = Peers::new(1, vec!["10.0.0.0/8".parse().unwrap()]);
+        let client_limits = ClientLimits::new(1, vec!["10.0.0.0/8".parse().unwrap()]);
         let client = |peer: &str, values: &[&str]| {
             let mut headers = HeaderMap::new();
             for value in values {
                 headers.append(FORWARDED_FOR, HeaderValue::from_bytes(value.as_bytes()).unwrap());
             }
-            peers.client(peer.parse().unwrap(), &headers).to_string()
+            client_limits.client(peer.parse().unwrap(), &headers).to_string()
         };
         assert_eq!(client("192.0.2.1", &["192.0.2.9"]), "192.0.2.1", "a stranger says nothing");
         assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");

@@ -1,4 +1,4 @@
-//! What a reconciler looks at: an item with all that is needed to address its subject today.
+//! The task of a reconciler: a claimed item with all that is needed to address its subject today.
 
 use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
@@ -14,7 +14,7 @@ use crate::domain::time::Timestamp;
 
 /// A claimed item.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct ReconcileTask {
     /// Its id; safe to log.
     pub id: ReconciliationId,
     /// Why it was opened.
@@ -25,11 +25,11 @@ pub struct Look {
     pub installation: InstallationId,
     /// Where; nothing when the installation is not active, or the repository is unknown or deleted.
     pub repository: Option<RepositoryRef>,
-    /// What to look at.
+    /// What it is about.
     pub subject: Subject,
 }
 
-/// What to look at.
+/// What the task is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The workflow run of an attempt.
@@ -110,11 +110,11 @@ pub struct CheckRun {
     pub refused_state: Option<Digest>,
 }
 
-/// What became of an item.
+/// The outcome of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct TaskOutcome {
     /// What was seen, or done.
     pub code: Code,
-    /// When it is looked at again; nothing when it is finished.
+    /// When the item is checked next; `None` if it is finished.
     pub next_check_at: Option<Timestamp>,
 }

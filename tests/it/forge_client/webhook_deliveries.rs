@@ -3,7 +3,7 @@
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::redelivery::FailedDelivery;
 use svc::domain::time::Timestamp;
-use svc::forge::Hooks as _;
+use svc::forge::WebhookDeliveries as _;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault};
 
@@ -18,12 +18,12 @@ fn failures_are_listed_page_by_page_and_asked_for_again() {
         simulator.fail_delivery(&format!("GUID-{number}"), "push", now);
     }
     let mut found = Vec::new();
-    let mut mark = None;
+    let mut cursor = None;
     loop {
-        let page = client.failed_deliveries(mark.as_ref()).unwrap();
+        let page = client.failed_deliveries(cursor.as_ref()).unwrap();
         found.extend(page.deliveries);
-        mark = page.next;
-        if mark.is_none() {
+        cursor = page.next;
+        if cursor.is_none() {
             break;
         }
     }
@@ -111,8 +111,8 @@ fn the_next_page_is_asked_of_the_same_forge_only() {
     let script = vec![Script::Close(http(200, link, "[]")), Script::Close(http(200, "", "[]"))];
     let double = Double::start(script);
     let client = client(settings(double.base_url()));
-    let mark = client.failed_deliveries(None).unwrap().next.unwrap();
-    assert_eq!(client.failed_deliveries(Some(&mark)).unwrap().next, None);
+    let cursor = client.failed_deliveries(None).unwrap().next.unwrap();
+    assert_eq!(client.failed_deliveries(Some(&cursor)).unwrap().next, None);
     let requests = double.requests();
     let path = "GET /app/hook/deliveries?status=failure&per_page=100";
     assert!(requests[0].starts_with(&format!("{path} ")), "{}", requests[0]);

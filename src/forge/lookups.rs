@@ -1,12 +1,12 @@
-//! Looking at what stands at the forge. Only an answer about exactly the object that was asked for tells
-//! anything; whatever else comes back is "the forge did not tell", never a conclusion.
+//! Lookups at the forge. Only an answer about exactly the object that was asked for counts; any other answer is
+//! "the forge did not tell", never a conclusion.
 
 use std::time::Duration;
 
 use http::{Method, StatusCode};
 use serde::Deserialize;
 
-use super::CheckRunLook;
+use super::CheckRunLookup;
 use super::answer::log_failure;
 use super::repository::{RepositorySession, percent_encode};
 use crate::crypto::sha256;
@@ -14,7 +14,7 @@ use crate::domain::dead_letter::ErrorClass;
 use crate::domain::digest::Digest;
 use crate::domain::id::{RepositoryId, WorkflowRunId};
 use crate::domain::reconcile::workflow::{Lookup, RunConclusion};
-use crate::domain::reconcile::{Unavailable, doubt, look};
+use crate::domain::reconcile::{Unavailable, task, uncertain};
 use crate::domain::time::Timestamp;
 
 /// How a run begins that was dispatched: its title is this and the attempt's id.
@@ -25,7 +25,7 @@ const PAGE: usize = 100;
 const CLOCK_SKEW: Duration = Duration::from_secs(120);
 
 /// Looks at a run; at the try the attempt is bound to, when there was another since.
-pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &look::WorkflowRun) -> Lookup {
+pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &task::WorkflowRun) -> Lookup {
     let path = format!("/actions/runs/{}", wanted.run);
     let query = "?exclude_pull_requests=true";
     let name = "workflow_run";
@@ -33,19 +33,19 @@ pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &look::Workf
         Ok(Read::Found(run)) if run.is_later_than(wanted) => {
             let bound = format!("{path}/attempts/{}{query}", wanted.run_attempt);
             match read::<Run>(session, name, &bound) {
-                Ok(Read::Found(run)) => judge(&run, wanted),
+                Ok(Read::Found(run)) => classify(&run, wanted),
                 // The run is there, so the one it was must be, too.
                 Ok(Read::NotFound) => unavailable(name, ErrorClass::NotFound),
                 Err(why) => Lookup::Unavailable(why),
             }
         }
-        Ok(Read::Found(run)) => judge(&run, wanted),
+        Ok(Read::Found(run)) => classify(&run, wanted),
         Ok(Read::NotFound) => Lookup::NotFound,
         Err(why) => Lookup::Unavailable(why),
     }
 }
 
-fn judge(run: &Run, wanted: &look::WorkflowRun) -> Lookup {
+fn classify(run: &Run, wanted: &task::WorkflowRun) -> Lookup {
     if !run.is(wanted) || run.run_attempt != i64::from(wanted.run_attempt) {
         return unavailable("workflow_run", ErrorClass::Identity);
     }
@@ -67,8 +67,8 @@ fn unavailable(name: &str, class: ErrorClass) -> Lookup {
 /// Looks for the run a dispatch started, by its title.
 pub(super) fn find_workflow_run(
     session: &RepositorySession<'_>,
-    wanted: &look::Dispatch,
-) -> doubt::Observation {
+    wanted: &task::Dispatch,
+) -> uncertain::Observation {
     let path = format!(
         "/actions/workflows/{}/runs?event=workflow_dispatch&head_sha={}&created={}&per_page={PAGE}",
         percent_encode(&wanted.workflow),
@@ -80,9 +80,9 @@ pub(super) fn find_workflow_run(
         // If the workflow is not found, its list of runs proves nothing.
         Ok(Read::NotFound) => {
             let class = ErrorClass::NotFound;
-            return doubt::Observation::Unavailable(Unavailable { class, wait_until: None });
+            return uncertain::Observation::Unavailable(Unavailable { class, wait_until: None });
         }
-        Err(why) => return doubt::Observation::Unavailable(why),
+        Err(why) => return uncertain::Observation::Unavailable(why),
     };
     let title = format!("{RUN_TITLE}{}", wanted.attempt);
     let is_titled = |run: &&TitledRun| run.display_title.as_deref() == Some(&title);
@@ -95,14 +95,14 @@ pub(super) fn find_workflow_run(
         [run] if page.total_count <= page.workflow_runs.len() => {
             WorkflowRunId::try_from(run.id).map_err(|_| ErrorClass::Protocol)
         }
-        _ => return doubt::Observation::NoProof,
+        _ => return uncertain::Observation::NoProof,
     };
     id.map_or_else(
         |class| {
             log_failure("find_workflow_run", Some(StatusCode::OK), Some(class));
-            doubt::Observation::Unavailable(Unavailable { class, wait_until: None })
+            uncertain::Observation::Unavailable(Unavailable { class, wait_until: None })
         },
-        doubt::Observation::WorkflowRun,
+        uncertain::Observation::WorkflowRun,
     )
 }
 
@@ -113,20 +113,23 @@ fn whole_seconds(at: Timestamp) -> String {
 }
 
 /// Looks at exactly the persisted check run.
-pub(super) fn check_run(session: &RepositorySession<'_>, wanted: &look::CheckRun) -> CheckRunLook {
+pub(super) fn check_run(
+    session: &RepositorySession<'_>,
+    wanted: &task::CheckRun,
+) -> CheckRunLookup {
     let path = format!("/check-runs/{}", wanted.check_run);
     match read::<CheckRun>(session, "check_run", &path) {
         Ok(Read::Found(run)) if !run.is(wanted, session.client.app.get()) => {
             log_failure("check_run", Some(StatusCode::OK), Some(ErrorClass::Identity));
-            CheckRunLook::BindingMismatch
+            CheckRunLookup::BindingMismatch
         }
         Ok(Read::Found(run)) => {
             let expected = run.status == "completed"
                 && run.conclusion.as_deref() == Some(wanted.conclusion.as_str());
-            if expected { CheckRunLook::Expected } else { CheckRunLook::Different(run.state()) }
+            if expected { CheckRunLookup::Expected } else { CheckRunLookup::Different(run.state()) }
         }
-        Ok(Read::NotFound) => CheckRunLook::NotFound,
-        Err(why) => CheckRunLook::Unavailable(why),
+        Ok(Read::NotFound) => CheckRunLookup::NotFound,
+        Err(why) => CheckRunLookup::Unavailable(why),
     }
 }
 
@@ -171,7 +174,7 @@ struct TitledRun {
 }
 
 impl TitledRun {
-    fn is(&self, wanted: &look::Dispatch, repository: RepositoryId) -> bool {
+    fn is(&self, wanted: &task::Dispatch, repository: RepositoryId) -> bool {
         self.event.as_deref() == Some("workflow_dispatch")
             && self.head_sha.as_deref() == Some(wanted.head_sha.as_str())
             && self.repository.as_ref().map(|it| it.id) == Some(repository.get())
@@ -198,7 +201,7 @@ struct Repository {
 
 impl Run {
     /// Says whether it is the run, at whatever try.
-    fn is(&self, wanted: &look::WorkflowRun) -> bool {
+    fn is(&self, wanted: &task::WorkflowRun) -> bool {
         self.id == wanted.run.get()
             && self.event.as_deref() == Some("workflow_dispatch")
             && self.head_sha.as_deref() == Some(wanted.head_sha.as_str())
@@ -207,7 +210,7 @@ impl Run {
     }
 
     /// Says whether it is the run, at a later try than the one the attempt is bound to.
-    fn is_later_than(&self, wanted: &look::WorkflowRun) -> bool {
+    fn is_later_than(&self, wanted: &task::WorkflowRun) -> bool {
         self.is(wanted) && self.run_attempt > i64::from(wanted.run_attempt)
     }
 }
@@ -243,7 +246,7 @@ impl CheckRun {
         sha256::of(format!("{:?}", (&self.status, &self.conclusion, &self.completed_at)).as_bytes())
     }
 
-    fn is(&self, wanted: &look::CheckRun, app: i64) -> bool {
+    fn is(&self, wanted: &task::CheckRun, app: i64) -> bool {
         self.id == wanted.check_run.get()
             && self.external_id.as_deref() == Some(&wanted.attempt.to_string())
             && self.head_sha.as_deref() == Some(wanted.head_sha.as_str())

@@ -1,5 +1,5 @@
-//! What happens next to a release run, and when: for the operator who asks why nothing happens. It
-//! only reads what is planned; nothing here plans.
+//! The next step of a release run, and when it is due, for the operator who asks why nothing happens. It
+//! is derived from what is planned; nothing here plans.
 //!
 //! See `docs/decisions/30-next-step-of-a-release.md`.
 
@@ -68,9 +68,9 @@ pub enum Publication {
     Confirmed,
 }
 
-/// What happens next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outlook {
+pub enum NextStep {
     /// A message is sent.
     Send(EffectKind, Timestamp),
     /// The final check run is sent.
@@ -96,7 +96,7 @@ pub enum Outlook {
     Nothing,
 }
 
-impl Outlook {
+impl NextStep {
     /// Every stable code, in the order of the documentation.
     pub const CODES: [&'static str; 12] = [
         "send_check_run_create",
@@ -181,18 +181,18 @@ impl Outlook {
     }
 }
 
-/// Says what happens next. An unfinished message comes first, because it holds everything behind it;
-/// a doubt that a reconciler still looks into is not a person's yet.
+/// Derives the next step. An unfinished message comes first, because it holds everything behind it; an
+/// uncertain effect that a reconciler still checks does not need an operator yet.
 #[must_use]
-pub fn foresee(facts: &Facts) -> Outlook {
+pub fn derive(facts: &Facts) -> NextStep {
     match facts.message {
-        Some(Message::Leased { until }) => Outlook::AwaitsAnswer { until },
+        Some(Message::Leased { until }) => NextStep::AwaitsAnswer { until },
         Some(Message::Waiting { kind: EffectKind::CheckRunUpdate, at })
             if facts.status.is_terminal() =>
         {
-            Outlook::Publish(at)
+            NextStep::Publish(at)
         }
-        Some(Message::Waiting { kind, at }) => Outlook::Send(kind, at),
+        Some(Message::Waiting { kind, at }) => NextStep::Send(kind, at),
         Some(Message::Dead { id, class }) => of_dead(id, class, facts.reconciliation),
         None => of_status(facts),
     }
@@ -202,25 +202,25 @@ fn of_dead(
     id: OutboxId,
     class: Option<ReplayClass>,
     reconciliation: Option<Reconciliation>,
-) -> Outlook {
+) -> NextStep {
     match (class, reconciliation) {
-        (Some(class), _) if class.is_safe() => Outlook::OperatorReplay(id),
-        (_, Some(item)) => Outlook::Recheck(item, Some(id)),
-        (Some(ReplayClass::DispatchUncertain), None) => Outlook::OperatorRerequest(id),
-        (_, None) => Outlook::OperatorInvestigate(Some(id)),
+        (Some(class), _) if class.is_safe() => NextStep::OperatorReplay(id),
+        (_, Some(item)) => NextStep::Recheck(item, Some(id)),
+        (Some(ReplayClass::DispatchUncertain), None) => NextStep::OperatorRerequest(id),
+        (_, None) => NextStep::OperatorInvestigate(Some(id)),
     }
 }
 
-fn of_status(facts: &Facts) -> Outlook {
+fn of_status(facts: &Facts) -> NextStep {
     match (facts.status, facts.reconciliation) {
-        (ReleaseStatus::Reporting, item) => Outlook::AwaitsResult(item),
-        (ReleaseStatus::Running, None) => Outlook::AwaitsResult(None),
+        (ReleaseStatus::Reporting, item) => NextStep::AwaitsResult(item),
+        (ReleaseStatus::Running, None) => NextStep::AwaitsResult(None),
         (
             ReleaseStatus::Queued | ReleaseStatus::Dispatching | ReleaseStatus::Running,
             Some(item),
-        ) => Outlook::Recheck(item, None),
+        ) => NextStep::Recheck(item, None),
         (ReleaseStatus::Queued | ReleaseStatus::Dispatching, None) => {
-            Outlook::OperatorInvestigate(None)
+            NextStep::OperatorInvestigate(None)
         }
         (
             ReleaseStatus::Succeeded
@@ -232,11 +232,11 @@ fn of_status(facts: &Facts) -> Outlook {
     }
 }
 
-fn of_ended(publication: Publication, reconciliation: Option<Reconciliation>) -> Outlook {
+fn of_ended(publication: Publication, reconciliation: Option<Reconciliation>) -> NextStep {
     match (publication, reconciliation) {
-        (Publication::Confirmed, _) | (Publication::NoCheckRun, None) => Outlook::Nothing,
-        (_, Some(item)) => Outlook::Recheck(item, None),
-        (Publication::Unconfirmed, None) => Outlook::AwaitsReconciliation,
-        (Publication::Failed, None) => Outlook::OperatorInvestigate(None),
+        (Publication::Confirmed, _) | (Publication::NoCheckRun, None) => NextStep::Nothing,
+        (_, Some(item)) => NextStep::Recheck(item, None),
+        (Publication::Unconfirmed, None) => NextStep::AwaitsReconciliation,
+        (Publication::Failed, None) => NextStep::OperatorInvestigate(None),
     }
 }

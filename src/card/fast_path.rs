@@ -1,4 +1,4 @@
-//! The quick verdict: one pass over the bytes that builds nothing and knows valid cards only.
+//! The fast path: one pass over the bytes that builds nothing and knows valid cards only.
 //!
 //! Where it is not sure (escapes in a word that matters, very many scopes) it says so, and the slow
 //! path decides. It never takes a card for valid that is not.

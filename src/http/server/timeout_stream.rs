@@ -19,71 +19,71 @@ use tokio::time::{Sleep, sleep};
 const LINGER: Duration = Duration::from_millis(500);
 const LINGER_BYTES: usize = 256 << 10;
 
-/// Whose turn it is on a connection: the peer's at first, ours while a request is answered, as long as that
-/// takes, and ours for good once the connection is a WebSocket.
+/// The phase of a connection: reading a head (even) at first, responding (odd) while a request is answered, however
+/// long that takes, and responding for good once the connection is a WebSocket.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns(Arc<AtomicUsize>);
+pub(super) struct Phase(Arc<AtomicUsize>);
 
-/// Our turn, which ends when this is dropped: until then nothing that the peer sends is a head, so nothing is
-/// late.
+/// The phase of responding, which ends when this is dropped: until then nothing that the peer sends is a head, so
+/// nothing is late.
 #[derive(Debug)]
-pub(super) struct OurTurn(Turns);
+pub(super) struct Responding(Phase);
 
-impl Turns {
-    /// Ends the peer's turn and begins ours.
-    pub(super) fn take(&self) -> OurTurn {
-        self.pass();
-        OurTurn(self.clone())
+impl Phase {
+    /// Begins the phase of responding.
+    pub(super) fn begin_response(&self) -> Responding {
+        self.advance();
+        Responding(self.clone())
     }
 
-    fn pass(&self) {
+    fn advance(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn count(&self) -> usize {
+    fn number(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for OurTurn {
+impl Drop for Responding {
     fn drop(&mut self) {
-        self.0.pass();
+        self.0.advance();
     }
 }
 
-/// The stream. Made and used inside the runtime.
+/// The stream. Created and used inside the runtime.
 #[derive(Debug)]
-pub(super) struct Stall {
+pub(super) struct TimeoutStream {
     stream: TcpStream,
-    turns: Turns,
-    turn_seen: usize,
+    phase: Phase,
+    phase_seen: usize,
     head_timeout: Duration,
     write_stall: Duration,
-    head: Alarm,
-    write: Alarm,
-    linger: Alarm,
+    head: Timer,
+    write: Timer,
+    linger: Timer,
     lingered: usize,
 }
 
-impl Stall {
+impl TimeoutStream {
     /// Returns the stream of a new connection, whose first head is due after `head_timeout`.
     pub(super) fn new(
         stream: TcpStream,
-        turns: Turns,
+        phase: Phase,
         head_timeout: Duration,
         write_stall: Duration,
     ) -> Self {
-        let mut head = Alarm::default();
+        let mut head = Timer::default();
         head.set(head_timeout);
         Self {
             stream,
-            turn_seen: turns.count(),
-            turns,
+            phase_seen: phase.number(),
+            phase,
             head_timeout,
             write_stall,
             head,
-            write: Alarm::default(),
-            linger: Alarm::default(),
+            write: Timer::default(),
+            linger: Timer::default(),
             lingered: 0,
         }
     }
@@ -102,20 +102,20 @@ impl Stall {
     }
 }
 
-impl AsyncRead for Stall {
+impl AsyncRead for TimeoutStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        let turn = self.turns.count();
-        if turn != self.turn_seen {
-            self.turn_seen = turn;
+        let phase = self.phase.number();
+        if phase != self.phase_seen {
+            self.phase_seen = phase;
             self.head.clear();
         }
-        let ours = turn % 2 == 1;
-        if ours {
+        let responding = phase % 2 == 1;
+        if responding {
             return read;
         }
         if read.is_pending() {
@@ -127,7 +127,7 @@ impl AsyncRead for Stall {
     }
 }
 
-impl AsyncWrite for Stall {
+impl AsyncWrite for TimeoutStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -174,11 +174,11 @@ impl AsyncWrite for Stall {
     }
 }
 
-/// A time that may be set; setting it again does not move it.
+/// A timer. Setting it again does not move it.
 #[derive(Debug, Default)]
-struct Alarm(Option<Pin<Box<Sleep>>>);
+struct Timer(Option<Pin<Box<Sleep>>>);
 
-impl Alarm {
+impl Timer {
     fn is_set(&self) -> bool {
         self.0.is_some()
     }
@@ -191,7 +191,7 @@ impl Alarm {
         self.0 = None;
     }
 
-    /// Fails once the time has come.
+    /// Fails once the timer has expired.
     fn poll<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         match &mut self.0 {
             Some(sleep) => sleep.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into())),

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use super::canonical::payload;
 use super::jws::{Jws, TYPE};
 
-use crate::card::{Report, Valid, Variant};
+use crate::card::{Valid, ValidationReport, Variant};
 use crate::crypto::jose::{Algorithm, encode};
 
 /// Longest key id, in bytes.
@@ -54,7 +54,7 @@ pub enum KeyError {
 pub enum SignError {
     /// Only a valid card is signed.
     #[error("the card is not valid")]
-    NotValid(Report),
+    NotValid(ValidationReport),
     /// The legacy variant has no place for signatures.
     #[error("a card of the legacy variant has no signatures")]
     Legacy,

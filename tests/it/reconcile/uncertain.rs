@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::EffectKind;
-use svc::domain::reconcile::doubt::Observation;
+use svc::domain::reconcile::uncertain::Observation;
 use svc::domain::reconcile::{Code, Kind, Unavailable};
 use svc::workers::driver::Worker as _;
 
@@ -14,7 +14,7 @@ use crate::support::forge::Plan;
 use crate::support::world::{RETRY, RULES, commit, webhooks};
 
 /// A release whose dispatch is given up in doubt.
-fn dispatch_in_doubt(plan: Plan) -> World {
+fn uncertain_dispatch(plan: Plan) -> World {
     let mut world = World::new();
     world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
     world.forge.plan(EffectKind::WorkflowDispatch, plan);
@@ -23,7 +23,7 @@ fn dispatch_in_doubt(plan: Plan) -> World {
 }
 
 /// A release whose check run may have been created; each holder that looked for it since has vanished.
-fn creation_in_doubt(plan: Plan) -> World {
+fn uncertain_creation(plan: Plan) -> World {
     let mut world = World::new();
     world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
     world.forge.plan(EffectKind::CheckRunCreate, plan);
@@ -49,7 +49,7 @@ fn item(world: &World) -> String {
 
 #[test]
 fn a_run_that_names_the_attempt_proves_its_dispatch() {
-    let world = dispatch_in_doubt(Plan::LostAfter);
+    let world = uncertain_dispatch(Plan::LostAfter);
     assert_eq!(replay_class(&world), "dispatch_uncertain");
     world.forge.dispatched_run_is(Observation::WorkflowRun(77.try_into().unwrap()));
     world.reconcile_after(RULES.observation);
@@ -66,7 +66,7 @@ fn a_run_that_names_the_attempt_proves_its_dispatch() {
 
 #[test]
 fn a_dispatch_nothing_proves_stays_a_dead_letter() {
-    let world = dispatch_in_doubt(Plan::LostBefore);
+    let world = uncertain_dispatch(Plan::LostBefore);
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "open effect_unproved");
     world.reconcile_after(PAST_DEADLINE);
@@ -95,7 +95,7 @@ fn a_run_of_another_attempt_proves_nothing() {
 
 #[test]
 fn a_check_run_that_exists_proves_its_creation_and_the_release_goes_on() {
-    let world = creation_in_doubt(Plan::LostAfter);
+    let world = uncertain_creation(Plan::LostAfter);
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "completed effect_proved");
     world.settle();
@@ -105,23 +105,23 @@ fn a_check_run_that_exists_proves_its_creation_and_the_release_goes_on() {
 
 #[test]
 fn a_check_run_that_does_not_exist_may_be_created_by_replay() {
-    let world = creation_in_doubt(Plan::LostBefore);
+    let world = uncertain_creation(Plan::LostBefore);
     let (kind, id) = world.only_dead_letter(1);
     assert_eq!(world.replay(1, (&kind, &id), "too-early").0, 409);
     world.reconcile_after(RULES.observation);
     assert_eq!(item(&world), "completed effect_disproved");
     assert_eq!(replay_class(&world), "proved_absent");
     assert_eq!(world.replay(1, (&kind, &id), "now").0, 200);
-    let looks = world.forge.looks();
+    let lookups = world.forge.lookups();
     world.settle();
-    assert_eq!(world.forge.looks(), looks + 1, "it is looked for once more before it is made");
+    assert_eq!(world.forge.lookups(), lookups + 1, "it is looked for once more before it is made");
     assert_eq!(world.forge.count(EffectKind::CheckRunCreate, None), 1);
     assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running");
 }
 
 #[test]
 fn asking_for_another_attempt_ends_the_doubt() {
-    let mut world = dispatch_in_doubt(Plan::LostAfter);
+    let mut world = uncertain_dispatch(Plan::LostAfter);
     world.reconcile_after(RULES.observation);
     let check_run = world.forge.last_check_run().get();
     world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
@@ -132,20 +132,20 @@ fn asking_for_another_attempt_ends_the_doubt() {
 
 #[test]
 fn a_look_the_forge_did_not_answer_is_no_success_even_when_it_ends_the_item() {
-    let world = dispatch_in_doubt(Plan::LostBefore);
+    let world = uncertain_dispatch(Plan::LostBefore);
     world.clock.advance(RULES.observation);
     world.detect().step();
     world.clock.advance(PAST_DEADLINE);
     let kind = Kind::WorkflowAttempt;
     let claim = world
         .store
-        .claim_look(kind, "it", Duration::from_secs(60), Vec::new())
+        .claim_reconcile(kind, "it", Duration::from_secs(60), Vec::new())
         .unwrap()
         .claim
         .unwrap();
     let why = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
-    let seen = svc::store::Observation::Doubt(Observation::Unavailable(why));
-    let settled = world.store.apply_look(&claim, seen, RULES).unwrap();
+    let seen = svc::store::Observation::Uncertain(Observation::Unavailable(why));
+    let settled = world.store.apply_observation(&claim, seen, RULES).unwrap();
     assert_eq!((settled.code, settled.next_check_at), (Code::ForgeDispatchUnconfirmed, None));
     assert_eq!(world.store.ticks(kind.worker()).unwrap().last_success_at, None);
 }

@@ -9,11 +9,11 @@ use svc::domain::event::CommitSha;
 use svc::domain::id::{CheckRunId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Unavailable, doubt, look};
+use svc::domain::reconcile::{Unavailable, task, uncertain};
 use svc::domain::release::Conclusion;
 use svc::domain::time::Timestamp;
 use svc::forge::client::Client;
-use svc::forge::{CheckRunLook, Dispatch, Permission};
+use svc::forge::{CheckRunLookup, Dispatch, Permission};
 use svc::runtime::clock::{Clock, SystemClock};
 use svc::simulator::{Call, Fault, RunState, Simulator};
 
@@ -30,8 +30,8 @@ fn dispatched(simulator: &Simulator, client: &Client) -> WorkflowRunId {
     }
 }
 
-fn wanted_run(run: WorkflowRunId) -> look::WorkflowRun {
-    look::WorkflowRun {
+fn wanted_run(run: WorkflowRunId) -> task::WorkflowRun {
+    task::WorkflowRun {
         attempt: attempt(),
         run,
         run_attempt: 1,
@@ -41,13 +41,13 @@ fn wanted_run(run: WorkflowRunId) -> look::WorkflowRun {
     }
 }
 
-fn wanted_dispatch(began_at: Timestamp) -> look::Dispatch {
+fn wanted_dispatch(began_at: Timestamp) -> task::Dispatch {
     let (workflow, head_sha) = (WORKFLOW.to_owned(), CommitSha::new(SHA).unwrap());
-    look::Dispatch { attempt: attempt(), workflow, head_sha, began_at }
+    task::Dispatch { attempt: attempt(), workflow, head_sha, began_at }
 }
 
-fn wanted_check_run(check_run: CheckRunId) -> look::CheckRun {
-    look::CheckRun {
+fn wanted_check_run(check_run: CheckRunId) -> task::CheckRun {
+    task::CheckRun {
         release_run: "0199f3a0-0000-7000-8000-00000000000c".parse().unwrap(),
         attempt: attempt(),
         check_run,
@@ -103,21 +103,21 @@ fn a_dispatch_is_proved_by_the_one_run_that_names_its_attempt() {
     let run = dispatched(&simulator, &client);
     let created_at = simulator.workflow_runs()[0].created_at;
     let mut session = open(&client, Permission::ActionsRead);
-    let mut find = |wanted: &look::Dispatch| session.find_workflow_run(wanted);
+    let mut find = |wanted: &task::Dispatch| session.find_workflow_run(wanted);
     let wanted = wanted_dispatch(created_at);
-    assert_eq!(find(&wanted), doubt::Observation::WorkflowRun(run));
+    assert_eq!(find(&wanted), uncertain::Observation::WorkflowRun(run));
     // Our clock may be ahead of the forge's, a little.
     let ahead = |seconds| wanted_dispatch(created_at.plus(Duration::from_secs(seconds)));
-    assert_eq!(find(&ahead(110)), doubt::Observation::WorkflowRun(run));
-    assert_eq!(find(&ahead(130)), doubt::Observation::NoProof);
+    assert_eq!(find(&ahead(110)), uncertain::Observation::WorkflowRun(run));
+    assert_eq!(find(&ahead(130)), uncertain::Observation::NoProof);
     let other = "0199f3a0-0000-7000-8000-00000000000b".parse().unwrap();
-    let unknown = look::Dispatch { attempt: other, ..wanted.clone() };
-    assert_eq!(find(&unknown), doubt::Observation::NoProof);
+    let unknown = task::Dispatch { attempt: other, ..wanted.clone() };
+    assert_eq!(find(&unknown), uncertain::Observation::NoProof);
     // Two name it: neither is believed.
     let dispatch = Dispatch { nonce: "another", ..super::dispatch() };
     let second = open(&client, Permission::ActionsWrite).dispatch_workflow(&dispatch);
     assert!(matches!(second, SendResult::Dispatched(Some(_))));
-    assert_eq!(find(&wanted), doubt::Observation::NoProof);
+    assert_eq!(find(&wanted), uncertain::Observation::NoProof);
     assert_eq!(simulator.requests(Call::WorkflowRunFind), 5);
 }
 
@@ -129,14 +129,14 @@ fn a_check_run_is_seen_as_what_it_must_show_or_not() {
         panic!("the check run was created")
     };
     let wanted = wanted_check_run(id);
-    assert!(matches!(session.check_run(&wanted), CheckRunLook::Different(_)));
+    assert!(matches!(session.check_run(&wanted), CheckRunLookup::Different(_)));
     let status = CheckRunStatus::Completed {
         conclusion: wanted.conclusion,
         completed_at: wanted.completed_at,
         unconfirmed: false,
     };
     assert_eq!(session.update_check_run(&update(id, status)), SendResult::CheckRunUpdated);
-    assert_eq!(session.check_run(&wanted), CheckRunLook::Expected);
+    assert_eq!(session.check_run(&wanted), CheckRunLookup::Expected);
     let shown = simulator.check_runs()[0].clone();
     assert_eq!(
         (shown.status.as_str(), shown.conclusion.as_deref()),
@@ -144,12 +144,12 @@ fn a_check_run_is_seen_as_what_it_must_show_or_not() {
     );
     assert_eq!(shown.completed_at, Some(wanted.completed_at.to_string()));
     assert!(shown.title.is_some() && shown.summary.is_some());
-    let success = look::CheckRun { conclusion: Conclusion::Success, ..wanted.clone() };
-    assert!(matches!(session.check_run(&success), CheckRunLook::Different(_)));
+    let success = task::CheckRun { conclusion: Conclusion::Success, ..wanted.clone() };
+    assert!(matches!(session.check_run(&success), CheckRunLookup::Different(_)));
     simulator.change_check_run(id.get(), |run| run.external_id = "another's".to_owned());
-    assert_eq!(session.check_run(&wanted), CheckRunLook::BindingMismatch);
+    assert_eq!(session.check_run(&wanted), CheckRunLookup::BindingMismatch);
     simulator.remove_check_run(id.get());
-    assert_eq!(session.check_run(&wanted), CheckRunLook::NotFound);
+    assert_eq!(session.check_run(&wanted), CheckRunLookup::NotFound);
     assert_eq!(simulator.requests(Call::CheckRunUpdate), 1);
 }
 
@@ -162,7 +162,9 @@ fn a_permission_that_is_not_the_one_tells_nothing() {
     assert!(matches!(told, Lookup::Unavailable(why) if why.class == ErrorClass::Permission));
     let unknown = wanted_check_run(1.try_into().unwrap());
     let told = open(&client, Permission::ActionsRead).check_run(&unknown);
-    assert!(matches!(told, CheckRunLook::Unavailable(why) if why.class == ErrorClass::Permission));
+    assert!(
+        matches!(told, CheckRunLookup::Unavailable(why) if why.class == ErrorClass::Permission)
+    );
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn a_renamed_repository_is_followed_when_it_is_looked_at() {
     let mut session = open(&client, Permission::ActionsRead);
     assert_eq!(session.workflow_run(&wanted_run(run)), Lookup::Pending);
     let found = session.find_workflow_run(&wanted_dispatch(created_at));
-    assert_eq!(found, doubt::Observation::WorkflowRun(run));
+    assert_eq!(found, uncertain::Observation::WorkflowRun(run));
 }
 
 /// Ten seconds later each time it is read.

@@ -2,19 +2,19 @@
 //! daemon is not told, it finds out by itself.
 
 use super::Teller;
-use super::looks::{check_run, list};
+use super::queries::{check_run, list};
 use crate::api;
 use crate::demo::Error;
 use crate::demo::stage::{SHORTENED, result_path};
 use crate::simulator::{Call, Fault, RunState};
 
 impl Teller<'_> {
-    pub(super) fn endings(&mut self) -> Result<(), Error> {
+    pub(super) fn conclusions(&mut self) -> Result<(), Error> {
         self.a_result_makes_a_release_succeed()?;
         self.an_end_is_not_shown()?;
         self.the_others_tell_nothing()?;
         self.green_is_not_enough()?;
-        self.a_doubt_is_resolved()?;
+        self.an_uncertain_effect_is_resolved()?;
         self.a_check_run_is_repaired()?;
         self.deadlines_pass()?;
         self.all_have_ended()
@@ -63,7 +63,7 @@ impl Teller<'_> {
         self.show_release("v1.1.0", "reporting", None)
     }
 
-    fn a_doubt_is_resolved(&mut self) -> Result<(), Error> {
+    fn an_uncertain_effect_is_resolved(&mut self) -> Result<(), Error> {
         self.say("Exactly one run at the forge names the attempt of v1.2.0: its dispatch is proved, and the dead letter closed. The run's result accepts it at a risk:")?;
         self.await_no_letter("forge_dispatch_uncertain")?;
         self.send_result("v1.2.0", "v1.2.0", "accepted_at_risk", (200, "recorded"))?;

@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use super::Error;
-use crate::app::Wakes;
+use crate::app::WorkerNotify;
 use crate::config::{ForgeConfig, ReconciliationConfig, WorkConfig};
-use crate::forge::{Forge, Hooks};
+use crate::forge::{Forge, WebhookDeliveries};
 use crate::metrics::Metrics;
 use crate::runtime::clock::{Clock, SystemClock};
 use crate::runtime::notify::Notify;
@@ -16,50 +16,50 @@ use crate::runtime::random::{Ids, SystemEntropy};
 use crate::runtime::thread;
 use crate::store::{NewRelease, Store};
 use crate::workers::driver::{self, Worker};
-use crate::workers::jobs::{Jobs, Owed};
+use crate::workers::jobs::{Jobs, Unreturned};
 use crate::workers::outbox::Outbox;
 use crate::workers::reconcile::{Detect, Reconcile};
 use crate::workers::redelivery::{self, Redelivery};
 use crate::workers::shares::Shares;
 
 /// Starts workers.
-pub(super) struct Crew {
+pub(super) struct Workers {
     pub(super) metrics: Arc<Metrics>,
-    pub(super) workers: Vec<WorkerThread>,
+    pub(super) threads: Vec<WorkerThread>,
 }
 
 /// A worker that runs.
 pub(super) struct WorkerThread {
     pub(super) name: &'static str,
-    pub(super) wake: Notify,
+    pub(super) notify: Notify,
     /// Disconnects when the worker has ended.
     pub(super) ended: Receiver<Infallible>,
 }
 
-impl Crew {
+impl Workers {
     pub(super) fn start(
         &mut self,
         worker: Box<dyn Worker>,
-        wake: Notify,
+        notify: Notify,
         poll: Duration,
     ) -> Result<(), Error> {
         let name = worker.name();
         let (tell, ended) = channel();
-        let (own_wake, metrics) = (wake.clone(), Arc::clone(&self.metrics));
+        let (own_notify, metrics) = (notify.clone(), Arc::clone(&self.metrics));
         thread::spawn(name, move || {
-            driver::run(worker, &own_wake, poll, &metrics);
+            driver::run(worker, &own_notify, poll, &metrics);
             // Dropping the sender tells too; that is what happens when the loop itself panics.
             drop(tell);
         })
         .map_err(|error| Error::Start("a worker", error))?;
-        self.workers.push(WorkerThread { name, wake, ended });
+        self.threads.push(WorkerThread { name, notify, ended });
         Ok(())
     }
 
     pub(super) fn start_forge_workers(
         &mut self,
         store: &Store,
-        wakes: &Wakes,
+        worker_notify: &WorkerNotify,
         forge: &Arc<dyn Forge>,
         settings: &ForgeConfig,
         work: &WorkConfig,
@@ -74,11 +74,11 @@ impl Crew {
                 workflow: settings.release_workflow.clone(),
                 check_run_name: settings.check_run_name.clone(),
             },
-            outbox: wakes.outbox.clone(),
+            outbox: worker_notify.outbox.clone(),
             metrics: Arc::clone(&self.metrics),
-            owed: Owed::default(),
+            unreturned: Unreturned::default(),
         };
-        self.start(Box::new(jobs), wakes.jobs.clone(), work.poll)?;
+        self.start(Box::new(jobs), worker_notify.jobs.clone(), work.poll)?;
         let shares = Shares::of_pool(work.outbox_concurrency);
         for _ in 0..work.outbox_concurrency {
             let outbox = Outbox {
@@ -88,10 +88,10 @@ impl Crew {
                 retry: work.retry,
                 pace: settings.writes,
                 shares: shares.clone(),
-                wake: wakes.outbox.clone(),
+                notify: worker_notify.outbox.clone(),
                 metrics: Arc::clone(&self.metrics),
             };
-            self.start(Box::new(outbox), wakes.outbox.clone(), work.poll)?;
+            self.start(Box::new(outbox), worker_notify.outbox.clone(), work.poll)?;
         }
         Ok(())
     }
@@ -99,32 +99,32 @@ impl Crew {
     pub(super) fn start_redelivery(
         &mut self,
         store: &Store,
-        hooks: Arc<dyn Hooks>,
+        deliveries: Arc<dyn WebhookDeliveries>,
         clock: &Arc<dyn Clock>,
     ) -> Result<(), Error> {
-        let wake = Notify::new();
+        let notify = Notify::new();
         let worker = Redelivery {
             store: store.clone(),
-            hooks,
+            deliveries,
             clock: Arc::clone(clock),
-            wake: wake.clone(),
+            notify: notify.clone(),
             pause: redelivery::PAUSE,
             metrics: Arc::clone(&self.metrics),
             paused_until: None,
         };
-        self.start(Box::new(worker), wake, redelivery::POLL)
+        self.start(Box::new(worker), notify, redelivery::POLL)
     }
 
     pub(super) fn start_reconcilers(
         &mut self,
         store: &Store,
-        wakes: &Wakes,
+        worker_notify: &WorkerNotify,
         forge: &Arc<dyn Forge>,
         clock: &Arc<dyn Clock>,
         settings: &ForgeConfig,
         config: &ReconciliationConfig,
     ) -> Result<(), Error> {
-        let (owner, wake) = (owner(), Notify::new());
+        let (owner, notify) = (owner(), Notify::new());
         let shares = Shares::of_pool(config.concurrency);
         let at_the_forge = (0..config.concurrency).map(|_| Reconcile::AT_THE_FORGE);
         for kinds in at_the_forge.chain([Reconcile::IN_THE_STORE]) {
@@ -136,18 +136,18 @@ impl Crew {
                 rules: config.rules,
                 pace: settings.writes,
                 shares: shares.clone(),
-                wake: wake.clone(),
-                outbox: wakes.outbox.clone(),
-                jobs: wakes.jobs.clone(),
+                notify: notify.clone(),
+                outbox: worker_notify.outbox.clone(),
+                jobs: worker_notify.jobs.clone(),
                 metrics: Arc::clone(&self.metrics),
             };
-            self.start(Box::new(reconcile), wake.clone(), config.poll)?;
+            self.start(Box::new(reconcile), notify.clone(), config.poll)?;
         }
         let detect = Detect {
             store: store.clone(),
             clock: Arc::clone(clock),
             rules: config.rules,
-            reconcile: wake,
+            reconcile: notify,
             inbox_after: None,
         };
         self.start(Box::new(detect), Notify::new(), config.detect_interval)

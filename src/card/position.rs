@@ -3,7 +3,7 @@
 /// Where something stands. Line and column count from 1; a column is a character (a Unicode scalar
 /// value), whatever its width, and a byte order mark is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Position {
     /// From 1; lines end with a line feed.
     pub line: u64,
     /// From 1, in characters.
@@ -15,16 +15,16 @@ pub struct Place {
 /// Turns byte offsets into places, in one walk as long as they rise.
 pub(super) struct Reader<'a> {
     text: &'a str,
-    place: Place,
+    place: Position,
 }
 
 impl<'a> Reader<'a> {
     pub(super) const fn new(text: &'a str) -> Self {
-        Self { text, place: Place { line: 1, column: 1, offset: 0 } }
+        Self { text, place: Position { line: 1, column: 1, offset: 0 } }
     }
 
     /// Returns the place of a byte; that of the end when there are fewer.
-    pub(super) fn place(&mut self, offset: usize) -> Place {
+    pub(super) fn place(&mut self, offset: usize) -> Position {
         if offset < self.place.offset {
             *self = Self::new(self.text);
         }
@@ -49,8 +49,8 @@ mod tests {
     #[test]
     fn columns_are_characters() {
         let mut reader = Reader::new("aü😀\nb");
-        assert_eq!(reader.place(7), Place { line: 1, column: 4, offset: 7 });
-        assert_eq!(reader.place(9), Place { line: 2, column: 2, offset: 9 });
-        assert_eq!(reader.place(1), Place { line: 1, column: 2, offset: 1 });
+        assert_eq!(reader.place(7), Position { line: 1, column: 4, offset: 7 });
+        assert_eq!(reader.place(9), Position { line: 2, column: 2, offset: 9 });
+        assert_eq!(reader.place(1), Position { line: 1, column: 2, offset: 1 });
     }
 }

@@ -4,7 +4,7 @@ use super::node::{Node, Type};
 
 /// A value that is to be written.
 #[derive(Clone, Debug)]
-pub(super) enum Tree<'a> {
+pub(super) enum JsonOutput<'a> {
     /// As it stands in the text, but laid out anew.
     Kept(Node<'a>),
     /// JSON of our own.
@@ -14,7 +14,7 @@ pub(super) enum Tree<'a> {
     Object(Vec<(&'a str, Self)>),
 }
 
-impl Tree<'_> {
+impl JsonOutput<'_> {
     /// Writes it with two spaces a level, ending with a line feed.
     pub(super) fn write(&self) -> String {
         let mut out = String::new();

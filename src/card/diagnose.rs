@@ -1,4 +1,4 @@
-//! The slow path, for what the quick verdict does not know: which variant the author meant, and
+//! The slow path, for what the fast path does not know: which variant the author meant, and
 //! every way in which the card differs from it.
 //!
 //! Why a fault has only one finding: `docs/decisions/60-card-findings.md`.
@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 
 use super::code::Code;
-use super::finding::{Change, Draft, push_step, quoted, shortened};
+use super::finding::{Change, FindingBuilder, push_step, quoted, shortened};
 use super::node::{Member, Node, Type};
 use super::shape::{Field, Kind, SCHEME_TYPES, SCHEMES, Shape, Variant, scheme_names};
-use super::{FINDINGS_MAX, Report, near, relatives, syntax};
+use super::{FINDINGS_MAX, ValidationReport, known_aliases, spelling, syntax};
 
 mod fault;
 
@@ -17,38 +17,39 @@ mod fault;
 const MARK: &str = "\u{feff}";
 
 /// Returns everything that is to be said about a text.
-pub(super) fn report(bytes: &[u8]) -> Report {
+pub(super) fn report(bytes: &[u8]) -> ValidationReport {
     let (text, fault) = match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),
         Err(error) => {
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            let fault = Draft::new(Code::NotUtf8, good.len(), 0);
+            let fault = FindingBuilder::new(Code::NotUtf8, good.len(), 0);
             (std::str::from_utf8(good).unwrap_or_default(), Some(fault))
         }
     };
     let begin = if text.starts_with(MARK) { MARK.len() } else { 0 };
-    let mut drafts = Vec::new();
+    let mut builders = Vec::new();
     if begin > 0 {
-        drafts.push(Draft::new(Code::ByteOrderMark, 0, begin).allowed("UTF-8 without it"));
+        builders
+            .push(FindingBuilder::new(Code::ByteOrderMark, 0, begin).allowed("UTF-8 without it"));
     }
     if let Some(fault) = fault {
-        drafts.push(fault);
-        return Report::new(None, text, drafts);
+        builders.push(fault);
+        return ValidationReport::new(None, text, builders);
     }
     let read = syntax::read(text, begin);
-    drafts.extend(read.drafts);
+    builders.extend(read.builders);
     if !read.is_json {
-        return Report::new(None, text, drafts);
+        return ValidationReport::new(None, text, builders);
     }
     let root = Node::root(text, begin);
     if root.kind() != Type::Object {
-        let fault = Draft::new(Code::NotAnObject, root.begin(), root.raw().len());
-        drafts.push(fault.found(root.kind().name()).allowed("an object"));
-        return Report::new(None, text, drafts);
+        let fault = FindingBuilder::new(Code::NotAnObject, root.begin(), root.raw().len());
+        builders.push(fault.found(root.kind().name()).allowed("an object"));
+        return ValidationReport::new(None, text, builders);
     }
     let variant = meant(root);
-    drafts.extend(compare(root, variant, &drafts));
-    Report::new(Some(variant), text, drafts)
+    builders.extend(compare(root, variant, &builders));
+    ValidationReport::new(Some(variant), text, builders)
 }
 
 /// Returns the variant the author meant: that of the version, else the one whose own properties the
@@ -75,35 +76,36 @@ pub(super) fn meant(root: Node<'_>) -> Variant {
 
 /// Returns how a card differs from a variant, leaving out what is known of repeated
 /// properties.
-fn compare(root: Node<'_>, variant: Variant, known: &[Draft]) -> Vec<Draft> {
-    let mut walker = Walker { variant, drafts: Vec::new(), pointer: String::new() };
+fn compare(root: Node<'_>, variant: Variant, known: &[FindingBuilder]) -> Vec<FindingBuilder> {
+    let mut walker = Walker { variant, builders: Vec::new(), pointer: String::new() };
     walker.object(root, variant.shape());
     let twice = |place: usize| {
-        let stands =
-            |draft: &Draft| draft.code() == Code::DuplicateProperty && draft.offset() == place;
+        let stands = |builder: &FindingBuilder| {
+            builder.code() == Code::DuplicateProperty && builder.offset() == place
+        };
         known.iter().any(stands)
     };
-    walker.drafts.retain(|draft| !twice(draft.offset()));
-    walker.drafts
+    walker.builders.retain(|builder| !twice(builder.offset()));
+    walker.builders
 }
 
 struct Walker {
     variant: Variant,
-    drafts: Vec<Draft>,
+    builders: Vec<FindingBuilder>,
     pointer: String,
 }
 
 impl Walker {
     /// Says whether a report would show no more.
     fn is_full(&self) -> bool {
-        self.drafts.len() > FINDINGS_MAX
+        self.builders.len() > FINDINGS_MAX
     }
 
     /// Looks at a part under its step of the pointer.
-    fn under(&mut self, step: &str, look: impl FnOnce(&mut Self)) {
+    fn under(&mut self, step: &str, visit: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         push_step(&mut self.pointer, step);
-        look(self);
+        visit(self);
         self.pointer.truncate(length);
     }
 
@@ -149,9 +151,9 @@ impl Walker {
             return;
         }
         let is_meant = |field: &Field| {
-            unknown.iter().any(|name| match relatives::official(shape, name) {
+            unknown.iter().any(|name| match known_aliases::official(shape, name) {
                 Some(relative) => relative.instead.contains(&field.name),
-                None => near::nearest(name, shape.names()) == Some(field.name),
+                None => spelling::nearest(name, shape.names()) == Some(field.name),
             })
         };
         let mut bit = 1;
@@ -190,7 +192,12 @@ impl Walker {
         }
     }
 
-    fn items(&mut self, node: Node<'_>, expected: &str, mut look: impl FnMut(&mut Self, Node<'_>)) {
+    fn items(
+        &mut self,
+        node: Node<'_>,
+        expected: &str,
+        mut visit: impl FnMut(&mut Self, Node<'_>),
+    ) {
         if node.kind() != Type::Array {
             return self.wrong_type(node, expected);
         }
@@ -198,7 +205,7 @@ impl Walker {
             if self.is_full() {
                 return;
             }
-            self.under(&number.to_string(), |walker| look(walker, item));
+            self.under(&number.to_string(), |walker| visit(walker, item));
         }
     }
 
