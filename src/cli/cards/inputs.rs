@@ -183,7 +183,7 @@ mod tests {
         let expected = [
             "Lines(\"a.jsonl\")",
             "Card(\"b/.well-known/agent-card.json\")",
-            "Again(\"b/loop\")",
+            "AlreadyWalked(\"b/loop\")",
             "Card(\"c.json\")",
             "Unreadable(\"d.json\", \"No such file or directory (os error 2)\")",
         ];
@@ -194,7 +194,7 @@ mod tests {
             "Lines(\"a.jsonl\")",
             "Card(\"c.json\")",
             "Unreadable(\"d.json\", \"No such file or directory (os error 2)\")",
-            "Again(\"b/.well-known\")",
+            "AlreadyWalked(\"b/.well-known\")",
             "Card(\"readme.md\")",
             "Unreadable(\"?x\", \"no file has such a name\")",
         ];
