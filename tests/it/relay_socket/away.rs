@@ -1,4 +1,4 @@
-//! Pages that go, freeze, come back or are replaced, and a daemon that stops: every call says at once how it stands, and
+//! Pages that go, freeze, come back or are replaced, and a daemon that stops: every call reports its state at once, and
 //! nothing is done twice or said to have failed that was done.
 
 use std::time::Duration;
