@@ -240,10 +240,7 @@ impl Relay {
                 ]);
             }
         }
-        let ended = effects.changed.iter().filter(|changed| changed.state.is_terminal());
-        let mut proposals: Vec<_> = ended.map(|changed| changed.proposal).collect();
-        proposals.dedup();
-        for proposal in proposals {
+        for proposal in effects.finished {
             self.end_waits(proposal);
         }
     }

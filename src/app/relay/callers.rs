@@ -139,10 +139,11 @@ impl Relay {
             digest: same_call(session.id, steps),
             expires_at: self.clock.now().plus(self.settings.approval),
         };
-        match self.store.relay_propose(proposal)? {
+        match self.store.relay_propose(proposal.clone())? {
             Proposed::Made => {
-                if let Some((held, plugin)) = self.plugin_of(session.id) {
-                    self.show_waiting(held, &plugin);
+                // A card that has ended since is withdrawn within a second, as the worker finds it.
+                if let Some((_, plugin)) = self.plugin_of(session.id) {
+                    self.show(&plugin, proposal.into());
                 }
                 Ok(id)
             }

@@ -103,7 +103,7 @@ impl Relay {
     }
 
     /// Sends a card, unless it was sent before; returns whether it was sent now.
-    fn show(&self, plugin: &Plugin, waiting: Waiting) -> bool {
+    pub(super) fn show(&self, plugin: &Plugin, waiting: Waiting) -> bool {
         let digests = waiting.steps.iter().map(|step| step.arguments_sha256).collect();
         let steps = waiting.steps.into_iter().filter_map(|step| {
             let (action, arguments) =

@@ -78,21 +78,23 @@ impl Relay {
         if self.is_stopping() {
             self.stop();
         } else {
-            self.end_waits(proposal);
+            self.look_at_wait(proposal);
         }
     }
 
-    /// Ends all waits for a proposal, if it has ended.
+    /// Ends all waits for a proposal, which has ended.
     pub(super) fn end_waits(&self, proposal: ProposalId) {
-        if !lock(&self.waits).0.contains_key(&proposal) {
-            return;
+        let ended = lock(&self.waits).take(proposal);
+        for wait in ended {
+            wait.waiter.end(Ended::Settled);
         }
+    }
+
+    /// Ends all waits for a proposal, if the store says that it has ended.
+    fn look_at_wait(&self, proposal: ProposalId) {
         // What cannot be read now is checked again each second.
         if self.store.relay_has_ended(proposal).unwrap_or(false) {
-            let ended = lock(&self.waits).take(proposal);
-            for wait in ended {
-                wait.waiter.end(Ended::Settled);
-            }
+            self.end_waits(proposal);
         }
     }
 
@@ -104,7 +106,7 @@ impl Relay {
         }
         let waiting: Vec<ProposalId> = lock(&self.waits).0.keys().copied().collect();
         for proposal in waiting {
-            self.end_waits(proposal);
+            self.look_at_wait(proposal);
         }
     }
 }

@@ -144,6 +144,21 @@ pub struct Waiting {
     pub steps: Vec<WaitingStep>,
 }
 
+/// The card of a proposal that was just made, which is not read again to be sent.
+impl From<NewProposal> for Waiting {
+    fn from(proposal: NewProposal) -> Self {
+        let step = |step: NewInvocation| WaitingStep {
+            id: step.id,
+            action: step.action.to_owned(),
+            effect: step.effect,
+            arguments: step.arguments,
+            arguments_sha256: step.arguments_sha256,
+        };
+        let NewProposal { id, client, expires_at, steps, .. } = proposal;
+        Self { id, client, expires_at, steps: steps.into_iter().map(step).collect() }
+    }
+}
+
 /// One step of a proposal that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingStep {
@@ -252,6 +267,8 @@ pub struct Effects {
     pub tell: Vec<(Held, Tell)>,
     /// Invocations whose state has changed, with the new one.
     pub changed: Vec<Changed>,
+    /// Proposals of those, of which all steps have ended.
+    pub finished: Vec<ProposalId>,
     /// Nothing was done, for that reason.
     pub unchanged: Option<Reason>,
     /// Pairings whose time is over: their sockets are closed.

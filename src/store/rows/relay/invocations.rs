@@ -78,7 +78,12 @@ pub(in crate::store) fn carry_out(
             touched.push(proposal);
         }
     }
-    touched.into_iter().try_for_each(|proposal| proposals::refresh(tx, proposal))
+    for proposal in touched {
+        if proposals::refresh(tx, proposal)? {
+            effects.finished.push(proposal);
+        }
+    }
+    Ok(())
 }
 
 /// The same for an event of one step.

@@ -25,7 +25,7 @@ pub(in crate::store) fn insert(tx: &Tx<'_>, proposal: &NewProposal) -> Result<()
     for (position, step) in (0_u32..).zip(&proposal.steps) {
         insert_step(tx, proposal, position, step)?;
     }
-    refresh(tx, proposal.id)
+    refresh(tx, proposal.id).map(drop)
 }
 
 fn insert_step(
@@ -91,9 +91,10 @@ pub(in crate::store) fn note_preview(
     Ok(())
 }
 
-/// Notes whether a proposal waits, and when it has finished, by the states that its steps have now.
-pub(in crate::store) fn refresh(tx: &Tx<'_>, proposal: ProposalId) -> Result<(), Error> {
-    tx.execute(
+/// Notes whether a proposal waits, and when it has finished, by the states that its steps have now. Returns whether it has
+/// finished.
+pub(in crate::store) fn refresh(tx: &Tx<'_>, proposal: ProposalId) -> Result<bool, Error> {
+    let is_finished = tx.query_one(
         "UPDATE relay_proposals SET \
             is_waiting = EXISTS (SELECT 1 FROM relay_invocations i \
                 WHERE i.proposal_id = :id AND i.state IN ('proposed', 'shown')), \
@@ -101,10 +102,11 @@ pub(in crate::store) fn refresh(tx: &Tx<'_>, proposal: ProposalId) -> Result<(),
                 WHERE i.proposal_id = :id \
                     AND i.state IN ('proposed', 'shown', 'approved', 'running')) \
                 THEN NULL ELSE coalesce(finished_at, :now) END \
-         WHERE proposal_id = :id",
+         WHERE proposal_id = :id RETURNING finished_at IS NOT NULL AS is_finished",
         params! { ":id": proposal, ":now": tx.now },
+        |row| row.get("is_finished"),
     )?;
-    Ok(())
+    is_finished.ok_or(Error::Row("relay proposal"))
 }
 
 /// Returns up to `limit` proposals that were not decided in time.
