@@ -88,6 +88,8 @@ impl ValidationReport {
         text: &str,
         mut builders: Vec<finding::FindingBuilder>,
     ) -> Self {
+        // Sorted before it is cut, so that the first faults of the text stay. Stable: those at one place keep their
+        // order.
         builders.sort_by_key(finding::FindingBuilder::offset);
         let truncated = builders.len() > FINDINGS_MAX;
         builders.truncate(FINDINGS_MAX);

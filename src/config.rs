@@ -182,6 +182,7 @@ impl Config {
         let loaded =
             Self::assemble(source, operator_listen, operator, forge, reconciliation, protocol);
         match loaded {
+            // A configuration can be assembled although a problem was noted, for instance with a group that is off.
             Some(mut config) if source.problem_count() == 0 => {
                 config.warnings = warnings;
                 Ok(config)
@@ -213,6 +214,7 @@ impl Config {
         let database = path(source, "SVC_DATABASE");
         let control_socket = path(source, "SVC_CONTROL_SOCKET");
         let operator_hosts = source.text("SVC_OPERATOR_HOSTS").to_ascii_lowercase();
+        // Each `?` comes only now, when everything is read, so that all problems are reported at once.
         Some(Self {
             database: database?,
             control_socket: control_socket?,
@@ -238,6 +240,7 @@ impl Config {
 /// Says whether `host`, a `Host` header without its port, names this machine's loopback.
 #[must_use]
 pub fn is_loopback_host(host: &str) -> bool {
+    // A `Host` header has an IPv6 address in brackets.
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     host.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }

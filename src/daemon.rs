@@ -119,6 +119,7 @@ pub fn run(config: Config) -> Result<(), Error> {
         .enable_io()
         .build()
         .map_err(|error| Error::Start("the signal handlers", error))?;
+    // Before anything is started: a signal that arrives during the start is kept until `wait`.
     let mut signals = {
         let _entered = runtime.enter();
         Signals::install().map_err(|error| Error::Start("the signal handlers", error))?
@@ -191,6 +192,7 @@ impl Running {
             operator: config.operator_listen,
         };
         let listeners = sockets::listen(handed_over, wanted)?;
+        // The sockets know their ports; a configured port of 0 means that the system chose one.
         let tcp_addresses = addresses(&listeners)?;
         let relay = relay::open(config.relay.as_ref(), &store, &clock, &metrics)?;
         let app = Arc::new(App {
@@ -245,9 +247,11 @@ impl Running {
         let left = || within.saturating_sub(self.clock.monotonic().saturating_sub(began));
         tell_supervisor(&[sd_notify::NotifyState::Stopping]);
         self.app.drain();
+        // All are asked before any is waited for: their last calls to the forge overlap with the last exchanges.
         for worker in &self.workers {
             worker.notify.stop();
         }
+        // Before the servers, which would otherwise wait for these calls and streams until the bound.
         if let Some(relay) = &self.app.relay {
             relay.stop();
         }

@@ -58,6 +58,7 @@ type Ask<'a> = &'a mut dyn FnMut() -> io::Result<bool>;
 pub fn run(keep: bool, print: Print<'_>) -> Result<(), Error> {
     let mut stage = Stage::start(&[])?;
     if let Err(error) = story::tell(&mut stage, print) {
+        // Before the stage is taken down, and its log with it.
         print(&stage.log_tail()).map_err(|error| Error::System("print", error))?;
         return Err(error);
     }

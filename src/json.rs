@@ -58,6 +58,7 @@ impl<'a> Object<'a> {
     }
 
     fn read_where(json: &'a [u8], wanted: Option<&[&str]>) -> Result<Self, Fault> {
+        // serde errors carry a text only, so the kind of fault goes around them.
         let fault = Cell::new(Fault::Malformed);
         let mut document = serde_json::Deserializer::from_slice(json);
         let members = document.deserialize_map(Members { wanted, fault: &fault });
@@ -124,6 +125,7 @@ pub fn depth(json: &[u8]) -> usize {
     for byte in json {
         match byte {
             _ if escaped => escaped = false,
+            // Outside a text a backslash is no JSON, so it does not matter what is counted there.
             b'\\' => escaped = true,
             b'"' => in_text = !in_text,
             b'{' | b'[' if !in_text => depth += 1,
@@ -152,6 +154,7 @@ impl<'de> Visitor<'de> for Members<'_> {
         let mut members = Self::Value::new();
         while let Some(name) = map.next_key_seed(Name)? {
             if self.wanted.is_some_and(|wanted| !wanted.contains(&name.as_ref())) {
+                // `IgnoredAny` still checks the syntax of what it skips.
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }

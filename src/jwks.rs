@@ -112,6 +112,7 @@ impl JwksCache {
         let known = self.issuers.iter().find(|(known, _)| known == issuer);
         let (issuer, cached) = known.ok_or(NoKey::UnknownIssuer)?;
         let asked_at = self.clock.monotonic();
+        // The lock is not held during the request: other callers use the keys that are there.
         let plan = lock(cached).plan(key_id, peer, asked_at);
         let _asking = match plan {
             Plan::Use(keys) => return Ok(keys),
@@ -121,9 +122,12 @@ impl JwksCache {
         let fetched =
             (self.fetch)(issuer).and_then(|document| KeySet::read(&document, &self.algorithms));
         let (answered, now) = (fetched.is_some(), self.clock.monotonic());
+        // Declared after `_asking`, so dropped before it, whose drop takes the same lock.
         let mut cached = lock(cached);
         match fetched {
+            // From when they were asked for: the answer may have been on its way for a while.
             Some(keys) => (cached.keys, cached.loaded_at) = (Some(Arc::new(keys)), asked_at),
+            // An answer without readable keys counts as none: the old keys stay in use.
             None => {
                 log::warn!(event = "keys.unavailable"; "an issuer's keys could not be had");
             }
@@ -161,6 +165,7 @@ impl Cached {
         let usable = self.usable(now);
         let is_due = (usable.is_none() || age >= FRESH) && self.refresh_wait(now).is_zero();
         let known = usable.filter(|keys| keys.get(key_id).is_some());
+        // While a request is under way, a known key is used and does not wait for it.
         if let Some(keys) = known.filter(|_| !is_due || self.asking) {
             return Plan::Use(Arc::clone(keys));
         }

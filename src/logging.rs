@@ -18,6 +18,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 pub fn start(config: LogConfig) {
     let clock = SystemClock::new();
     let started = Builder::new()
+        // Lines of other crates below a warning could hold what must never be logged.
         .filter_level(log::LevelFilter::Warn)
         .filter_module("svc", config.level)
         .filter_module("svcd", config.level)
@@ -29,6 +30,7 @@ pub fn start(config: LogConfig) {
         .try_init();
     if started.is_ok() {
         std::panic::set_hook(Box::new(|info| {
+            // The message of the panic is left out: it may quote the value that caused it.
             let place = info.location().map_or_else(String::new, ToString::to_string);
             log::error!(event = "process.panicked", place:% = place; "a thread panicked");
         }));
@@ -57,6 +59,7 @@ fn json(now: &str, record: &Record<'_>) -> String {
     for (key, value) in fields(record) {
         object.insert(key, value.into());
     }
+    // After the fields of the record, so that none of them replaces these.
     object.insert("ts".to_owned(), now.into());
     object.insert("level".to_owned(), record.level().as_str().to_ascii_lowercase().into());
     object.insert("message".to_owned(), record.args().to_string().into());

@@ -145,7 +145,9 @@ impl<K: Key> Counter<K> {
 
     fn render(&self, text: &mut String) {
         let mut series: Vec<(Labels, u64)> =
+            // Copied, so that counting does not wait while the text is written.
             lock(&self.counts).iter().map(|(key, count)| (key.labels(), *count)).collect();
+        // A `HashMap` iterates in another order in every process.
         series.sort_unstable();
         header(text, self.name, "counter", self.help);
         for (labels, count) in series {
@@ -174,6 +176,7 @@ impl Gauge {
     /// Counts one more.
     #[must_use]
     pub fn count(&self) -> Counted {
+        // `Relaxed`: the number is only shown, and orders no other access.
         self.value.fetch_add(1, Ordering::Relaxed);
         Counted(Arc::clone(&self.value))
     }
@@ -319,6 +322,7 @@ fn sample(
     labels: &[(&'static str, &'static str)],
     value: impl std::fmt::Display,
 ) {
+    // No escaping: names and values are constants of the program.
     let labels: Vec<String> =
         labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
     let labels =

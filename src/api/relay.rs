@@ -88,6 +88,7 @@ impl Invocation {
     /// Says whether it has ended; only `unknown` may change after that.
     #[must_use]
     pub fn has_ended(&self) -> bool {
+        // By the states that go on: a state of a later version counts as ended, so that nothing waits for it.
         !matches!(self.state.as_ref(), "proposed" | "shown" | "approved" | "running")
     }
 }

@@ -72,6 +72,7 @@ impl AccessTokens {
     /// Returns whom a token speaks for that was verified a short while ago and still holds. Never waits.
     #[must_use]
     pub fn known(&self, token: &str) -> Option<Arc<Caller>> {
+        // Without keys that are believed now, nothing that they verified is believed either.
         let current = self.keys.current(&self.rules.issuer)?;
         // Looked up by its digest: how long that takes says nothing about a token that is not known.
         let digest = sha256::of(token.as_bytes());
@@ -91,6 +92,7 @@ impl AccessTokens {
                 TokenError::KeysUnavailable { .. } => KEYS_UNAVAILABLE,
             };
             self.metrics.access_tokens_refused.count([("fault", fault)]);
+            // Any stranger can cause this line, so it is written at most every ten seconds.
             if let Some(suppressed) = self.refused.due(self.clock.monotonic()) {
                 log::warn!(event = "access_token.refused", fault = fault, suppressed; "an access token was refused");
             }
@@ -108,6 +110,7 @@ impl AccessTokens {
         })?;
         let verified = read.verify(&keys)?;
         let caller = Arc::new(verified.caller);
+        // The monotonic clock counts from here on: a wall clock that steps back would prolong the token.
         let (began, holds) = (self.clock.monotonic(), verified.expires_at.since(now));
         let entry = Entry {
             caller: Arc::clone(&caller),

@@ -104,6 +104,7 @@ impl App {
         match (callback.authorization, callback.signed) {
             (Some(authorization), _) => {
                 let token = Token::read(authorization)?;
+                // Before the attempt is looked up, so that a forged token causes no read of the store.
                 let keys = rules.keys.of(token.issuer(), token.key_id(), callback.peer);
                 let keys = keys.map_err(no_key)?;
                 let verified = token.verify(&keys)?;
@@ -112,6 +113,7 @@ impl App {
                 Ok(Sender { release_run, attempt, run })
             }
             (None, Some(signed)) => {
+                // Here the attempt comes first, because the MAC covers its nonce.
                 let (release_run, attempt, expected) = self.expected(callback)?;
                 let now = self.clock.now();
                 let run = rules.secrets.verify(&signed, body_sha256, &expected, now)?;
@@ -139,6 +141,7 @@ impl App {
         sender: Sender,
         body_sha256: Digest,
     ) -> Result<ResultTaken, Error> {
+        // Only a sender that has proved itself is told what is wrong with its request.
         if !callback.is_json {
             return Err(Error::UnsupportedMediaType);
         }

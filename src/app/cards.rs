@@ -65,6 +65,7 @@ impl App {
         bytes: &[u8],
         condition: Condition,
     ) -> Result<(Put, AgentCard), Error> {
+        // Without a permit of `card_checks`: strangers who have cards checked must not hold up operators.
         let report = card::check(bytes);
         let version = card::protocol_version(bytes);
         let (Some(variant), Some(protocol_version), true) =

@@ -47,6 +47,7 @@ impl App {
         let outcome = self.store.replay(ReplayRequest { installation, item, operation, actor });
         let (label, answer) = match outcome {
             Ok(ReplayOutcome::Replayed(audit_event)) => {
+                // A dead letter is of a job or of an effect; a needless notification costs one poll.
                 self.worker_notify.jobs.notify();
                 self.worker_notify.outbox.notify();
                 log::info!(event = "operator.replayed", item_type = item.item_type().as_str(), item_id:% = item, audit_event_id:% = audit_event; "an operator replayed a dead letter");

@@ -20,10 +20,12 @@ impl App {
             Health::Ok => "ok",
             Health::Failing(reason) => reason.as_str(),
         };
+        // A database that cannot be read is not ready, even if the last write succeeded.
         let schema_version = self.store.schema_step().unwrap_or_else(|error| {
             store = error.class();
             0
         });
+        // Times that cannot be read are shown as missing; `store` says why.
         let ticks = |worker| self.store.ticks(worker).unwrap_or_default();
         let (workflow, check_run, lifecycle) = (
             ticks("workflow_reconciliation"),
@@ -76,6 +78,7 @@ impl App {
         );
         let up = u8::from(self.store.health() == Health::Ok);
         gauge(&mut text, "svc_store_up", "1 while the last write succeeded.", up);
+        // Without the database the numbers are missing: zeros would read as an empty backlog.
         if let Ok(backlog) = self.store.backlog() {
             let age = |since: Option<Timestamp>| {
                 since.map_or(0.0, |since| self.clock.now().since(since).as_secs_f64())

@@ -101,6 +101,7 @@ impl App {
             }
             Recorded::Conflict => {
                 log::warn!(event = "webhook.conflict", delivery_id:% = id; "a webhook came again with another body; the first stands");
+                // An error would mark the delivery as failed, and it would be requested again.
                 (Intake::Duplicate, DeliveryOutcome::Conflict)
             }
         })

@@ -153,7 +153,9 @@ impl Relay {
         mut ids: Ids,
         metrics: Arc<Metrics>,
     ) -> Result<Self, OpenError> {
+        // The candidate is kept only if the database has no key yet.
         let key = DaemonKey::read(&store.relay_key(DaemonKey::generate()?)?)?;
+        // A killed process could not record that its sockets have closed, so the first one to open the database does.
         store.relay_close_left_sockets()?;
         let limits = Limits {
             proposals: RateLimiter::new(Rate::per_minute(settings.proposals_per_minute), KEYS_MAX),
@@ -195,10 +197,12 @@ impl Relay {
 
     /// Accepts nothing new any more, and ends all waits of callers. The HTTP server closes the sockets.
     pub fn stop(&self) {
+        // Before the waits are taken: `wait` reads the flag after it has added its waiter, so none is missed.
         self.is_stopping.store(true, Ordering::Relaxed);
         self.store.relay_stop_claims();
         let waiting = lock(&self.waits).take_all();
         for waiter in waiting {
+            // Not under the lock of the waits, because ending one may call the store.
             waiter.end(Ended::Stopping);
         }
     }
@@ -261,6 +265,7 @@ impl Relay {
             Tell::Withdraw(proposal, _) if !plugin.with(|it| it.cards.forget(proposal)) => return,
             Tell::Withdraw(proposal, reason) => FromDaemon::Withdraw(Withdraw { proposal, reason }),
             Tell::Execute { grant, invocation, arguments_sha256, effect } => {
+                // Before the frame is sent: the result may arrive before `send` returns.
                 plugin.note_running(grant);
                 let deadline_ms = u32::try_from(effect.deadline().as_millis()).unwrap_or(u32::MAX);
                 FromDaemon::Execute(frame::Execute {
@@ -297,6 +302,7 @@ impl Relay {
     /// Returns the socket that holds a session here, in any epoch, with that epoch.
     fn plugin_of(&self, session: RelaySessionId) -> Option<(Held, Arc<Plugin>)> {
         let ready = lock(&self.ready);
+        // Two sockets of a session can be here while one takes over; the highest epoch holds the session.
         let epochs = Held { session, epoch: 0 }..=Held { session, epoch: u32::MAX };
         ready.range(epochs).next_back().map(|(held, plugin)| (*held, Arc::clone(plugin)))
     }

@@ -96,6 +96,7 @@ fn text(event: &RelayAuditEvent) -> Result<String, Found> {
             let nonce = nonce()?.ok_or(Found::Invalid)?;
             let told = (event.session.zip(event.epoch)).zip(event.minutes);
             let ((session, epoch), minutes) = told.ok_or(Found::Invalid)?;
+            // A plugin ends an allowance by signing one of 0 minutes.
             if (kind == AuditEvent::AllowanceEnded) != (minutes == 0) {
                 return Err(Found::Invalid);
             }
@@ -130,6 +131,7 @@ fn decision(event: &RelayAuditEvent, decision: Decision) -> Result<String, Found
 
 /// Reads a signature of an event.
 fn bytes(hex: &str) -> Option<[u8; 64]> {
+    // Each half is 32 bytes, and is read in the one spelling that a digest has.
     let (first, second) = hex.split_at_checked(64)?;
     let half = |hex: &str| hex.parse::<Digest>().ok();
     let halves = [*half(first)?.as_bytes(), *half(second)?.as_bytes()];

@@ -135,6 +135,7 @@ impl App {
     ) -> Result<RelayInvocation, Error> {
         let denied = self.store.relay_deny(invocation, principal.actor())?;
         self.carry_out(denied.ok_or(Error::NoSuchItem)?);
+        // Read after the commit: the answer follows from the state, so that denying twice has the same answer.
         let now = self.store.relay_show_invocation(invocation)?.ok_or(Error::NoSuchItem)?;
         let may_have_happened = [State::Running, State::Succeeded, State::Unknown]
             .iter()

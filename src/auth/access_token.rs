@@ -110,6 +110,7 @@ impl<'a> Token<'a> {
     /// # Errors
     /// The first thing that is not as it must be.
     pub fn read(token: &'a str, rules: &AccessTokenRules, now: Timestamp) -> Result<Self, Fault> {
+        // Before anything is decoded, because the time of all the rest grows with the length.
         if token.len() > TOKEN_BYTES_MAX {
             return Err(Fault::Malformed);
         }
@@ -132,6 +133,7 @@ impl<'a> Token<'a> {
     /// [`Fault::Key`], [`Fault::Algorithm`] or [`Fault::Signature`].
     pub fn verify(self, keys: &KeySet) -> Result<Verified, Fault> {
         let key = keys.get(&self.key_id).ok_or(Fault::Key)?;
+        // RFC 8725, section 3.1: a public key could otherwise be taken for the secret of a MAC.
         if key.algorithm() != self.algorithm {
             return Err(Fault::Algorithm);
         }
@@ -144,10 +146,12 @@ impl<'a> Token<'a> {
 fn read_header(json: &[u8], rules: &AccessTokenRules) -> Result<(Algorithm, String), Fault> {
     let header = read_object(json).ok_or(Fault::Malformed)?;
     let algorithm = header.member::<String>("alg").as_deref().and_then(Algorithm::from_word);
+    // The list is that of the configuration, so a token cannot ask for `none`.
     let algorithm = algorithm.filter(|it| rules.algorithms.contains(it)).ok_or(Fault::Algorithm)?;
     if asks_for_more(&header) {
         return Err(Fault::Header);
     }
+    // RFC 7515, section 4.1.9: types have no case, and `application/` may be left out.
     let token_type = header.member::<String>("typ").unwrap_or_default().to_ascii_lowercase();
     if token_type.strip_prefix("application/").unwrap_or(&token_type) != rules.token_type {
         return Err(Fault::Type);
@@ -188,6 +192,7 @@ fn instant(claims: &Object<'_>, name: &str) -> Result<Option<Timestamp>, Fault> 
         return Ok(None);
     }
     let seconds: i64 = claims.member(name).ok_or(Fault::Malformed)?;
+    // A huge number stays far in the future instead of wrapping around into the past.
     Ok(Some(Timestamp::from_micros(seconds.saturating_mul(1_000_000))))
 }
 

@@ -31,6 +31,7 @@ impl<'a> Parts<'a> {
 
 /// Reads header or claims; `None` when they are no JSON object, repeat a name, or are nested too deep.
 pub(super) fn read_object(json: &[u8]) -> Option<Object<'_>> {
+    // Counted on the text, before anything is built from it.
     if json::depth(json) > DEPTH_MAX { None } else { Object::read(json).ok() }
 }
 

@@ -67,6 +67,7 @@ impl Secrets {
         // Every secret is tried, so that the time taken does not tell which one held.
         let holds = |secret: &&SecretString| {
             let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
+            // `hmac::verify` compares in constant time.
             hmac::verify(&key, message.as_bytes(), signed.mac.as_bytes()).is_ok()
         };
         if self.0.iter().filter(holds).count() == 0 {
@@ -78,6 +79,7 @@ impl Secrets {
         if now.since(signed.at) > WINDOW {
             return Err(Fault::TooOld);
         }
+        // The run's number may not be known here yet; the MAC covers the one that the header names.
         let same_run = expected.workflow_run.is_none_or(|run| run == signed.workflow_run);
         if !same_run || headers.run_attempt != expected.run_attempt.to_string() {
             return Err(Fault::WorkflowRun);
@@ -92,6 +94,7 @@ impl Secrets {
 fn read(headers: &SignedHeaders<'_>) -> Option<Signed> {
     let mac = headers.mac.parse().ok()?;
     let seconds: i64 = headers.timestamp.parse().ok()?;
+    // The MAC covers the text of the header, so each number has one spelling.
     let plain = seconds >= 0 && seconds.to_string() == headers.timestamp;
     let at = Timestamp::from_micros(seconds.saturating_mul(1_000_000));
     let workflow_run = headers.workflow_run.parse().ok()?;
@@ -100,6 +103,7 @@ fn read(headers: &SignedHeaders<'_>) -> Option<Signed> {
 
 fn message(headers: &SignedHeaders<'_>, nonce: &str, body_sha256: &Digest) -> String {
     let SignedHeaders { workflow_run, run_attempt, timestamp, .. } = headers;
+    // No header value contains a line feed, so no other parts give the same text.
     format!("v1\n{nonce}\n{workflow_run}\n{run_attempt}\n{timestamp}\n{body_sha256}")
 }
 

@@ -93,11 +93,13 @@ impl Verified {
     ) -> Result<RunIdentity, Fault> {
         let claims = &self.0;
         let audience = audience(&expected.nonce, body_sha256);
+        // In constant time, because the audience contains the nonce of the attempt.
         if !bool::from(claims.audience.as_bytes().ct_eq(audience.as_bytes())) {
             return Err(Fault::Audience);
         }
         check_times(claims, now)?;
         check_run(claims, expected)?;
+        // `jti` is unique for its issuer alone (RFC 7519, section 4.1.7).
         let name = format!("{}\n{}", claims.issuer, claims.token_id);
         Ok(RunIdentity {
             workflow_run: claims.workflow_run,
@@ -136,6 +138,7 @@ fn check_run(claims: &Claims, expected: &Expected) -> Result<(), Fault> {
     hold(same_run && claims.run_attempt == expected.run_attempt, Fault::WorkflowRun)?;
     hold(claims.event == EVENT, Fault::Event)?;
     let workflow = expected.workflow.as_deref().ok_or(Fault::Workflow)?;
+    // With its ref: on another branch the same file may be another program.
     let workflow_ref =
         format!("{}/.github/workflows/{workflow}@{}", claims.repository_name, expected.git_ref);
     let same_workflow = claims.workflow_ref == workflow_ref && claims.git_ref == expected.git_ref;

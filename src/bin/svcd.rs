@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         let may_become_ready = config.reconciliation.is_some();
         return if may_become_ready { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) };
     }
+    // Only now, because the configuration says how lines are written.
     logging::start(config.log);
     for warning in &config.warnings {
         log::warn!(event = "config.warning", setting = warning.name.as_str(), what:% = warning.what; "a setting leaves something off");

@@ -71,6 +71,7 @@ impl Writer {
             let name = member.name();
             match name.as_ref() {
                 "protocolVersion" => {}
+                // The list has had two names in official cards, and a hybrid has both.
                 "supportedInterfaces" | "additionalInterfaces" if self.to == Variant::Current => {
                     interfaces.extend(self.interfaces(member));
                 }
@@ -95,6 +96,7 @@ impl Writer {
         let value = member.value;
         let legacy = self.to == Variant::Legacy;
         match name {
+            // Signatures are over the canonical form, which a new layout keeps and a new version does not.
             "signatures" | "signedAt" if !same || self.is_official => {
                 self.lose(format!("/{name}"), SIGN_ANEW);
                 None
@@ -149,6 +151,7 @@ impl Writer {
                     capabilities.push(own);
                 }
             }
+            // Something else than an object: it stays, and the check of the new card reports it.
             Some(_) => {}
             None => members.push(("capabilities", JsonOutput::Object(vec![own]))),
         }
@@ -239,6 +242,7 @@ impl Writer {
                 Some((_, known)) if members.iter().all(|(own, _)| *own != known.name) => {
                     members.push((known.name, official::field(known.name, field.value)));
                 }
+                // `type` and `id` are written already, from the wrapper and the name.
                 Some(_) => {}
                 None => {
                     let mut pointer = pointer.to_owned();

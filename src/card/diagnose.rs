@@ -21,6 +21,7 @@ pub(super) fn report(bytes: &[u8]) -> ValidationReport {
     let (text, fault) = match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),
         Err(error) => {
+            // Line and column of the fault are counted in the part that is text.
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let fault = FindingBuilder::new(Code::NotUtf8, good.len(), 0);
             (std::str::from_utf8(good).unwrap_or_default(), Some(fault))
@@ -119,6 +120,7 @@ impl Walker {
             let is_full = self.is_full();
             match shape.find(name.as_bytes()) {
                 Some((bit, field)) if seen & bit == 0 => {
+                    // Marked even when the report is full, because `missing` needs all that were seen.
                     seen |= bit;
                     if !is_full {
                         self.under(&name, |walker| walker.value(member.value, field.kind));
@@ -184,6 +186,7 @@ impl Walker {
             Kind::Objects(shape) => {
                 self.items(node, "an array of objects", |walker, item| walker.object(item, shape));
             }
+            // Only there do official cards have an object.
             Kind::Schemes if node.kind() == Type::Object && self.pointer == "/securitySchemes" => {
                 self.map_of_schemes(node);
             }
@@ -241,6 +244,7 @@ impl Walker {
                 unknown.push(name.clone());
             }
             if self.is_full() {
+                // No early return: `missing` needs all of `seen` and `unknown`.
                 continue;
             }
             self.under(&name, |walker| match name.as_ref() {

@@ -115,6 +115,7 @@ pub fn dialect(bytes: &[u8]) -> Option<(Dialect, Vec<Evidence>)> {
         .filter_map(|(pointer, kind, side, says)| {
             let node =
                 at(root, pointer).filter(|node| kind.is_none_or(|kind| node.kind() == kind))?;
+            // Lines are counted below: once the places are sorted, one walk over the text is enough.
             let place = Position { line: 1, column: 1, offset: node.begin() };
             Some((*side, node.begin(), Evidence { pointer, place, says }))
         })
@@ -133,12 +134,14 @@ fn decide(root: Node<'_>, found: &[(Side, usize, Evidence)]) -> Dialect {
     let version = version.as_deref();
     let has = |side: Side| found.iter().any(|(other, _, _)| *other == side);
     let has_interfaces = root.get("supportedInterfaces").is_some();
+    // From 1.0 on, official cards have version and address in their interfaces alone.
     let newer =
         has(Side::Newer) || (has_interfaces && version.is_none() && root.get("url").is_none());
     let named = Variant::ALL
         .iter()
         .copied()
         .find(|variant| version.is_some_and(|version| variant.versions().contains(&version)));
+    // Many other documents have one of these names.
     if OF_CARDS.iter().filter(|name| root.get(name).is_some()).count() < 2 {
         return Dialect::NoCard;
     }

@@ -13,6 +13,7 @@ const SCOPES_MAX: usize = 8;
 /// Returns the variant of a card that is surely valid.
 pub(super) fn known_valid(bytes: &[u8]) -> Option<Variant> {
     std::str::from_utf8(bytes).ok()?;
+    // The wrong variant costs little: it fails at the first property that it does not have.
     Variant::ALL.iter().copied().find(|variant| {
         let mut reader = Reader { bytes, at: 0 };
         reader.object(variant.shape()).is_some() && reader.peek().is_none()
@@ -28,6 +29,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Returns the next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
+        // Mostly there is no white space, and this test is cheaper than the call.
         if self.bytes.get(self.at).is_some_and(|byte| *byte <= b' ') {
             self.at = scan::space(self.bytes, self.at);
         }
@@ -94,6 +96,7 @@ impl<'a> Reader<'a> {
     }
 
     fn low_surrogate(&mut self, high: u32) -> Option<()> {
+        // The caller steps over the second half.
         self.at += 6;
         let escaped = self.bytes.get(self.at..)?.starts_with(b"\\u");
         let low = scan::hex(self.bytes, self.at + 2)?;
@@ -178,6 +181,7 @@ impl<'a> Reader<'a> {
         let mut names: [Option<&[u8]>; SCOPES_MAX] = [None; SCOPES_MAX];
         for place in 0..SCOPES_MAX {
             let name = Some(self.plain()?);
+            // Names without escapes are equal exactly if their bytes are.
             if names.contains(&name) {
                 return None;
             }

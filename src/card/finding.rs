@@ -120,6 +120,7 @@ const STEP_MAX: usize = 100;
 /// Adds a step to a pointer.
 pub(super) fn push_step(pointer: &mut String, step: &str) {
     pointer.push('/');
+    // A text of few bytes has few characters as well, so most steps are not counted.
     if step.len() <= STEP_MAX && !step.bytes().any(|byte| byte == b'~' || byte == b'/') {
         return pointer.push_str(step);
     }

@@ -17,6 +17,7 @@ fn whole(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
         let end = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
         let (line, behind) = rest.split_at(end);
         rest = behind;
+        // The last line may lack its end, and a text that ends with a line feed has no further line.
         (!line.is_empty()).then_some(line)
     })
 }

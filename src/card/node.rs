@@ -72,6 +72,7 @@ impl<'a> Node<'a> {
         match self.kind() {
             Type::String => scan::closed_string(bytes, self.begin),
             Type::Number => scan::number(bytes, self.begin).unwrap_or(bytes.len()),
+            // The text is known to be JSON, so the first letter tells the word.
             Type::Null => self.begin + 4,
             Type::Boolean if bytes.get(self.begin) == Some(&b't') => self.begin + 4,
             Type::Boolean => self.begin + 5,
@@ -125,6 +126,7 @@ impl<'a> Node<'a> {
         std::iter::from_fn(move || {
             let bytes = text.as_bytes();
             at = scan::space(bytes, at);
+            // The text is known to be JSON, so commas and colons are where they belong.
             while let Some(b',' | b':') = bytes.get(at) {
                 at = scan::space(bytes, at + 1);
             }

@@ -25,6 +25,7 @@ impl<'a> Reader<'a> {
 
     /// Returns the place of a byte; that of the end when there are fewer.
     pub(super) fn place(&mut self, offset: usize) -> Position {
+        // Rare: findings are sorted by their places.
         if offset < self.place.offset {
             *self = Self::new(self.text);
         }

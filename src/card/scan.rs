@@ -14,6 +14,7 @@ pub(super) fn space(bytes: &[u8], at: usize) -> usize {
 pub(super) fn plain(bytes: &[u8], at: usize) -> usize {
     let mut at = at;
     while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        // Little-endian on every machine, so that the lowest bits are the first byte.
         let found = special(u64::from_le_bytes(*eight));
         if found != 0 {
             let bits = usize::try_from(found.trailing_zeros()).unwrap_or(0);
@@ -33,6 +34,7 @@ const fn special(eight: u64) -> u64 {
     const fn zero(eight: u64) -> u64 {
         eight.wrapping_sub(ONES) & !eight
     }
+    // A byte below 0x20 borrows and gets its top bit; `!eight` drops bytes that had it before, as UTF-8 has.
     let control = eight.wrapping_sub(ONES * 0x20) & !eight;
     let quote = zero(eight ^ (ONES * 0x22));
     let backslash = zero(eight ^ (ONES * 0x5c));
@@ -45,6 +47,7 @@ pub(super) fn closed_string(bytes: &[u8], at: usize) -> usize {
     loop {
         at = plain(bytes, at);
         match bytes.get(at) {
+            // The digits behind `\u` are plain bytes.
             Some(b'\\') => at += 2,
             Some(b'"') | None => return at + 1,
             Some(_) => at += 1,
@@ -56,6 +59,7 @@ pub(super) fn closed_string(bytes: &[u8], at: usize) -> usize {
 pub(super) fn number(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = if bytes.get(at) == Some(&b'-') { at + 1 } else { at };
     at = match bytes.get(at) {
+        // A digit behind a leading zero is left to the caller, who refuses it.
         Some(b'0') => at + 1,
         _ => digits(bytes, at)?,
     };

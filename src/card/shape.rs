@@ -78,7 +78,9 @@ pub(super) struct Shape {
 
 impl Shape {
     const fn new(title: &'static str, fields: &'static [Field]) -> Self {
+        // A bit for each field, so a shape has at most 32 of them.
         let (mut required, mut bit, mut rest) = (0, 1, fields);
+        // A `const fn` has no `for`.
         while let [field, others @ ..] = rest {
             if field.required {
                 required |= bit;

@@ -35,6 +35,7 @@ impl<'a> Valid<'a> {
         let report = check(bytes);
         match (report.variant, std::str::from_utf8(bytes)) {
             (Some(variant), Ok(text)) if report.is_valid() => {
+                // A valid card has no byte order mark, so it begins at 0.
                 Ok(Self { text, root: Node::root(text, 0), variant })
             }
             _ => Err(report),

@@ -31,6 +31,7 @@ pub(super) fn nearest(
         }
         let slips = distance(word, candidate);
         let is_near =
+            // Two slips need five letters: in a word of four they would be half of it.
             candidate.len() >= LENGTH_MIN && slips <= 2 && slips * 3 <= candidate.len() + 1;
         if is_near && best.is_none_or(|(least, _)| slips < least) {
             best = Some((slips, candidate));
@@ -48,10 +49,12 @@ fn fold(word: &str) -> impl Iterator<Item = u8> {
 /// Counts the letters to add, drop, change or swap with their neighbours.
 fn distance(a: &str, b: &str) -> usize {
     if a.len().abs_diff(b.len()) > 2 || !a.is_ascii() {
+        // Larger than any distance, and still safe to add to.
         return usize::MAX / 8;
     }
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let at = |line: &[usize], place: usize| line.get(place).copied().unwrap_or(usize::MAX / 8);
+    // The last three rows of the table (optimal string alignment): a swap looks back two rows.
     let (mut above, mut line, mut next) = (Vec::new(), Vec::new(), Vec::new());
     line.extend(0..=b.len());
     let mut last = None;

@@ -59,6 +59,7 @@ struct Reader<'a> {
 }
 
 /// Nothing behind the fault can be read.
+// Boxed: every value returns through this type, and a builder is large.
 type Read<T = ()> = Result<T, Box<FindingBuilder>>;
 
 impl<'a> Reader<'a> {
@@ -97,6 +98,7 @@ impl<'a> Reader<'a> {
         let words: [&[u8]; 3] = [b"true", b"false", b"null"];
         let word = words.into_iter().find(|word| rest.starts_with(word));
         let end = word.map(|word| begin + word.len()).or_else(|| scan::number(self.bytes(), begin));
+        // `nullish` or `01` is one wrong value at its beginning, not a value and a missing comma.
         match end.filter(|end| !self.goes_on(*end)) {
             Some(end) => self.at = end,
             None => return Err(self.stop(begin, "this is no JSON value")),
@@ -135,6 +137,7 @@ impl<'a> Reader<'a> {
         }
         self.at += 1;
         self.depth -= 1;
+        // The names of inner objects are gone by now, so those behind `names` are of this object alone.
         self.find_duplicates(names);
         self.names.truncate(names);
         Ok(())
@@ -199,10 +202,12 @@ impl<'a> Reader<'a> {
                 }
                 Some(b'\n' | b'\r') => return Err(self.stop(self.at, LINE_END)),
                 Some(_) => return Err(self.stop(self.at, CONTROL)),
+                // The author has to look at the quote that opened the string, not at the end of the text.
                 None => return Err(self.stop(opening, NOT_CLOSED)),
             }
         }
         self.at += 1;
+        // No fault of the grammar (RFC 8259, 8.2), so reading goes on.
         if !whole {
             self.note_half(opening);
         }
@@ -245,6 +250,7 @@ impl<'a> Reader<'a> {
 
     /// Keeps a finding as long as a report would.
     fn note(&mut self, builder: FindingBuilder) {
+        // One more than a report shows, from which it knows that it is cut.
         if self.builders.len() <= FINDINGS_MAX {
             self.builders.push(builder);
         }
@@ -254,6 +260,7 @@ impl<'a> Reader<'a> {
     fn find_duplicates(&mut self, first: usize) {
         let names = self.names.get(first..).unwrap_or_default();
         let mut pairs = Vec::new();
+        // Comparing few of them allocates nothing.
         if names.len() <= FEW {
             for (place, name) in names.iter().enumerate() {
                 let before = names.iter().take(place).find(|other| self.same(**other, *name));
@@ -261,12 +268,14 @@ impl<'a> Reader<'a> {
             }
         } else {
             let mut sorted = names.to_vec();
+            // The sort is stable, so the first of a group is the first in the text.
             sorted.sort_by(|a, b| self.compare(*a, *b));
             let groups = sorted.chunk_by(|a, b| self.same(*a, *b));
             for group in groups.filter(|group| group.len() > 1) {
                 let [before, later @ ..] = group else { continue };
                 pairs.extend(later.iter().map(|name| (*before, *name)));
             }
+            // Back in the order of the text, because only the first ones are kept.
             pairs.sort_by_key(|(_, name)| name.begin);
         }
         for (before, name) in pairs.into_iter().take(FINDINGS_MAX + 1) {

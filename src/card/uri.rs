@@ -80,6 +80,7 @@ fn first_odd(text: &[u8]) -> Fault {
 }
 
 fn check_authority(authority: Piece<'_>) -> Result<(), Fault> {
+    // The last one ends the user information; an earlier one is refused there as a character.
     let at = authority.bytes().iter().rposition(|byte| *byte == b'@');
     let host = match at {
         None => authority,
@@ -93,6 +94,7 @@ fn check_authority(authority: Piece<'_>) -> Result<(), Fault> {
     }
     let (name, port) = host.split(b":");
     name.check(NAME)?;
+    // A port may be empty (RFC 3986, 3.2.3).
     if port.behind_mark().bytes().iter().all(u8::is_ascii_digit) {
         Ok(())
     } else {
@@ -138,6 +140,7 @@ impl<'a> Piece<'a> {
     /// Splits before the first mark.
     fn split(self, mark: &[u8; 1]) -> (Self, Self) {
         let place = self.bytes().iter().position(|byte| mark.contains(byte));
+        // Without the mark the second piece is empty, and `behind_mark` leaves it so.
         let middle = place.map_or(self.end, |place| self.begin + place);
         (Self { end: middle, ..self }, Self { begin: middle, ..self })
     }
@@ -153,6 +156,7 @@ impl<'a> Piece<'a> {
         while at < self.end {
             let byte = self.text.get(at).copied().unwrap_or(0);
             if byte == b'%' {
+                // An escape must not reach into the next piece.
                 let escaped = self.text.get(at + 1..self.end).and_then(<[u8]>::first_chunk::<2>);
                 if !escaped.is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit)) {
                     return Err(Fault::Percent(at));

@@ -30,6 +30,7 @@ impl<'a> Jws<'a> {
     /// Takes a JWS apart and decodes it; its header must say what the card declares.
     pub(super) fn parse(declared: &'a Declared<'_>) -> Result<Self, Reason> {
         let parts = Compact::split(&declared.jws).ok_or(Reason::NotCompact)?;
+        // Before anything is decoded. The payload is limited by the size of the card.
         if parts.header.len() > HEADER_MAX || parts.signature.len() > SIGNATURE_MAX {
             return Err(Reason::TooLarge);
         }
@@ -51,7 +52,9 @@ fn check_header(header: &[u8], declared: &Declared<'_>) -> Result<(), Reason> {
     })?;
     let has = |name: &str| header.has(name);
     let algorithm = header.member::<String>("alg").as_deref().and_then(Algorithm::from_word);
+    // `JOSE` is the registered `typ` of any compact JWS (RFC 7515, 4.1.9).
     let is_ours = header.is("typ", TYPE) || header.is("typ", "JOSE");
+    // In the order of `Reason`, because the first that holds is reported.
     let faults = [
         (has("crit"), Reason::HeaderCritical),
         (has("b64"), Reason::HeaderUnencoded),

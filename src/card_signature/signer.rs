@@ -80,6 +80,7 @@ impl Signer {
             return Err(KeyError::KeyId);
         }
         let pem = pem.expose_secret().as_bytes();
+        // The parser's error is dropped, because it could quote the key.
         let key = Zeroizing::new(PrivateKeyDer::from_pem_slice(pem).map_err(|_| KeyError::NotPem)?);
         let pair = pair(&key).ok_or(KeyError::Unusable)?;
         Ok(Self { pair, key_id: key_id.to_owned() })
@@ -103,6 +104,7 @@ impl Signer {
         let key = match &self.pair {
             Pair::Es256(pair) => {
                 let point = pair.public_key().as_ref();
+                // The point is the byte 0x04, x and y.
                 let (x, y) = (point.get(1..33), point.get(33..));
                 let (x, y) = (x.unwrap_or_default(), y.unwrap_or_default());
                 json!({"kty": "EC", "crv": "P-256", "x": encode(x), "y": encode(y)})
@@ -139,6 +141,8 @@ impl Signer {
                 if declared.key_id == self.key_id {
                     return Err(SignError::Twice);
                 }
+                // One that cannot be read proved nothing before either; only a readable one shows that the card was
+                // changed.
                 if Jws::parse(&declared).is_ok_and(|jws| jws.payload != payload) {
                     return Err(SignError::Stale);
                 }
@@ -155,6 +159,7 @@ impl Signer {
         let signature = self.bytes(message.as_bytes()).ok_or(SignError::Failed)?;
         let jws = format!("{message}.{}", encode(&signature));
         let key_id = Value::from(self.key_id.as_str());
+        // Only the key id can need escapes.
         Ok(format!(r#"{{"algorithm":"{algorithm}","keyId":{key_id},"jws":"{jws}"}}"#))
     }
 
@@ -182,12 +187,14 @@ fn pair(key: &PrivateKeyDer<'_>) -> Option<Pair> {
         PrivateKeyDer::Pkcs1(der) => {
             RsaKeyPair::from_der(der.secret_pkcs1_der()).ok().map(Pair::Rs256)
         }
+        // ring reads EC keys as PKCS #8 only.
         PrivateKeyDer::Sec1(der) => ec(&wrapped(der.secret_sec1_der())?).ok().map(Pair::Es256),
         PrivateKeyDer::Pkcs8(der) => {
             let der = der.secret_pkcs8_der();
             let rsa = || RsaKeyPair::from_pkcs8(der).map(Pair::Rs256);
             // OpenSSL leaves the public half out, which ring then computes.
             let ed = || Ed25519KeyPair::from_pkcs8_maybe_unchecked(der).map(Pair::EdDsa);
+            // ring cannot tell what kind a key is; each reader refuses the keys of the others.
             ec(der).map(Pair::Es256).or_else(|_| rsa()).or_else(|_| ed()).ok()
         }
         _ => None,
@@ -201,6 +208,7 @@ fn wrapped(sec1: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06,
         0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04,
     ];
+    // A P-256 key in SEC 1 has at most 121 bytes, so a longer one is of another curve.
     let length = u8::try_from(sec1.len()).ok().filter(|length| *length < 0x80)?;
     let whole = length.checked_add(u8::try_from(HEAD.len() + 1).ok()?)?;
     // From 128 on, a length has a byte in front.

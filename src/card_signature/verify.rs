@@ -47,6 +47,7 @@ pub fn verify(card: &[u8], trusted: &Jwks) -> Result<Vec<VerifiedSignature>, Val
     let payload = payload(&card);
     let judged = card.signatures().enumerate().map(|(place, declared)| VerifiedSignature {
         verdict: match place {
+            // Each costs an operation with a public key, and a card has room for thousands.
             SIGNATURES_MAX.. => invalid(Reason::TooMany),
             _ => verify_one(&declared, &payload, trusted),
         },
@@ -69,6 +70,7 @@ fn verify_one(declared: &Declared<'_>, payload: &[u8], trusted: &Jwks) -> Signat
     if key.algorithm().as_str() != declared.algorithm {
         return invalid(Reason::KeyMismatch);
     }
+    // Such a signature may be genuine; what differs helps more than that it is wrong for this card.
     if jws.payload != payload {
         let differs_at = difference(payload, &jws.payload);
         return SignatureVerdict::Invalid { reason: Reason::PayloadDiffers, differs_at };

@@ -77,6 +77,7 @@ const STDIN: &str = "-";
 /// Reads a file, or standard input; nothing when it is larger than `bytes_max`.
 fn read(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
+    // One byte more shows that it is larger; a pipe does not say how long it is.
     if path.as_os_str() == STDIN {
         io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes)?;
     } else {

@@ -137,6 +137,7 @@ impl Client {
             .parse()
             .map_err(|error| Failure::malformed("the path of the request", error))?;
         *request.headers_mut() = headers;
+        // A connection that is kept would occupy the daemon between requests.
         request.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         request.headers_mut().insert(ACCEPT, ANSWER_TYPES);
         if let Some(authorization) = &self.authorization {
@@ -214,8 +215,11 @@ impl Answer {
 /// no connection kept, no longer than `timeout`.
 pub(crate) fn config(timeout: Duration) -> Config {
     Agent::config_builder()
+        // A refusal has a body that says why.
         .http_status_as_error(false)
+        // A redirect could lead the token to another address.
         .max_redirects(0)
+        // ureq would otherwise take a proxy from the environment, which could see the token.
         .proxy(None)
         .max_idle_connections(0)
         .timeout_global(Some(timeout))

@@ -51,6 +51,7 @@ fn quoted(word: &str) -> Cow<'_, str> {
     if !word.is_empty() && word.bytes().all(plain) {
         Cow::Borrowed(word)
     } else {
+        // Within single quotes a shell changes nothing, so only the quote itself is replaced.
         Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
     }
 }

@@ -125,6 +125,7 @@ impl Output {
     /// Prints a part of what may be long, as it is; says whether anybody reads on.
     pub(crate) fn part(self, bytes: &[u8]) -> io::Result<ControlFlow<()>> {
         let mut out = io::stdout().lock();
+        // Flushed, because an error at the end of the process would not be reported.
         match out.write_all(bytes).and_then(|()| out.flush()) {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),

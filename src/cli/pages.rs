@@ -169,6 +169,7 @@ impl<C: Cursor> Part<C> {
                 break;
             };
             let next = cursor::<C>(next).map_err(|why| Failure::malformed("nextBefore", why))?;
+            // Only a cursor that stays the same is detected here; `PAGES_MAX` ends every other circle.
             if is_empty || before == Some(next) {
                 return Err(Failure::malformed("nextBefore", "it does not lead on"));
             }

@@ -68,6 +68,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         return dry_run(&client.get(&item)?, output);
     }
     let key = args.idempotency_key.clone().unwrap_or_else(new_key);
+    // A key that cannot be shown could not be used again, so nothing is sent then.
     output.announce("idempotency-key", key.as_str())?;
     let replayed = send(&client, &format!("{item}/replay"), &key, args.retries, output)
         .map_err(|failure| with_same_key(failure, args, global, &key))?;

@@ -49,6 +49,7 @@ fn show(slo: &Slo, now: Timestamp, output: Output) -> Result<(), Error> {
     ])?;
     output.raw(b"\n")?;
     let mut signals: Vec<&SloSignal> = slo.signals.iter().collect();
+    // The sort is stable, so signals of one state keep the order of the policy.
     signals.sort_by_key(|signal| place(&signal.state));
     let header = ["SIGNAL", "STATE", "SINCE", "VALUE", "FIRES", "RECOVERS", "SEVERITY", "OWNER"];
     let rows = signals.iter().map(|signal| row(signal, now));

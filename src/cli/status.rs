@@ -39,6 +39,7 @@ pub(super) fn ask(client: &Client) -> Result<Readiness, Failure> {
     let answer = client.send(Method::GET, "/health/ready", HeaderMap::new())?;
     match answer.status() {
         StatusCode::OK => answer.json(),
+        // A proxy answers 503 as well, without this document.
         StatusCode::SERVICE_UNAVAILABLE => answer.json().map_err(|_| answer.refusal()),
         _ => Err(answer.refusal()),
     }

@@ -48,11 +48,13 @@ pub(crate) fn file_of_environment() -> Option<PathBuf> {
 
 fn header(token: &SecretString, ways: &'static str) -> Result<HeaderValue, Error> {
     let text = Zeroizing::new(format!("Bearer {}", token.expose_secret()));
+    // `from_str` also takes spaces and bytes beyond ASCII.
     let visible = token.expose_secret().bytes().all(|byte| byte.is_ascii_graphic());
     let header = HeaderValue::from_str(&text).ok().filter(|_| visible);
     let mut header = header.ok_or_else(|| {
         Error::new(Exit::Unauthenticated, "the token must be visible ASCII on one line").hint(ways)
     })?;
+    // Keeps the value out of `Debug`.
     header.set_sensitive(true);
     Ok(header)
 }

@@ -112,11 +112,13 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
         plain.then(|| text.to_owned())
     };
     let workflow = source.parsed("SVC_RELEASE_WORKFLOW", "a file name", |text| {
+        // It becomes one segment of the path in the forge's API.
         name_allowed(text).filter(|text| !text.contains('/'))
     });
     let check_run = source.parsed("SVC_CHECK_RUN_NAME", "1 to 100 characters", name_allowed);
     let root_certificate = root_certificate(source);
     let results = results::results(source, warnings);
+    // Not before all settings are read: a bad value is reported even while the forge is off.
     if secret.is_none() && private_key.is_none() && app_text.is_empty() {
         warnings.push(Problem {
             name: "SVC_WEBHOOK_SECRET".to_owned(),
@@ -181,6 +183,7 @@ pub(super) fn reconciliation(
     source: &mut Source,
     warnings: &mut Vec<Problem>,
 ) -> Option<ReconciliationConfig> {
+    // Two names of one setting that contradict each other are among these problems.
     let before = source.problem_count();
     let concurrency = source.number("SVC_RECONCILIATION_CONCURRENCY");
     let poll = source.number("SVC_RECONCILIATION_POLL_MS");

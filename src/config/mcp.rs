@@ -127,6 +127,7 @@ pub(super) fn read(source: &mut Source, listen: Option<SocketAddr>) -> Option<Mc
     let session_idle = source.number("SVC_MCP_SESSION_IDLE_SECONDS");
     let streams_max = count(source, "SVC_MCP_STREAMS_MAX");
     let body_bytes_max = count(source, "SVC_MCP_BODY_BYTES");
+    // Not before all settings are read: a bad value is reported even while `/mcp` is off.
     let listen = listen.filter(|_| is_on == Some(true))?;
     let is_local =
         listen.ip().is_loopback() && written.public_url.as_ref().is_none_or(PublicUrl::is_loopback);
@@ -164,6 +165,7 @@ fn written(source: &mut Source) -> Written {
              http only with a loopback name",
             PublicUrl::read,
         ),
+        // An issuer has neither a query nor a fragment (RFC 8414, 2).
         issuer: optional(source, "SVC_MCP_ISSUER", &format!("{https}, or a query"), own(is_issuer)),
         jwks_url: optional(source, "SVC_MCP_JWKS_URL", https, own(is_url)),
         audience: optional(
@@ -210,6 +212,7 @@ fn read_algorithms(text: &str) -> Option<Vec<Algorithm>> {
 }
 
 fn read_type(text: &str) -> Option<String> {
+    // `typ` may omit `application/` (RFC 7515, 4.1.9), so both spellings are one.
     let lower = text.to_ascii_lowercase();
     let plain = lower.strip_prefix("application/").unwrap_or(&lower);
     let is_plain = (1..=TYPE_BYTES_MAX).contains(&plain.len())
@@ -221,6 +224,7 @@ fn read_type(text: &str) -> Option<String> {
 fn require(source: &mut Source, written: &Written, further_hosts: &[String], is_local: bool) {
     let Written { public_url, issuer, jwks_url, audience, origins } = written;
     let wants_tokens = issuer.is_some() || jwks_url.is_some() || audience.is_some();
+    // Another host name means a proxy in front, and then other machines reach it.
     if is_local && !wants_tokens && further_hosts.iter().all(|host| is_loopback(host)) {
         return;
     }
@@ -287,6 +291,7 @@ fn authorization(
         public_url,
         issuer: written.issuer.clone()?,
         jwks_url: written.jwks_url.clone()?,
+        // Tokens that a client requests for the resource have it as their audience (RFC 8707).
         audience: written.audience.clone().unwrap_or(resource),
         algorithms,
         token_type,

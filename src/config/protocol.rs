@@ -55,6 +55,7 @@ pub(super) fn read(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<P
 /// next. Takes few steps, because it gives up with the last edit.
 fn is_within(edits: u8, a: &[u8], b: &[u8]) -> bool {
     let (Some((x, a_rest)), Some((y, b_rest))) = (a.split_first(), b.split_first()) else {
+        // One of them is at its end, and what is left of the other was added or dropped.
         return a.len().abs_diff(b.len()) <= usize::from(edits);
     };
     if x == y {

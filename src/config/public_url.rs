@@ -67,6 +67,7 @@ pub(super) fn read_origin(text: &str) -> Option<String> {
     let (scheme, host) = origin.split_once("://")?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_lowercase())
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    // Browsers omit the usual port from `Origin`, so a spelling with it would never match.
     let usual = match scheme {
         "https" => Some(443),
         "http" => Some(80),
@@ -127,6 +128,7 @@ pub(super) fn is_url(text: &str) -> bool {
         Some("http") => uri.host().is_some_and(is_loopback_host),
         _ => false,
     };
+    // `Uri` drops a fragment silently, and some parsers read a backslash as a slash and so see another host.
     is_safe && text.len() <= BYTES_MAX && !text.contains(['#', '@', '\\'])
 }
 

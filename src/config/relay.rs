@@ -71,6 +71,7 @@ pub(super) fn read(
     let own = own_origins(listen?, mcp?);
     let origins = origins.filter(|origins| !origins.is_empty()).unwrap_or_else(|| own.clone());
     let tool_origins = tool_origins.unwrap_or_default();
+    // The daemon serves that page itself, so its sockets come from one of the daemon's own origins.
     if !tool_origins.is_empty() && !own.iter().any(|own| origins.contains(own)) {
         let own = own.join(" or ");
         source.problem(
@@ -100,6 +101,7 @@ fn require_mcp(source: &mut Source, mcp: Option<&McpConfig>, local: bool) {
         .iter()
         .any(|it| source.has_problem(it));
     match has_tokens {
+        // With `/mcp` on, `None` means that it has faults, which are noted already.
         None if source.text("SVC_MCP") == "false" => source.problem(
             "SVC_RELAY",
             "it needs SVC_MCP=true, because agents call the relay through /mcp; set both or none",
@@ -128,6 +130,7 @@ fn own_origins(listen: SocketAddr, mcp: &McpConfig) -> Vec<String> {
 /// Returns an origin that a `frame-ancestors` policy can name.
 fn read_tool_origin(text: &str) -> Option<String> {
     let origin = PublicUrl::read(text)?.origin().to_owned();
+    // The host of a CSP source has no underscore and no IPv6 address (CSP 3, 2.3.1).
     (!origin.contains(['[', '_'])).then_some(origin)
 }
 

@@ -29,6 +29,7 @@ pub(super) fn results(source: &mut Source, warnings: &mut Vec<Problem>) -> Optio
 fn issuers(source: &mut Source) -> Option<Vec<String>> {
     let forge = source.text("SVC_FORGE_API_URL");
     let is_public = forge.trim_end_matches('/') == PUBLIC_FORGE;
+    // Every workflow at the public forge gets tokens of its issuer, so another forge must not trust them by default.
     if source.given("SVC_RESULT_ISSUERS").is_none() && !is_public {
         return Some(Vec::new());
     }

@@ -37,7 +37,9 @@ impl Source {
     #[expect(clippy::disallowed_methods, reason = "this is the module that reads the environment")]
     pub fn process() -> Self {
         let mut source = Self { variables: BTreeMap::new(), problems: Vec::new() };
+        // `vars` panics when a value is not text.
         for (name, value) in std::env::vars_os() {
+            // Our names are ASCII, so this is none of them.
             let Ok(name) = name.into_string() else { continue };
             match value.into_string() {
                 Ok(value) => drop(source.variables.insert(name, value)),
@@ -73,6 +75,7 @@ impl Source {
 
     /// Takes out the problems noted after there were `count`.
     pub(super) fn take_problems_from(&mut self, count: usize) -> Vec<Problem> {
+        // `split_off` panics beyond the end.
         self.problems.split_off(count.min(self.problems.len()))
     }
 
@@ -91,6 +94,7 @@ impl Source {
         let text = self.text(name);
         let value = convert(&text);
         if value.is_none() {
+            // The value is shown, so no secret is read by this function.
             self.problem(name, format!("{text:?} is not allowed; use {allowed}"));
         }
         value
@@ -107,6 +111,7 @@ impl Source {
     /// Returns a secret from the variable, its `…_FILE`, or a systemd credential of the same name;
     /// nothing when none is set. More than one of the first two is a problem.
     pub(super) fn secret(&mut self, name: &'static str) -> Option<SecretString> {
+        // An empty variable is unset, so that a later line of a unit file can undo an earlier one.
         let value = self.given(name).filter(|value| !value.is_empty());
         let file_name = format!("{name}_FILE");
         let file = self.given(&file_name).filter(|path| !path.is_empty());
@@ -172,6 +177,7 @@ impl Source {
         match (own, other) {
             (Some(own), Some(other)) if own != other => {
                 self.problem(name, format!("{alias} is set to another value; set one of them"));
+                // Still returned, so that its own faults are reported as well.
                 Some(own)
             }
             (Some(value), _) | (None, Some(value)) => Some(value),

@@ -42,6 +42,7 @@ impl Key {
     ) -> Option<Vec<u8>> {
         let nonce = Nonce::assume_unique_for_key(nonce);
         let length = self.0.open_in_place(nonce, Aad::from(context), &mut sealed).ok()?.len();
+        // The buffer still ends with the tag.
         sealed.truncate(length);
         Some(sealed)
     }

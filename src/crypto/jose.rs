@@ -39,6 +39,7 @@ impl<'a> Compact<'a> {
     pub fn split(text: &'a str) -> Option<Self> {
         let (signed, signature) = text.rsplit_once('.')?;
         let (header, payload) = signed.split_once('.')?;
+        // Five parts would be an encrypted token (RFC 7516).
         (!payload.contains('.')).then_some(Self { signed, header, payload, signature })
     }
 }
@@ -52,5 +53,6 @@ pub fn encode(bytes: &[u8]) -> String {
 /// Reads base64url without padding; `None` when the text is not the one spelling of its bytes.
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {
+    // This engine refuses padding and stray last bits (RFC 4648, 3.5), so that no signature has a second spelling.
     URL_SAFE_NO_PAD.decode(text).ok()
 }

@@ -13,6 +13,7 @@ use ring::signature::{
 static PROVIDER: CryptoProvider = CryptoProvider {
     signer_factory: signer,
     verifier_factory: verifier,
+    // Only for making JWKs from keys, which nothing here does.
     key_utils: KeyUtils::new_unimplemented(),
 };
 
@@ -47,6 +48,7 @@ impl Signer<Vec<u8>> for Rs256Signer {
     fn try_sign(&self, message: &[u8]) -> Result<Vec<u8>, signature::Error> {
         let mut signed = vec![0; self.0.public().modulus_len()];
         self.0
+            // PKCS #1 v1.5 is deterministic; ring takes the randomness for blinding.
             .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut signed)
             .map_err(|_| signature::Error::new())?;
         Ok(signed)

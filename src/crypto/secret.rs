@@ -45,14 +45,17 @@ pub fn read_file(path: &Path) -> Result<SecretString, SecretError> {
     }
     let file = File::open(path).map_err(SecretError::Read)?;
     let metadata = file.metadata().map_err(SecretError::Read)?;
+    // Again on the open file: the path may have been replaced in between.
     if !metadata.is_file() {
         return Err(SecretError::NotAFile);
     }
     let mode = metadata.permissions().mode() & 0o777;
+    // Only the bits of others: a secret is often shared with a service through its group.
     if mode & 0o007 != 0 {
         return Err(SecretError::Exposed { mode });
     }
     let mut bytes = Zeroizing::new(Vec::new());
+    // One byte more than allowed shows a file that is too large, even if it has grown since.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(SecretError::Read)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
         return Err(SecretError::TooLarge);

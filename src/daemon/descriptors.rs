@@ -13,6 +13,7 @@ const LEAST: u16 = 16;
 /// as `wanted` of it unless the system gives less.
 pub(super) fn connections_max(wanted: &[u16]) -> Vec<u16> {
     let mut limit = getrlimit(Resource::Nofile);
+    // The usual soft limit of 1,024 is for select(2), which nothing here uses; silent peers would use it up.
     limit.current = limit.maximum;
     if setrlimit(Resource::Nofile, limit).is_err() {
         log::debug!(event = "daemon.descriptors_kept"; "the limit of descriptors stays as it is");
@@ -34,7 +35,9 @@ fn shares(given: u64, wanted: &[u16]) -> Vec<u16> {
     let left = given.saturating_sub(KEPT);
     let all = wanted.iter().copied().map(u64::from).sum::<u64>().max(1);
     let share = |wanted: &u16| {
+        // In 128 bits: a limit may be close to 2^63.
         let share = u128::from(left) * u128::from(*wanted) / u128::from(all);
+        // `clamp` panics when its bounds cross, so `LEAST` yields to a smaller setting.
         u16::try_from(share).unwrap_or(u16::MAX).clamp(LEAST.min(*wanted), *wanted)
     };
     wanted.iter().map(share).collect()

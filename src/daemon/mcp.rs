@@ -57,6 +57,7 @@ pub(super) fn open(
 ) -> Result<Mcp, Error> {
     let status = describe(config, protocol, public);
     let Some(config) = config else { return Ok(Mcp { status, served: None }) };
+    // No root certificate: the one in the settings is the forge's, and this issuer is another host.
     let client = IssuerClient::new(None).map_err(Error::Forge)?;
     let document_at = move |url: &str| client.document_at(url);
     let endpoint = Arc::new(endpoint(config, protocol, app));
@@ -120,6 +121,7 @@ pub fn gate(
     app: &App,
 ) -> Gate {
     let (clock, metrics) = (&app.clock, &app.metrics);
+    // Clients request the scopes that are published; one that no tool needs would ask people for consent to nothing.
     let is_needed = |scope: &Scope| *scope == SCOPE || endpoint.needs(*scope);
     let tokens = config.authorization.as_ref().map(|authorization| TokenRules {
         resource: authorization.public_url.resource(),
@@ -135,6 +137,7 @@ pub fn gate(
     let rules = GateRules {
         hosts: config.hosts.iter().map(|host| with_port(host, port)).collect(),
         origins: config.origins.iter().map(|origin| with_port(origin, port)).collect(),
+        // Without tokens `/mcp` is for this machine alone, and a forwarding header means that a proxy lets others in.
         refuses_forwarded: tokens.is_none(),
         is_https: config.public_url.as_ref().is_some_and(PublicUrl::is_https),
         request_headers: HeaderValue::from_static(request_headers),
@@ -163,6 +166,7 @@ fn access_tokens(
     let keys = JwksCache::new(
         vec![issuer.clone()],
         algorithms.clone(),
+        // There is one issuer, and its URL of keys is set, so the argument is not needed.
         Box::new(move |_| document_at(&jwks_url)),
         Arc::clone(clock),
     );
@@ -177,6 +181,7 @@ impl Tokens for AccessTokens {
 
     fn check(&self, token: &str, peer: Option<IpAddr>) -> Result<Arc<Caller>, Refused> {
         Self::check(self, token, peer).map_err(|error| match error {
+            // The caller learns that the token is invalid, and not which check failed.
             TokenError::Fault(_) => Refused::InvalidToken,
             TokenError::KeysUnavailable { retry_after } => Refused::KeysUnavailable { retry_after },
         })

@@ -78,6 +78,7 @@ fn ask_tcp(address: SocketAddr) -> io::Result<()> {
 }
 
 fn ask_socket(path: &PathBuf) -> io::Result<()> {
+    // This blocks while the backlog is full, that is while nothing accepts; then the watchdog rightly gets no word.
     let stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(ANSWER_MAX))?;
     stream.set_write_timeout(Some(ANSWER_MAX))?;

@@ -44,6 +44,7 @@ impl Workers {
         poll: Duration,
     ) -> Result<(), Error> {
         let name = worker.name();
+        // The end is told by a channel, because a `JoinHandle` cannot be waited for with a timeout.
         let (tell, ended) = channel();
         let (own_notify, metrics) = (notify.clone(), Arc::clone(&self.metrics));
         thread::spawn(name, move || {
@@ -124,9 +125,11 @@ impl Workers {
         settings: &ForgeConfig,
         config: &ReconciliationConfig,
     ) -> Result<(), Error> {
+        // Only `Detect` finds work for reconcilers, so they have a `Notify` of their own.
         let (owner, notify) = (owner(), Notify::new());
         let shares = Shares::of_pool(config.concurrency);
         let at_the_forge = (0..config.concurrency).map(|_| Reconcile::AT_THE_FORGE);
+        // Items that need no forge have a thread of their own, so that slow calls do not delay them.
         for kinds in at_the_forge.chain([Reconcile::IN_THE_STORE]) {
             let reconcile = Reconcile {
                 kinds,
@@ -150,6 +153,7 @@ impl Workers {
             reconcile: notify,
             inbox_after: None,
         };
+        // Nothing wakes it before its interval; it needs a `Notify` to be stopped.
         self.start(Box::new(detect), Notify::new(), config.detect_interval)
     }
 }

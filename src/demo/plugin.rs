@@ -200,6 +200,7 @@ impl Plugin {
     pub fn connect(&mut self) -> Result<(), Error> {
         self.hang_up(None);
         let kept = self.file.key.as_deref().map(|file| self.device.session(file));
+        // If the file has a key, the storage decides, also when it has forgotten the session.
         self.session = kept.unwrap_or(self.session);
         let socket = Socket::open(&self.opening)?;
         let hello = Hello {
@@ -216,6 +217,7 @@ impl Plugin {
             socket,
             phase: Phase::Greeted,
             hello_nonce: hello.nonce.clone(),
+            // Replaced in `send_value`: the digest is over the text that is sent, which tests may tamper with.
             hello: Digest::from([0; 32]),
             nonce: None,
             key: None,

@@ -101,6 +101,7 @@ impl Teller<'_> {
         )?;
         let arguments = json!({ "node": Document::TITLE, "text": NEW });
         self.show("agent", &format!("{ACTION} {arguments}"))?;
+        // On a thread of its own, because the call waits for the decision that is made below.
         let calling = agent.call_aside(ACTION, &arguments)?;
         let proposal = self.wait("a card", |event| match event {
             Event::Card(proposal) => Some(*proposal),

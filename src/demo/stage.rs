@@ -67,6 +67,7 @@ impl Stage {
         let svcctl = std::env::current_exe().map_err(|e| Error::System("find svcctl", e))?;
         let folder = std::env::temp_dir().join(format!("svc-demo-{}", ids.uuid(clock.now())));
         let failed = |error| Error::System("make a temporary folder", error);
+        // An existing folder is an error: another user could have prepared it.
         DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
         let token = format!("demo-{}", ids.uuid(clock.now()));
         let forge = Simulator::start().map_err(|e| Error::System("start the simulator", e))?;
@@ -106,11 +107,13 @@ impl Stage {
         }
         let mut command = Command::new(svcd);
         command
+            // Settings of the caller's environment would change the demonstration.
             .env_clear()
             // Five releases within seconds are more than one installation's pace.
             .env("SVC_FORGE_WRITES_PER_MINUTE", "600")
             .env("SVC_DATABASE", self.folder.join("svc.db"))
             .env("SVC_CONTROL_SOCKET", self.socket())
+            // Free ports, which the log of the daemon tells.
             .env("SVC_PUBLIC_LISTEN", "127.0.0.1:0")
             .env("SVC_OPERATOR_LISTEN", "127.0.0.1:0")
             .env("SVC_OPERATOR_API_TOKEN_FILE", self.folder.join("operator.token"))

@@ -47,6 +47,7 @@ impl Teller<'_> {
                 return Ok(seen);
             }
             let waited = self.stage.monotonic().saturating_sub(began);
+            // This `Notify` is never stopped, so that it only waits.
             if waited > PATIENCE || !Notify::new().pause(POLL_INTERVAL) {
                 return Err(Error::Waited(what));
             }

@@ -123,6 +123,7 @@ pub fn decide_write(
     condition: &Condition,
     is_full: bool,
 ) -> Write {
+    // RFC 9110, 13.2.1: a condition is evaluated only for a request that would succeed without it.
     match found {
         None if is_full => Write::Full,
         _ if !condition.holds(found) => Write::PreconditionFailed,
@@ -147,6 +148,7 @@ pub enum Removal {
 #[must_use]
 pub fn decide_removal(found: Option<Digest>, condition: &Condition) -> Removal {
     match found {
+        // 404 even with a condition, by the same rule.
         None => Removal::NotFound,
         Some(_) if !condition.holds(found) => Removal::PreconditionFailed,
         Some(digest) => Removal::Remove(digest),

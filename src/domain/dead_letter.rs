@@ -280,10 +280,12 @@ pub enum ReplayDecision {
 #[must_use]
 pub const fn decide_replay(facts: &ReplayFacts) -> ReplayDecision {
     let outcome = match (facts.operation, facts.item) {
+        // Whatever the item is now: it may have died again since, and a repeated request must not replay it twice.
         (Some((SameRequest::Yes, audit_event)), _) => ReplayOutcome::AlreadyApplied(audit_event),
         (Some((SameRequest::No, _)), _) => ReplayOutcome::OperationConflict,
         (None, None) => ReplayOutcome::NotFound,
         (None, Some(ItemFacts::NotDead)) => ReplayOutcome::NotReplayable(NotReplayable::NotDead),
+        // A newer version may know a reason against it.
         (None, Some(ItemFacts::Dead(None))) => {
             ReplayOutcome::NotReplayable(NotReplayable::UnknownClass)
         }

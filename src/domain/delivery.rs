@@ -34,6 +34,7 @@ impl FromStr for DeliveryId {
         if text.is_empty() || text.len() > 64 || !text.bytes().all(allowed) {
             return Err(InvalidId);
         }
+        // The header is not signed, so another spelling must not pass as another delivery of the same body.
         Ok(Self(text.to_ascii_lowercase()))
     }
 }

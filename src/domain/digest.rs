@@ -38,6 +38,7 @@ impl FromStr for Digest {
     fn from_str(text: &str) -> Result<Self, NotADigest> {
         let mut bytes = [0; 32];
         for (place, byte) in bytes.iter_mut().enumerate() {
+            // `get` also refuses to cut a character of several bytes in two.
             let digits = text.get(2 * place..2 * place + 2).ok_or(NotADigest)?;
             *byte = u8::from_str_radix(digits, 16).map_err(|_| NotADigest)?;
         }

@@ -42,6 +42,7 @@ macro_rules! uuid_id {
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
                 let id = Uuid::try_parse(text).map_err(|_| InvalidId)?;
+                // `try_parse` also reads braces, upper case and `urn:uuid:`; ids are compared as text.
                 let canonical = id.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text;
                 if canonical { Ok(Self(id)) } else { Err(InvalidId) }
             }
@@ -116,6 +117,7 @@ macro_rules! forge_id {
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
                 let id = Self::try_from(text.parse::<i64>().map_err(|_| InvalidId)?)?;
+                // `parse` accepts a plus sign and leading zeros.
                 if id.to_string() == text { Ok(id) } else { Err(InvalidId) }
             }
         }

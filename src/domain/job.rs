@@ -122,6 +122,7 @@ pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {
     let unreadable = JobOutcome::DeadLetter(Reason::ActionsUnreadable, ErrorClass::Protocol);
     let Some(action) = &job.action else { return unreadable };
     let starts = matches!(action, Action::Release { .. } | Action::Rerequest { .. });
+    // Only what starts something: an installation that is unsuspended must still be recorded.
     if starts && let Some(reason) = barred(facts.installation) {
         return JobOutcome::DeadLetter(reason, ErrorClass::State);
     }
@@ -157,6 +158,7 @@ pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {
         (Action::Release { .. } | Action::Rerequest { .. } | Action::Repository { .. }, None) => {
             unreadable
         }
+        // Not checked here whose run it is: the statement that marks it compares the installation.
         (Action::LookAtWorkflowRun { workflow_run }, _) => {
             JobOutcome::Apply(Change::HintWorkflowRun(*workflow_run))
         }

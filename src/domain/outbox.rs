@@ -186,10 +186,12 @@ pub fn settle(
         |reason, class, not_before: Option<Timestamp>| match policy.delay_after(count, jitter) {
             Some(delay) if !never_again => {
                 let at = now.plus(delay);
+                // The later of both: a stated wait must be kept, and a short one must not undo the backoff.
                 Settlement::RetryAt(not_before.map_or(at, |not_before| not_before.max(at)))
             }
             Some(_) | None => give_up(kind, reason, class, uncertain),
         };
+    // A dispatch is given up at the first uncertain answer, however many tries are left.
     let on_uncertain = |class, not_before| match kind {
         EffectKind::WorkflowDispatch => give_up(kind, Reason::ForgeDispatchUncertain, class, true),
         EffectKind::CheckRunCreate => {
@@ -221,23 +223,27 @@ pub fn settle(
             | SendResult::CheckRunMismatch,
         ) => on_uncertain(ErrorClass::Protocol, None),
         (_, SendResult::Impossible(reason)) => give_up(kind, reason, ErrorClass::State, uncertain),
+        // Retried, not final: an app's permission may just be changing, and nothing was sent.
         (_, SendResult::TokenRefused(class)) => {
             retry_or_give_up(Reason::ForgeTokenRefused, class, None)
         }
         (_, SendResult::NotSent(class, until)) => {
             retry_or_give_up(Reason::ForgeUnavailable, class, until)
         }
+        // A mark without an answer: waiting would send the dispatch a second time.
         (_, SendResult::RateLimited(_) | SendResult::Deferred(_) | SendResult::Postponed)
             if never_again =>
         {
             on_uncertain(ErrorClass::State, None)
         }
+        // Due at once: when the process stops, the next one takes it up.
         (_, SendResult::Postponed) => Settlement::WaitUntil(now),
         (_, SendResult::RateLimited(until) | SendResult::Deferred(until))
         | (
             EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate,
             SendResult::Uncertain(ErrorClass::RateLimited, Some(until)),
         ) => Settlement::WaitUntil(until),
+        // A definite refusal had no effect, so even a dispatch may be sent again after a lag.
         (_, SendResult::Refused(class)) => match lag_delay(class, lag_count) {
             Some(delay) => Settlement::WaitForLag(now.plus(delay)),
             None => give_up(kind, rejected(kind), class, uncertain),
@@ -265,6 +271,7 @@ const fn rejected(kind: EffectKind) -> Reason {
 /// Gives up with the reason and class that follow from kind and doubt: a doubt outweighs whatever
 /// went wrong last.
 fn give_up(kind: EffectKind, reason: Reason, class: ErrorClass, uncertain: bool) -> Settlement {
+    // Uncertain effects first: that something may exist at the forge matters more than what failed last.
     let (reason, replay) = match (kind, uncertain, reason) {
         (EffectKind::WorkflowDispatch, true, _) => {
             (Reason::ForgeDispatchUncertain, ReplayClass::DispatchUncertain)
@@ -274,6 +281,7 @@ fn give_up(kind: EffectKind, reason: Reason, class: ErrorClass, uncertain: bool)
         }
         (_, _, Reason::ActionsUnreadable) => (reason, ReplayClass::Unreadable),
         (_, _, Reason::ForgeCheckRunBindingMismatch) => (reason, ReplayClass::BindingMismatch),
+        // Also when it is uncertain: setting a state twice is the same as once.
         (EffectKind::CheckRunUpdate, ..) => (reason, ReplayClass::Repeatable),
         (EffectKind::WorkflowDispatch | EffectKind::CheckRunCreate, false, _) => {
             let refused = reason == rejected(kind);

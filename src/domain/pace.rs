@@ -21,9 +21,11 @@ impl Pace {
     #[must_use]
     pub fn per_minute(writes: u32) -> Self {
         let writes = writes.max(1);
+        // A release needs three writes, so the default pace lets several start without waiting.
         let at_once = (writes / 6).max(1);
         // Rounded up, so that a minute never holds one more.
         let interval = MINUTE / (writes - at_once + 1) + Duration::from_micros(1);
+        // The first write needs no lead, hence one less.
         Self { interval, ahead_max: interval * (at_once - 1) }
     }
 
@@ -41,6 +43,7 @@ impl Pace {
 
     /// What reaches further ahead than any booking does was booked by a clock that was ahead.
     fn booked(self, booked_until: Option<Timestamp>, now: Timestamp) -> Timestamp {
+        // Ignored, not shortened: a booking by a wrong clock says nothing about the last minute.
         let furthest = now.plus(self.ahead_max + self.interval);
         booked_until.filter(|until| *until <= furthest).map_or(now, |until| until.max(now))
     }

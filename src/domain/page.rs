@@ -24,6 +24,7 @@ impl<T, C> Page<T, C> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let more = items.len() > limit;
         items.truncate(limit);
+        // `None` on the last page even if it is full, so that a client does not fetch an empty one.
         let next = items.last().filter(|_| more).map(name);
         Self { items, next }
     }

@@ -240,6 +240,7 @@ impl Rules {
         wait_until: Option<Timestamp>,
     ) -> Timestamp {
         let next = now.plus(self.next_check);
+        // Never beyond the deadline, where a last look decides; if the pause lasts longer, the claim waits for it.
         wait_until.map_or(next, |until| next.max(until)).min(deadline.max(now))
     }
 }
@@ -264,6 +265,7 @@ pub fn lag_until(
     now: Timestamp,
     lag_count: u32,
 ) -> Option<Timestamp> {
+    // An observation that decides nothing needs no delay: the next one has a token of its own.
     let delay = lag_delay(failed?, lag_count)?;
     decides.then(|| now.plus(delay))
 }

@@ -98,5 +98,6 @@ pub fn is_too_old(delivered_at: Timestamp, now: Timestamp) -> bool {
 }
 
 fn wait_after(requests: u32) -> Duration {
+    // 5 min, 15 min, 45 min, 2 h, 7 h, 20 h, 61 h: the sum is beyond the three days.
     WAIT.saturating_mul(3_u32.saturating_pow(requests.saturating_sub(1)))
 }

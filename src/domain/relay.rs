@@ -176,6 +176,7 @@ impl Reason {
     #[must_use]
     pub fn from_plugin(word: &str) -> Self {
         match Self::from_word(word) {
+            // Only these two: with any other code a page could claim a reason that only the service can know.
             Some(reason @ (Self::NoSuchNode | Self::PageNotActive)) => reason,
             // The person stopped what the plugin had just been told to do.
             _ if word == "stopped" => Self::WithdrawnByPerson,

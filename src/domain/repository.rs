@@ -40,6 +40,7 @@ impl FromStr for RepositoryName {
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         let (owner, name) = text.split_once('/').ok_or(InvalidId)?;
         let plain = |part: &str| {
+            // The name becomes part of a path; a client or a proxy would resolve these.
             !matches!(part, "" | "." | "..")
                 && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
         };

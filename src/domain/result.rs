@@ -192,6 +192,7 @@ pub enum Outcome {
 /// Decides about a result whose credential holds.
 #[must_use]
 pub const fn decide(facts: &Facts) -> Outcome {
+    // The credential first, so that the same request gets the same answer after the release has ended, too.
     match facts.credential {
         Credential::SameBody => return Outcome::Repeat,
         Credential::OtherBody => return Outcome::Refuse(Refusal::CredentialReused),

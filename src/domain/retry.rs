@@ -42,6 +42,7 @@ impl RetryPolicy {
         if attempt >= self.attempts_max {
             return None;
         }
+        // Shifting by 32 places would overflow; the longest delay is reached before that.
         let doublings = attempt.saturating_sub(1).min(30);
         let full = self.delay_base.saturating_mul(1 << doublings).min(self.delay_max);
         Some(full.mul_f64(1.0 - jitter.clamp(0.0, 1.0) / 2.0))

@@ -36,6 +36,7 @@ impl Health {
                 Severity::Warning => Self::Degraded,
                 Severity::Critical => Self::Critical,
             })
+            // By the order of the variants: healthy, degraded, critical.
             .max()
             .unwrap_or(Self::Healthy)
     }

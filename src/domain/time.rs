@@ -66,6 +66,7 @@ impl Timestamp {
             return None;
         }
         let nanos = text.parse::<jiff::Timestamp>().ok()?.as_nanosecond();
+        // The Euclidean forms round down first, before 1970 too, so that the addition always rounds up.
         let micros = nanos.div_euclid(1_000) + i128::from(nanos.rem_euclid(1_000) > 0);
         Some(Self::from_micros(i64::try_from(micros).ok()?))
     }
@@ -89,6 +90,7 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(instant) => write!(f, "{instant:.6}"),
+            // Cannot happen within MIN and MAX, and `Display` must not panic in a log line.
             Err(_) => f.write_str("invalid"),
         }
     }

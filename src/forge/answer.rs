@@ -47,6 +47,7 @@ impl Answer {
     /// Reads the body, which must be a JSON object.
     pub(super) fn object<T: DeserializeOwned>(&self) -> Option<T> {
         let body = self.body.as_deref()?;
+        // serde reads a struct from an array as well, by position.
         if !body.trim_ascii_start().starts_with(b"{") {
             return None;
         }
@@ -74,11 +75,14 @@ impl Answer {
         let wait = if !matches!(self.status.as_u16(), 403 | 429) {
             return None;
         } else if self.headers.contains_key("retry-after") {
+            // It may also be a date (RFC 9110, 10.2.3); the forge documents seconds only.
             self.number("retry-after").map_or(WAIT_UNSTATED, Duration::from_secs)
         } else if self.number("x-ratelimit-remaining") == Some(0) {
             let reset = self.number("x-ratelimit-reset").map(Duration::from_secs);
+            // Seconds since 1970 by the forge's clock; a time that is past becomes the shortest wait.
             reset.map_or(WAIT_UNSTATED, |reset| Timestamp::from_micros(0).plus(reset).since(now))
         } else if self.status == StatusCode::TOO_MANY_REQUESTS || self.mentions("rate limit") {
+            // A secondary limit can be a 403 without a header; only its text tells it from a missing permission.
             WAIT_UNSTATED
         } else {
             return None;
@@ -91,6 +95,7 @@ impl Answer {
         if self.status != StatusCode::SERVICE_UNAVAILABLE {
             return self.limited_until(now);
         }
+        // Without a stated wait the retry policy decides, so there is no pause of the whole installation.
         let wait = Duration::from_secs(self.number("retry-after")?);
         Some(now.plus(wait.clamp(WAIT_MIN, WAIT_UNAVAILABLE_MAX)))
     }
@@ -108,6 +113,7 @@ impl Answer {
     /// Returns the class of an answer that is not the one hoped for.
     pub(super) fn class(&self, now: Timestamp) -> ErrorClass {
         match self.status.as_u16() {
+            // First, because a limit is answered with the same 403 as a missing permission.
             _ if self.limited_until(now).is_some() => ErrorClass::RateLimited,
             401 => ErrorClass::Authentication,
             403 | 451 => ErrorClass::Permission,
@@ -129,6 +135,7 @@ impl Answer {
             }
             (Some(until), _) => SendResult::RateLimited(until),
             (None, 400 | 401 | 403 | 404 | 422) => SendResult::Refused(class),
+            // A status that is not documented proves no refusal of a `POST`: a proxy in between may have answered.
             (None, 400..=499) if repeat == Repeat::Harmless => SendResult::Refused(class),
             (None, _) => SendResult::Uncertain(class, self.wait_until(now)),
         }

@@ -45,6 +45,7 @@ impl Client {
             clock,
             app: settings.app_id,
             key: AppKey::new(settings.app_id, &settings.private_key)?,
+            // The newer version always answers the number, an own server never does.
             asks_for_run_details: AtomicBool::new(settings.api_version == ApiVersion::V2022_11_28),
         })
     }
@@ -54,6 +55,7 @@ impl Client {
     }
 
     pub(super) fn ask_for_no_run_details(&self) {
+        // In memory only: a server that was upgraded is asked again after the next start.
         self.asks_for_run_details.store(false, Ordering::Relaxed);
     }
 }

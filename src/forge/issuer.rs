@@ -37,9 +37,12 @@ impl IssuerClient {
             .timeout_global(Some(TIMEOUT))
             .timeout_connect(Some(TIMEOUT_CONNECT))
             .http_status_as_error(false)
+            // A redirect could lead to another host, whose keys would then be trusted.
             .max_redirects(0)
             .max_redirects_will_error(false)
+            // The environment does not decide whose keys are trusted.
             .proxy(None)
+            // Keys are fetched hours apart; a kept connection would be dead by then.
             .max_idle_connections(0)
             .max_idle_connections_per_host(0)
             .user_agent(USER_AGENT)
@@ -61,6 +64,7 @@ impl IssuerClient {
         if answer.status() != http::StatusCode::OK {
             return None;
         }
+        // A document that was cut off counts as none: half a key set would refuse valid tokens.
         answer.body_mut().with_config().limit(BODY_BYTES_MAX).read_to_vec().ok()
     }
 }
@@ -68,5 +72,6 @@ impl IssuerClient {
 /// Says whether a text can be an issuer: https, or http on a loopback name, and no `/` at its end.
 #[must_use]
 pub fn is_issuer(text: &str) -> bool {
+    // The `iss` of a token is compared byte by byte, so a slash at the end would match no token.
     read_base(text).is_ok_and(|(base, _)| base == text)
 }

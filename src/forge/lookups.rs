@@ -27,6 +27,7 @@ const CLOCK_SKEW: Duration = Duration::from_secs(120);
 /// Looks at a run; at the try the attempt is bound to, when there was another since.
 pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &task::WorkflowRun) -> Lookup {
     let path = format!("/actions/runs/{}", wanted.run);
+    // Pull requests can make the answer larger than what is read.
     let query = "?exclude_pull_requests=true";
     let name = "workflow_run";
     match read::<Run>(session, name, &format!("{path}{query}")) {
@@ -46,6 +47,7 @@ pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &task::Workf
 }
 
 fn classify(run: &Run, wanted: &task::WorkflowRun) -> Lookup {
+    // An earlier try than the bound one cannot be, so the answer is about something else.
     if !run.is(wanted) || run.run_attempt != i64::from(wanted.run_attempt) {
         return unavailable("workflow_run", ErrorClass::Identity);
     }
@@ -73,6 +75,7 @@ pub(super) fn find_workflow_run(
         "/actions/workflows/{}/runs?event=workflow_dispatch&head_sha={}&created={}&per_page={PAGE}",
         percent_encode(&wanted.workflow),
         percent_encode(wanted.head_sha.as_str()),
+        // The lower bound keeps old runs of the same commit off the one page that is read.
         percent_encode(&format!(">={}", whole_seconds(wanted.began_at.minus(CLOCK_SKEW)))),
     );
     let page = match read::<RunPage>(session, "find_workflow_run", &path) {
@@ -85,6 +88,7 @@ pub(super) fn find_workflow_run(
         Err(why) => return uncertain::Observation::Unavailable(why),
     };
     let title = format!("{RUN_TITLE}{}", wanted.attempt);
+    // Titles are compared first: a run of another attempt is expected here, and is no contradiction.
     let is_titled = |run: &&TitledRun| run.display_title.as_deref() == Some(&title);
     let named: Vec<_> = page.workflow_runs.iter().filter(is_titled).collect();
     let is_it = |run: &&TitledRun| run.is(wanted, session.repository.id);
@@ -149,6 +153,7 @@ fn read<T: serde::de::DeserializeOwned>(
         Err(result) => (None, super::unavailable(result)),
         Ok(answer) => match (answer.status, answer.object()) {
             (StatusCode::OK, Some(object)) => return Ok(Read::Found(object)),
+            // Whatever the body: the status alone answers.
             (StatusCode::NOT_FOUND, _) => return Ok(Read::NotFound),
             (status, _) => (Some(status), answer.unavailable(session.client.clock.now())),
         },
@@ -206,6 +211,7 @@ impl Run {
             && self.event.as_deref() == Some("workflow_dispatch")
             && self.head_sha.as_deref() == Some(wanted.head_sha.as_str())
             && self.repository.as_ref().map(|it| it.id) == Some(wanted.repository.get())
+            // Attempts of an older version did not store their workflow.
             && wanted.workflow.as_ref().is_none_or(|file| is_of(self.path.as_deref(), file))
     }
 
@@ -243,6 +249,7 @@ struct App {
 impl CheckRun {
     /// Returns the digest of what an update sets.
     fn state(&self) -> Digest {
+        // `Debug` quotes each part, so no two states have the same text.
         sha256::of(format!("{:?}", (&self.status, &self.conclusion, &self.completed_at)).as_bytes())
     }
 

@@ -26,11 +26,13 @@ impl Client {
         gate: &Gate<'_>,
     ) -> Result<Answer, SendResult> {
         let once = || {
+            // Signed anew for each try: the second one must not repeat the times that were refused.
             let bearer = self.key.sign(self.clock.now());
             let bearer = bearer.ok_or(SendResult::TokenRefused(ErrorClass::State))?;
             let request = Request {
                 method: Method::POST,
                 path: format!("/app/installations/{installation}/access_tokens"),
+                // Installations do not move.
                 moved_path: None,
                 bearer: &bearer,
                 body: Some(body.to_owned()),
@@ -44,6 +46,7 @@ impl Client {
             })
         };
         let answer = once()?;
+        // A `POST` that may be repeated: a second token harms nothing.
         if answer.status == StatusCode::UNAUTHORIZED { once() } else { Ok(answer) }
     }
 

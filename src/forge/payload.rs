@@ -80,6 +80,7 @@ pub fn normalise(event: &str, body: &[u8], rules: &PayloadRules) -> Result<Norma
         payload.fields(["action", "installation", "repository"])?;
     let [id, account] = installation.fields(["id", "account"])?;
     let (installation, repository) = (id.id::<InstallationId>(), repository.repository()?);
+    // Without a tenant and a repository there is nothing a release could belong to.
     let of_repository = installation.is_some() && repository.is_some();
     let word = action.text();
     let word = word.as_deref().unwrap_or("");
@@ -100,6 +101,7 @@ pub fn normalise(event: &str, body: &[u8], rules: &PayloadRules) -> Result<Norma
 fn release(payload: Field<'_>, rules: &PayloadRules) -> Result<Option<Action>, Unusable> {
     let [git_ref, deleted, after, head_commit, repository] =
         payload.fields(["ref", "deleted", "after", "head_commit", "repository"])?;
+    // By number: it is compared with the token of a result, and a name can be taken over by another account.
     let [owner] = repository.fields(["owner"])?;
     let [owner] = owner.fields(["id"])?;
     let [head_commit] = head_commit.fields(["id"])?;
@@ -107,6 +109,7 @@ fn release(payload: Field<'_>, rules: &PayloadRules) -> Result<Option<Action>, U
     let head_sha = head_commit.sha().or_else(|| after.sha());
     let git_ref = git_ref.text().as_deref().and_then(GitRef::new);
     let (Some(git_ref), Some(head_sha)) = (git_ref, head_sha) else { return Ok(None) };
+    // Deleting a tag is a push, too.
     let asked = !deleted.is_true() && rules.release_tag_pattern.matches(git_ref.tag());
     Ok(asked.then_some(Action::Release { git_ref, head_sha, owner: owner.id::<OwnerId>() }))
 }
@@ -164,6 +167,7 @@ fn reach_change(
 
 fn repository_change(word: &str) -> Option<Action> {
     let state = match word {
+        // All of them: each names the repository as it is called now, which is what has to be recorded.
         "archived" | "created" | "edited" | "privatized" | "publicized" | "renamed"
         | "transferred" | "unarchived" => RepositoryState::Active,
         "deleted" => RepositoryState::Deleted,

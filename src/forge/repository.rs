@@ -41,12 +41,14 @@ impl<'a> RepositorySession<'a> {
         let request = Request {
             method,
             path: format!("/repos/{}{rest}", self.repository.full_name),
+            // By number: it is where the forge redirects to after a rename or transfer.
             moved_path: Some(format!("/repositories/{}{rest}", self.repository.id)),
             bearer: &self.token,
             body,
         };
         self.client.wire.send(&request, self.gate).map_err(|failure| match failure {
             SendFailure::Stopped(result) => result,
+            // No connection came to stand, so the call may be repeated even if it makes something.
             SendFailure::NotSent => SendResult::NotSent(ErrorClass::Unavailable, None),
             SendFailure::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
         })

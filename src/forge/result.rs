@@ -31,12 +31,14 @@ fn parse(body: &str) -> Option<ResultReport> {
     let decision = Decision::from_word(&body.member::<String>("decision")?)?;
     let head_commit = CommitSha::new(&body.member::<String>("headCommit")?)?;
     let artifact_holds = match body.raw("artifact").map(RawValue::get) {
+        // What is accepted must be named; of a rejected release there may be no artifact.
         None | Some("null") => decision == Decision::Rejected,
         Some(_) => is_artifact(&body.object("artifact").ok()?),
     };
     let holds = body.has_only(&["version", "decision", "headCommit", "findings", "artifact"])
         && body.member::<u32>("version") == Some(1)
         && findings.has_only(&SEVERITIES)
+        // Counts without a meaning here; they are checked because the body is kept as evidence.
         && SEVERITIES.iter().all(|severity| findings.member::<u32>(severity).is_some())
         && artifact_holds;
     holds.then_some(ResultReport { decision, head_commit })

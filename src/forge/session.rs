@@ -65,7 +65,9 @@ impl RepositorySession<'_> {
     fn started(&self, answer: &Answer) -> Option<WorkflowRunId> {
         let run: StartedRun = answer.object()?;
         let id = WorkflowRunId::try_from(run.workflow_run_id).ok()?;
+        // The forge treats names without regard to case and may answer in another one.
         let url = run.run_url.or(run.url)?.to_ascii_lowercase();
+        // The answer does not name its repository anywhere else.
         let (repository, number) = url.rsplit_once("/actions/runs/")?;
         let name = self.repository.full_name.as_str().to_ascii_lowercase();
         // A moved repository has another name, and was addressed by its number.
@@ -86,6 +88,7 @@ impl RepositorySession<'_> {
             return Err(answer.unavailable(self.client.clock.now()));
         };
         let ours = |run: &&CheckRun| {
+            // Any app can create a check run with the same external id; only ours counts.
             run.is(wanted) && run.app.as_ref().is_some_and(|app| app.id == self.client.app.get())
         };
         let lowest = page.check_runs.iter().filter(ours).map(|run| run.id).min();
@@ -122,6 +125,7 @@ impl Session for RepositorySession<'_> {
         self.write("dispatch_workflow", Repeat::Harms, call, |answer| {
             match answer.status.as_u16() {
                 204 => Some(SendResult::Dispatched(None)),
+                // If the run cannot be verified the dispatch is uncertain: some run was started.
                 200 => self.started(answer).map(|run| SendResult::Dispatched(Some(run))),
                 _ => None,
             }
@@ -158,6 +162,7 @@ impl Session for RepositorySession<'_> {
         let call = self.call(Method::POST, "/check-runs", Some(body.to_string()));
         self.write("create_check_run", Repeat::Harms, call, |answer| {
             let run: CheckRun =
+                // A 201 about something else is uncertain, not a failure: a check run may exist.
                 (answer.status == StatusCode::CREATED).then(|| answer.object())??;
             let id = CheckRunId::try_from(run.id).ok()?;
             run.is(check_run).then_some(SendResult::CheckRunExists(id))
@@ -171,6 +176,7 @@ impl Session for RepositorySession<'_> {
         self.write("update_check_run", Repeat::Harmless, call, |answer| {
             let run: CheckRun = (answer.status == StatusCode::OK).then(|| answer.object())??;
             let confirms = run.confirms(update, self.client.app);
+            // Any difference (docs/decisions/20-check-run-ownership.md).
             Some(if confirms { SendResult::CheckRunUpdated } else { SendResult::CheckRunMismatch })
         })
     }
@@ -219,6 +225,7 @@ impl CheckRun {
     /// Says whether it is the one that was updated, in the state it was set to.
     fn confirms(&self, update: &CheckRunUpdate<'_>, app: AppId) -> bool {
         let conclusion = match update.status {
+            // A check run that shows a conclusion is not in progress, whatever its status says.
             CheckRunStatus::InProgress => None,
             CheckRunStatus::Completed { conclusion, .. } => Some(conclusion.as_str()),
         };

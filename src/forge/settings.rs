@@ -59,6 +59,7 @@ impl ApiVersion {
     /// Returns the value of the version header.
     pub(super) const fn header(self) -> &'static str {
         match self {
+            // Own servers know this version only; they differ in what a dispatch answers.
             Self::V2022_11_28 | Self::Ghes => "2022-11-28",
             Self::V2026_03_10 => "2026-03-10",
         }

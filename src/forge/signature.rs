@@ -52,10 +52,12 @@ impl Secrets {
     /// When the header is missing, malformed, or made with none of the secrets over another body.
     pub fn verify(&self, header: Option<&str>, body: &[u8]) -> Result<(), SignatureError> {
         let digits = header.ok_or(SignatureError::Missing)?.strip_prefix(PREFIX);
+        // Upper case is refused too: the forge never sends it.
         let tag: Digest = digits.and_then(|it| it.parse().ok()).ok_or(SignatureError::Malformed)?;
         // Every secret is tried, so that the time taken does not tell which one held.
         let holds = |secret: &&SecretString| {
             let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());
+            // Takes the same time wherever the first difference is.
             hmac::verify(&key, body, tag.as_bytes()).is_ok()
         };
         if self.0.iter().filter(holds).count() > 0 { Ok(()) } else { Err(SignatureError::Wrong) }

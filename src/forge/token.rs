@@ -40,6 +40,7 @@ impl AppKey {
         let seconds = |instant: Timestamp| instant.micros().div_euclid(1_000_000);
         let claims = json!({
             "iss": self.app.to_string(),
+            // The forge refuses a credential that begins in its future.
             "iat": seconds(now.minus(BACKDATED)),
             "exp": seconds(now.plus(LIFETIME)),
         });
@@ -53,6 +54,7 @@ pub(super) fn read_key(pem: &SecretString) -> Result<EncodingKey, ClientError> {
     crate::crypto::jwt::install();
     let key = EncodingKey::from_rsa_pem(pem.expose_secret().as_bytes())
         .map_err(|_| ClientError::PrivateKey)?;
+    // Not every key that can be read can sign, for example one of fewer bits.
     encode(&Header::new(Algorithm::RS256), &json!({}), &key)
         .map_err(|_| ClientError::PrivateKey)?;
     Ok(key)
@@ -73,6 +75,7 @@ pub(super) fn request(repository: RepositoryId, permission: Permission) -> Strin
 /// permission or repository as well.
 pub(super) fn read(answer: &Answer, permission: Permission) -> Result<SecretString, ErrorClass> {
     let minted: Minted = answer.object().ok_or(ErrorClass::Protocol)?;
+    // `all` would be a token for every repository of the tenant.
     if minted.repository_selection != "selected" || minted.token.expose_secret().is_empty() {
         return Err(ErrorClass::Protocol);
     }
@@ -80,6 +83,7 @@ pub(super) fn read(answer: &Answer, permission: Permission) -> Result<SecretStri
     if minted.permissions.get(name).map(String::as_str) != Some(access) {
         return Err(ErrorClass::Permission);
     }
+    // A token that can do more than was asked for is not used, so that a fault here cannot do more either.
     let asked = |(other, level): (&String, &String)| {
         other == name || (other.as_str(), level.as_str()) == IMPLIED
     };

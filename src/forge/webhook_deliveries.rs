@@ -58,6 +58,7 @@ impl Client {
         let failed = |class| Unavailable { class, wait_until: None };
         let bearer = self.key.sign(now).ok_or(failed(ErrorClass::State))?;
         let request = Request { method, path, moved_path: None, bearer: &bearer, body: None };
+        // No gate: pauses belong to installations, and this call is the app's own.
         let (status, failure) = match self.wire.send(&request, &|| Ok(())) {
             Err(_) => (None, failed(ErrorClass::Unavailable)),
             Ok(answer) => match hoped(&answer) {
@@ -92,6 +93,7 @@ fn read(element: Value) -> Option<FailedDelivery> {
 /// Reads the cursor of the next page out of a `Link` header.
 fn next(link: &str) -> Option<DeliveryCursor> {
     let part = link.split(',').find(|part| part.contains("rel=\"next\""))?;
+    // Sent back as it came, percent-encoded; only its characters and its length are checked.
     let cursor = part.split(['?', '&', '>']).find_map(|pair| pair.strip_prefix("cursor="))?;
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~%=".contains(&b);
     let fits = (1..=CURSOR_BYTES_MAX).contains(&cursor.len()) && cursor.bytes().all(is_plain);

@@ -90,6 +90,7 @@ impl Wire {
         request: &Request<'_>,
         gate: &Gate<'_>,
     ) -> Result<Answer, SendFailure> {
+        // The gate is asked before each exchange: a pause may begin with the answer to the first.
         let exchange = |path| {
             gate().map_err(SendFailure::Stopped)?;
             self.exchange(request, path)
@@ -108,6 +109,7 @@ impl Wire {
     fn is_moved(&self, answer: &Answer, method: &Method, moved: &str) -> bool {
         let follows = match answer.status {
             StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
+            // These two allow a client to turn a POST into a GET (RFC 9110, 15.4.2 and 15.4.3).
             StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => *method == Method::GET,
             _ => false,
         };
@@ -116,6 +118,7 @@ impl Wire {
         let (Some(location), Some(ours)) = (location, ours) else { return false };
         follows
             && location.scheme() == ours.scheme()
+            // Scheme and host as well: the token must not leave for another server.
             && location.authority() == ours.authority()
             && location.path() == ours.path()
     }
@@ -127,6 +130,7 @@ impl Wire {
             .header(AUTHORIZATION, authorization(request.bearer)?)
             .header(ACCEPT, "application/vnd.github+json")
             .header("x-github-api-version", self.version)
+            // The other half of keeping no connection: the server does not wait for another request.
             .header(CONNECTION, "close");
         let sent = match &request.body {
             None => self.agent.run(head.body(()).map_err(|_| SendFailure::NotSent)?),
@@ -175,6 +179,7 @@ pub(super) fn read_base(base_url: &str) -> Result<(String, bool), ClientError> {
 fn check_base(base: &str) -> Option<bool> {
     let uri = base.parse::<Uri>().ok()?;
     let authority = uri.authority()?;
+    // Paths are appended as text; behind a query or fragment they would not be part of the path.
     if uri.query().is_some() || base.contains(['#', '@']) || authority.host().is_empty() {
         return None;
     }
@@ -188,6 +193,7 @@ fn check_base(base: &str) -> Option<bool> {
 pub(super) fn read_roots(pem: &[u8]) -> Result<RootCerts, ClientError> {
     let mut roots = Vec::new();
     for item in parse_pem(pem) {
+        // A bundle may hold keys as well; they are skipped, not refused.
         if let PemItem::Certificate(certificate) = item.map_err(|_| ClientError::RootCertificate)? {
             roots.push(certificate);
         }

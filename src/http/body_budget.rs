@@ -69,6 +69,7 @@ impl Reservation {
         held.all = all;
         if let (Some(client), Some(of_client)) = (self.client, of_client) {
             if of_client == 0 {
+                // The table would otherwise grow with every address that ever sent a body.
                 held.of.remove(&client);
             } else {
                 held.of.insert(client, of_client);

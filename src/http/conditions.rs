@@ -56,6 +56,7 @@ pub(super) enum Read {
 
 /// Decides about a read of the card with this digest.
 pub(super) fn of_read(head: &Head, found: Digest) -> Result<Read, Error> {
+    // `If-Match` comes first (RFC 9110, section 13.2.2).
     if tags(head, &IF_MATCH)?.is_some_and(|tags| !matched(&tags).holds(Some(found))) {
         return Ok(Read::PreconditionFailed);
     }
@@ -63,6 +64,7 @@ pub(super) fn of_read(head: &Head, found: Digest) -> Result<Read, Error> {
         None => Read::Show,
         Some(Tags::Any) => Read::NotModified,
         Some(Tags::Listed(tags)) => {
+            // `If-None-Match` compares weakly (RFC 9110, section 13.1.2), so `is_weak` does not matter.
             let is_known = tags.iter().any(|tag| tag.digest == Some(found));
             if is_known { Read::NotModified } else { Read::Show }
         }
@@ -82,6 +84,7 @@ fn matched(tags: &Tags) -> Condition {
 
 fn tags(head: &Head, name: &HeaderName) -> Result<Option<Tags>, Error> {
     let mut whole = String::new();
+    // Several lines of a list are one list (RFC 9110, section 5.3).
     for value in head.headers.get_all(name) {
         let text = value.to_str().map_err(|_| invalid(MALFORMED))?;
         whole.push_str(if whole.is_empty() { "" } else { "," });
@@ -113,6 +116,7 @@ fn read(text: &str) -> Option<Tags> {
         if !behind.is_empty() && !behind.starts_with(',') {
             return None;
         }
+        // Empty elements of a list are skipped (RFC 9110, section 5.6.1).
         rest = behind.trim_start_matches([' ', '\t', ',']);
     }
     (!listed.is_empty()).then_some(Tags::Listed(listed))

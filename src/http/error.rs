@@ -82,6 +82,7 @@ pub(super) fn of_app(error: &Error) -> Response {
     let detail = Some(error.to_string());
     match error {
         Error::InvalidRequest(_) => problem(INVALID_REQUEST, detail, None),
+        // RFC 9110, section 15.5.2: a 401 carries a challenge.
         Error::Unauthenticated => problem(UNAUTHENTICATED, detail, None)
             .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
         Error::BadSignature => problem(UNAUTHENTICATED, detail, None)
@@ -141,6 +142,8 @@ pub(super) fn of_refusal(refusal: Refusal) -> Response {
     let (outcome, detail) = refused(refusal);
     let answer = problem(outcome, detail.map(str::to_owned), None);
     match refusal {
+        // RFC 9110, section 15.5.22, asks for `Upgrade`, which `Connection` has to name; the version is asked for by
+        // RFC 6455, section 4.4.
         Refusal::UpgradeRequired => answer
             .with(CONNECTION, HeaderValue::from_static("upgrade"))
             .with(UPGRADE, HeaderValue::from_static("websocket"))

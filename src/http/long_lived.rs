@@ -159,6 +159,7 @@ impl<T: Size> Sender<T> {
         if item.size() > self.item_bytes_max {
             return Err(NotSent::TooLong);
         }
+        // The place before the bytes: a queue that is full must not be charged for, and a drop gives the place back.
         let place = self.queue.try_reserve().map_err(|error| match error {
             mpsc::error::TrySendError::Full(()) => NotSent::Full,
             mpsc::error::TrySendError::Closed(()) => NotSent::Closed,
@@ -223,6 +224,7 @@ impl Size for Message {
     fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
+            // Nothing is reserved for a close, so that a used-up budget cannot keep a socket from being closed.
             Self::Close(_) => 0,
         }
     }

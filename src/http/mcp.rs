@@ -79,12 +79,14 @@ impl Endpoint {
         let is_known = !caller.subject.is_empty();
         let own_max = if is_known { self.streams_max.div_ceil(SHARES) } else { self.streams_max };
         let take = || {
+            // If the second permit cannot be had, `?` drops the first one, which gives it back.
             let own = self.streams_of.take(caller.subject.clone(), own_max)?;
             let of_all = self.streams.take(Duration::ZERO)?;
             let counted = self.server.metrics().mcp_streams.count();
             Some(StreamPermit { _own: own, _of_all: of_all, _counted: counted })
         };
         take().or_else(|| {
+            // A stream whose client has gone holds its permit until a send fails or a sweep detaches it.
             self.server.sweep();
             take()
         })
@@ -142,6 +144,7 @@ pub(super) fn get(
     authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
+    // A GET is answered by a stream or refused; that the client takes JSON changes nothing.
     let accepts = Accepts { json: false, ..Accepts::read(&request.head) };
     handle(endpoint, authorized, request, accepts, Server::get)
 }
@@ -169,11 +172,14 @@ fn handle(
             let scope = answer.scope;
             Work::Done(challenged(response(answer, accepts), scope, authorized).into())
         }
+        // Without a challenge: scopes are compared before work is handed out, so this answer never refuses one.
         Reply::Blocking(run) => Work::blocking(move |_| response(run(), accepts).into()),
         Reply::Stream(_) if !accepts.events => {
             refuse(endpoint, Status::NotAcceptable, STREAM, &request.body)
         }
         Reply::Late(begin) if accepts.json => {
+            // The only message is the answer, so a client that takes JSON needs no stream
+            // (docs/decisions/75-relay-tools.md).
             let accepts = Accepts { events: false, ..accepts };
             begun(endpoint, caller, accepts, begin)
         }
@@ -203,6 +209,7 @@ fn open(
     accepts: Accepts,
     begin: impl FnOnce(Box<dyn Channel>),
 ) -> Result<Answer, NoRoom> {
+    // Absent on the control socket alone, where no route of MCP is.
     let long_lived: &LongLived = request.long_lived.as_ref().ok_or(NoRoom)?;
     let permit = endpoint.stream_permit(caller).ok_or(NoRoom)?;
     if accepts.events {
@@ -210,6 +217,7 @@ fn open(
         let beginning = Arc::new(Mutex::new(Beginning::Open));
         let said = Arc::clone(&beginning);
         begin(Box::new(EventChannel { sender, beginning: said, _permit: permit }));
+        // From here on a refusal can only be an event: the head of the answer is fixed.
         let begun = mem::replace(&mut *lock(&beginning), Beginning::Stream);
         Ok(match begun {
             Beginning::Refused(refusal) => refusal.into(),
@@ -240,6 +248,7 @@ impl Accepts {
             let (range, parameters) = range.split_once(';').unwrap_or((range, ""));
             let is_excluded = parameters.split(';').any(|it| {
                 let weight = it.trim().strip_prefix("q=").and_then(|it| it.parse::<f32>().ok());
+                // RFC 9110, section 12.4.2: a weight of 0 means "not acceptable".
                 weight == Some(0.0)
             });
             match range.trim().to_ascii_lowercase().as_str() {
@@ -250,6 +259,7 @@ impl Accepts {
                 _ => {}
             }
         }
+        // RFC 9110, section 12.5.1: without the header every media type is acceptable.
         if is_empty { Self { json: true, events: true } } else { accepts }
     }
 }
@@ -266,6 +276,7 @@ fn is_json(head: &Head) -> bool {
 fn response(answer: mcp::Answer, accepts: Accepts) -> Response {
     let status = status_code(answer.status);
     let response = match answer.message {
+        // A refusal is JSON in any case: clients read events only from an answer with status 200.
         Some(message) if accepts.json || answer.status != Status::Ok => {
             Response::new(status, json::MEDIA_TYPE, message)
         }

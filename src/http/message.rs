@@ -164,6 +164,7 @@ impl Response {
     pub fn events(events: Events) -> Self {
         Self { body: Body::Events(events), ..Self::empty(StatusCode::OK) }
             .with(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"))
+            // A proxy that compresses a stream collects events first.
             .with(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"))
             .with(BUFFERING, HeaderValue::from_static("no"))
     }

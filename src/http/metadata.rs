@@ -25,6 +25,7 @@ pub(super) fn show(tokens: &TokenRules) -> Response {
             .iter()
             .map(|scope| Cow::Borrowed(scope.as_str()))
             .collect(),
+        // Of the three methods that RFC 9728 knows, the gate reads only this one.
         bearer_methods_supported: vec![Cow::Borrowed("header")],
     };
     json::answer(StatusCode::OK, &document)

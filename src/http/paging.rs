@@ -14,6 +14,7 @@ pub(super) fn page_size(limit: Option<String>) -> Result<u32, Error> {
     let Some(text) = limit else { return Ok(PAGE_DEFAULT) };
     text.parse()
         .ok()
+        // One spelling of each number: neither `+5` nor `05`.
         .filter(|limit| (PAGE_MIN..=PAGE_MAX).contains(limit) && text == limit.to_string())
         .ok_or_else(|| invalid("limit must be a whole number from 1 to 100"))
 }

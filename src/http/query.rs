@@ -20,6 +20,7 @@ pub(super) fn parameters(request: &Request, names: &[&'static str]) -> Result<Pa
     let mut parameters = Parameters(Vec::new());
     let query = request.head.query.as_deref().unwrap_or_default();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        // Ignoring a mistyped filter would list everything.
         let Some(known) = names.iter().find(|known| **known == name) else {
             return Err(Error::InvalidRequest(
                 format!("unknown query parameter; known here: {}", names.join(", ")).into(),

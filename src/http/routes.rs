@@ -83,6 +83,7 @@ impl Router {
         let found = look_up(head);
         let needs_token = is_below(&head.path, OPERATOR_PREFIX)
             || found.as_ref().is_ok_and(|route| matches!(route.handler, Handler::Operator(_)));
+        // Operators have no routes on the public address, so their token is not compared there.
         let asker = if needs_token && head.surface != Surface::Public {
             let authorization = head.single(&AUTHORIZATION);
             let principal = self.app.operator(authorization);
@@ -104,6 +105,7 @@ impl Router {
     /// resolve its own name to this address does not get through.
     fn goes_by(&self, head: &Head) -> bool {
         let Some(host) = head.single(&HOST) else { return false };
+        // In `[::1]` a bracket follows the last colon, so that part is not taken for a port.
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
             _ => host,
@@ -128,6 +130,7 @@ impl Router {
 impl Router {
     /// Admits a request to a path whose routes are behind the gate.
     fn admit_gated(&self, head: Head) -> Result<Admitted, Box<Response>> {
+        // A path whose protocol is switched off is answered like one that never existed.
         let exists = rows(&head).all(|route| self.gated(&route.handler).is_some());
         let gate = self.gate.as_ref().filter(|_| exists);
         let gate = gate.ok_or_else(|| Box::new(error::no_route()))?;
@@ -143,6 +146,8 @@ impl Router {
         // The gate lets in no other method.
         let handler = route.and_then(|route| self.gated(&route.handler));
         let handler = handler.ok_or_else(|| Box::new(error::no_route()))?;
+        // Small requests need no thread; a token that is not remembered may have to wait for keys
+        // (docs/decisions/50-mcp-answers.md).
         let begin = move |request: &Request| match visit.known_caller() {
             Some(caller) if request.body.len() <= PROMPT_BODY_MAX => handler(caller, request),
             _ => Work::blocking(move |request| match visit.caller() {
@@ -203,6 +208,7 @@ impl Service for Router {
             return admitted.inspect_err(|refusal| count(&self.app, surface, refusal.status));
         }
         let found = self.find(&head);
+        // Before the body is read: a part that is not configured refuses without it.
         let found = found.and_then(|(route, asker)| Ok((route, asker, self.limit_of(route)?)));
         let (route, asker, body_max) = found.inspect_err(|response| {
             count(&self.app, surface, response.status);
@@ -301,6 +307,7 @@ fn count(app: &App, surface: Surface, status: StatusCode) {
 }
 
 fn answers(route: &Route, method: &Method) -> bool {
+    // HEAD is answered wherever GET is (RFC 9110, section 9.3.2); the servers leave its body out.
     route.method == *method || (route.method == Method::GET && *method == Method::HEAD)
 }
 

@@ -41,7 +41,9 @@ impl Handshake {
             return Err(Refusal::UpgradeRequired);
         }
         let key = head.single(&SEC_WEBSOCKET_KEY).ok_or(Refusal::BadRequest)?;
+        // 16 bytes in base64 are 22 characters and two of padding.
         let is_key = key.len() == KEY_CHARACTERS && key.ends_with("==");
+        // RFC 6455, section 4.1: a browser fails the connection if the answer names a protocol that it did not offer.
         if !is_key || !protocol.is_none_or(|it| has_token(head, &SEC_WEBSOCKET_PROTOCOL, it)) {
             return Err(Refusal::BadRequest);
         }

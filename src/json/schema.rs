@@ -59,6 +59,7 @@ impl Schema {
     fn allowed(&self, keyword_path: &str) -> String {
         let (parent, keyword) = keyword_path.rsplit_once('/').unwrap_or(("", keyword_path));
         let mut allowed = match (keyword, self.document.pointer(parent)) {
+            // The keyword is only `false`, which tells the caller nothing; the names that are allowed do.
             ("additionalProperties", Some(parent)) => {
                 let names = parent.get("properties").and_then(Value::as_object);
                 let names: Vec<&str> =
@@ -103,6 +104,7 @@ pub fn definition(document: &Value, name: &str) -> Option<Value> {
         let definition = definitions.get(next)?;
         if needed.insert(next.to_owned(), definition.clone()).is_none() {
             references(definition, PREFIX, &mut ahead);
+            // Definitions may refer to each other in a circle.
             ahead.retain(|name| !needed.contains_key(*name));
         }
     }

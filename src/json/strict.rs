@@ -42,6 +42,7 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        // Counted before the value is made: the limit is on memory.
         let left = self.0.left.get().checked_sub(1);
         let left = left.ok_or_else(|| self.fail::<D::Error>(Fault::TooMany))?;
         self.0.left.set(left);

@@ -57,6 +57,7 @@ impl Bucket {
     /// Returns how long a peer has to wait until it may be granted a request; zero if it need not wait.
     #[must_use]
     pub fn wait(&self, peer: Peer, now: Duration) -> Duration {
+        // A bucket may be this far from full and still have one request to grant.
         let spare = self.limits.interval * self.limits.burst.saturating_sub(1);
         let own = self.granted.iter().rfind(|(_, other)| *other == peer);
         let own = own.map_or(Duration::ZERO, |(at, _)| *at + self.limits.peer_interval);

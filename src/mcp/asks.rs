@@ -39,6 +39,7 @@ impl Asks {
 
     /// Goes on with what waited for an answer. An answer to no open question is ignored.
     pub(super) fn answer(&self, response: &Response<'_>) {
+        // A statement of its own: the lock is free when the call goes on, which may ask again.
         let then = lock(&self.waiting).remove(&response.id);
         let Some(then) = then else { return };
         let value = |raw: &serde_json::value::RawValue| serde_json::from_str(raw.get());

@@ -127,10 +127,12 @@ impl Call {
         let Some(asks) = self.asks.clone() else {
             return self.fail(Error::new(Code::Internal, "this client cannot be asked"));
         };
+        // A clone, because `self` moves into what goes on with the answer.
         let stream = self.stream.clone();
         let then: Then = Box::new(move |answer| then(self, answer));
         // Beyond the most that may be asked, the call is dropped with what should have gone on.
         if let Some(id) = asks.register(then) {
+            // Registered by now, so that an answer that comes at once finds it.
             stream.send(rpc::request(&id, method, params));
         }
     }
@@ -194,6 +196,7 @@ impl Call {
 
     /// Ends it with a result.
     pub fn answer(mut self, result: Value) {
+        // The drop of `self` at the end of this function must not answer once more.
         self.is_answered = true;
         let result = self.dialect.complete(result).to_string();
         self.stream.finish(rpc::result(&self.id, &result));

@@ -53,6 +53,7 @@ pub(super) fn check_all(
 /// Returns the capability by which a client answers a request, and which part of it where it has several.
 fn needed(request: &Value) -> Option<(&'static str, Option<&'static str>)> {
     let param = |name: &str| request.pointer(&format!("/params/{name}"));
+    // The protocol's default, for which no capability is needed.
     let context = param("includeContext").and_then(Value::as_str).unwrap_or("none");
     Some(match request.get("method")?.as_str()? {
         "elicitation/create" if param("mode") == Some(&json!("url")) => {

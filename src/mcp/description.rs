@@ -46,6 +46,7 @@ fn authorization(config: &config::McpAuthorization) -> McpAuthorization {
     McpAuthorization {
         resource_metadata: PublicUrl::resource_metadata(&config.public_url),
         issuer: config.issuer.clone(),
+        // An operator may keep a secret in the query (docs/decisions/56-mcp-doctor.md).
         jwks_url: without_query(&config.jwks_url).to_owned(),
         audience: config.audience.clone(),
         algorithms: words(config.algorithms.iter().map(|algorithm| algorithm.as_str())),

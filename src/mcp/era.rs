@@ -145,6 +145,7 @@ impl Meta {
         let Ok(meta) = Object::read_members(meta.get().as_bytes(), &ENVELOPE) else {
             return Self::Malformed;
         };
+        // Legacy clients send `_meta` too, for progress tokens.
         if !ENVELOPE.iter().any(|name| meta.has(name)) {
             return Self::Absent;
         }
@@ -176,6 +177,7 @@ pub fn decide(claim: &Claim<'_>, modern: bool) -> Result<Era, Rejection> {
     if is_modern && !modern {
         let message = "this server speaks the legacy era of the protocol; begin with initialize and a \
                        version that is supported";
+        // Not -32022, which some clients take as the end (docs/decisions/43-mcp-eras.md).
         return Err(reject(Code::InvalidParams, message, requested, false));
     }
     if !is_modern {
@@ -255,6 +257,7 @@ fn is_legacy_header(header: Option<Header<'_>>) -> bool {
     match header {
         None | Some(Header::Absent) => true,
         Some(Header::Unreadable) => false,
+        // As texts, dates of this form are in the order of time.
         Some(Header::Is(version)) => revision::is_date(version) && version < MODERN,
     }
 }

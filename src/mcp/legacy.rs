@@ -129,6 +129,7 @@ impl Legacy {
                            with name and version, each once";
             return refuse(Status::BadRequest, Error::new(Code::InvalidParams, message));
         };
+        // The legacy revisions ask for a counter-offer; the client decides whether it goes on with that.
         let revision = revision::Legacy::from_word(&wanted).unwrap_or(self.offered);
         let Some(session) = self.sessions.begin(context.caller, revision) else {
             let error =
@@ -163,6 +164,7 @@ impl Legacy {
                 let message = "MCP-Protocol-Version is not the version of this session";
                 Err((Status::BadRequest, Error::new(Code::InvalidParams, message).with(data)))
             }
+            // Revisions before 2025-06-18 have no such header.
             _ => Ok(session),
         }
     }
@@ -224,6 +226,7 @@ impl Legacy {
                 Err(error) => parts.push(Box::new(move || error.to_message())),
             }
         }
+        // After all requests were looked at: a batch that is refused as a whole must have no effect.
         for other in others {
             take_in(&other, session);
         }

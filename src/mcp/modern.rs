@@ -100,6 +100,7 @@ impl Modern {
                 self.call(request, context)
             }
             "subscriptions/listen" => {
+                // Before the stream begins, while the status can still be 400.
                 self.check_listener(request.params)?;
                 let (subscriptions, tasks) = (Arc::clone(&self.subscriptions), self.tasks.clone());
                 let (caller, request) = (context.caller.clone(), OwnedRequest::of(request));

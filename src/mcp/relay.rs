@@ -83,6 +83,7 @@ pub fn who(caller: &Caller) -> Who<'_> {
 }
 
 const fn or_local(name: &str) -> &str {
+    // The subject of a token contains a space, so none is equal to this name.
     if name.is_empty() { LOCAL } else { name }
 }
 

@@ -95,6 +95,7 @@ impl Sealer {
             return Err(TooLarge);
         }
         let ciphertext = self.key.seal(nonce, &binding.context(expires_at), state);
+        // The expiry travels in clear, and is authenticated as a part of the context.
         let sealed = [&nonce[..], &expires_at.micros().to_be_bytes(), &ciphertext].concat();
         let text = format!("{VERSION}{}", jose::encode(&sealed));
         if text.len() > TEXT_BYTES_MAX { Err(TooLarge) } else { Ok(text) }
@@ -155,5 +156,6 @@ fn split(text: &str) -> Option<([u8; NONCE_BYTES], Timestamp, Vec<u8>)> {
     let (expiry, ciphertext) = rest.split_first_chunk()?;
     let micros = i64::from_be_bytes(*expiry);
     let expires_at = Timestamp::from_micros(micros);
+    // `from_micros` clamps, and one instant must not have two spellings.
     (expires_at.micros() == micros).then(|| (*nonce, expires_at, ciphertext.to_vec()))
 }

@@ -86,6 +86,7 @@ impl Dialect {
     #[must_use]
     pub fn complete(self, mut result: Value) -> Value {
         if let (Self::Modern, Some(members)) = (self, result.as_object_mut()) {
+            // A task and a request for input say so themselves.
             members.entry("resultType").or_insert_with(|| "complete".into());
             let meta = members.entry("_meta").or_insert_with(|| json!({}));
             if let Some(meta) = meta.as_object_mut() {

@@ -71,6 +71,7 @@ impl Rounds {
         let sealed = sealed.as_str().ok_or_else(refuse)?;
         let opened = sealer.open(sealed, &self.binding, self.clock.now());
         let Opened { nonce, expires_at, state } = opened.map_err(|_| refuse())?;
+        // Only what opens is marked, so that forged states take no room in the store.
         let is_first = self.backend.use_request_state(nonce, expires_at).map_err(unavailable)?;
         if is_first { Ok(state) } else { Err(refuse()) }
     }

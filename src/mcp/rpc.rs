@@ -174,6 +174,7 @@ impl Id {
     #[must_use]
     pub fn read(raw: &RawValue) -> Option<Self> {
         let written = raw.get();
+        // Readers of JSON differ about `-0`: an integer to some, a fraction to others.
         let is_integer = written.parse::<i64>().is_ok() && !written.starts_with("-0");
         // Half of a surrogate pair is JSON, and no text that could be echoed.
         let is_id = written.len() <= ID_BYTES_MAX && (is_integer || text(raw).is_some());
@@ -259,6 +260,7 @@ impl<'a> Incoming<'a> {
 impl<'a> Message<'a> {
     fn read(json: &'a [u8]) -> Result<Self, Error> {
         let object = Object::read(json).map_err(|fault| match fault {
+            // Text that is no JSON at all has a code of its own.
             json::Fault::Malformed if serde_json::from_slice::<&RawValue>(json).is_err() => {
                 not_json()
             }
@@ -280,6 +282,7 @@ impl<'a> Message<'a> {
         if !object.is("jsonrpc", "2.0") {
             return Err(invalid("the member jsonrpc must be \"2.0\""));
         }
+        // JSON-RPC allows null here; MCP does not.
         if object.has("id") && id.is_none() {
             return Err(invalid("the id must be a string of up to 1 KiB or a 64-bit integer"));
         }
@@ -298,6 +301,7 @@ impl<'a> Message<'a> {
         let method = object.raw("method").and_then(text).filter(|it| it.len() <= METHOD_BYTES_MAX);
         let method = method.ok_or_else(|| invalid("the method must be a short string"))?;
         let params = object.raw("params");
+        // JSON-RPC allows an array here; MCP does not.
         if params.is_some_and(|params| !params.get().starts_with('{')) {
             return Err(Error::new(Code::InvalidParams, "the parameters must be an object"));
         }

@@ -37,13 +37,16 @@ pub fn serve(server: &Server, mut input: impl BufRead, output: Output) -> io::Re
     let mut line = Vec::new();
     loop {
         line.clear();
+        // One byte more than a line may have, for its line feed.
         let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX) + 1;
         let read = input.by_ref().take(limit).read_until(b'\n', &mut line)?;
         if read == 0 {
+            // Ends what waits for a client that has gone with its input.
             server.stop();
             return Ok(());
         }
         if line.len() > LINE_BYTES_MAX && line.last() != Some(&b'\n') {
+            // What is left of the line is not kept in memory.
             input.skip_until(b'\n')?;
             let message = "the line is too long; 4 MiB are allowed";
             client.write(&Error::new(Code::InvalidRequest, message).to_message())?;
@@ -90,6 +93,7 @@ impl Client<'_> {
             return Ok(era);
         }
         let Some(decided) = self.era else {
+            // Any other legacy message is refused for lack of a session, so it decides nothing.
             if request.is_some_and(|it| era == Era::Modern || it.method == "initialize") {
                 self.era = Some(era);
             }
@@ -147,6 +151,7 @@ struct Lines(Output);
 
 impl Channel for Lines {
     fn send(&self, message: &str, _event_id: Option<&str>) -> bool {
+        // An empty message says that a stream can be resumed, and lines cannot.
         message.is_empty() || write(&self.0, message).is_ok()
     }
 
@@ -155,6 +160,7 @@ impl Channel for Lines {
     }
 
     fn is_closed(&self) -> bool {
+        // There is one client, and when it goes the input ends.
         false
     }
 }

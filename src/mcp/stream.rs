@@ -107,6 +107,7 @@ impl Stream {
         if !is_sent {
             state.channel = None;
         }
+        // Kept even if it was sent: the connection may break while it is on its way.
         state.keep(message);
     }
 
@@ -123,6 +124,7 @@ impl Stream {
         }
         state.is_over = true;
         let event_id = state.event_id();
+        // Taken out: with the last message the channel gives back what it holds.
         if let Some(channel) = state.channel.take() {
             state.is_delivered = channel.finish(status, &message, event_id.as_deref());
         }
@@ -193,6 +195,7 @@ impl Stream {
                 return;
             }
             if !channel.send(&message, Some(&id)) {
+                // The client has gone again, and what it missed is still kept.
                 return;
             }
         }

@@ -174,6 +174,7 @@ impl AllTasks {
     }
 
     fn first<T>(&self, ask: impl Fn(&dyn Tasks) -> Result<T, Fault>) -> Result<T, Fault> {
+        // Lazy: those behind the provider that knows the task are not asked.
         let answers = self.0.iter().map(|tasks| ask(tasks.as_ref()));
         let mut known = answers.filter(|answer| !matches!(answer, Err(Fault::Unknown)));
         known.next().unwrap_or(Err(Fault::Unknown))

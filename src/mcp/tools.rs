@@ -131,6 +131,7 @@ impl Tools {
         let (tool, arguments) = found.ok_or_else(|| {
             invalid("there is no tool of that name; tools/list has those there are")
         })?;
+        // Before the arguments are read (docs/decisions/52-mcp-tools.md).
         if !caller.scopes.contains(&tool.scope) {
             return Ok(Called::Forbidden(tool.scope));
         }
@@ -154,6 +155,7 @@ impl Tool {
             "inputSchema": self.input_schema,
         });
         let Some(members) = described.as_object_mut() else { return described };
+        // Both came with revision 2025-06-18, as structured content did.
         if dialect.has_structured_content() {
             members.insert("title".to_owned(), self.title.into());
             if let Some(schema) = &self.output_schema {

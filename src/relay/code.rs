@@ -72,11 +72,13 @@ impl FromStr for Code {
             };
             let value = ALPHABET.iter().position(|known| *known == symbol).ok_or(NotACode)?;
             count += 1;
+            // Before the next shift, which would push the first characters out of the 64 bits.
             if count > CHARACTERS {
                 return Err(NotACode);
             }
             bits = bits << 5 | u64::try_from(value).unwrap_or_default();
         }
+        // 40 bits are the last five of eight bytes.
         let [_, _, _, bytes @ ..] = bits.to_be_bytes();
         if count == CHARACTERS { Ok(Self(bytes)) } else { Err(NotACode) }
     }

@@ -79,6 +79,7 @@ impl Conversation {
         }
         let kind = frame::kind(text)?;
         let next = received(self.phase, kind).ok_or(Fault::OutOfOrder)?;
+        // `bytes_max` allows for a result; every other frame has to be smaller, and only its type tells.
         if text.len() > BYTES_MAX && kind != PluginFrame::Result {
             return Err(Fault::TooLarge);
         }
@@ -156,6 +157,7 @@ pub const fn sent(phase: Phase, frame: DaemonFrame) -> Option<Phase> {
             | Phase::Moved,
             Daemon::Ping,
         ) => phase,
+        // Not while a person is asked about another file (docs/decisions/84-relay-another-file.md).
         (Phase::Ready, Daemon::Propose | Daemon::Execute) => phase,
         (Phase::Ready | Phase::Moving | Phase::Moved, Daemon::Withdraw | Daemon::Settled) => phase,
         (_, Daemon::Problem) => phase,

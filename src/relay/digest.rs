@@ -67,6 +67,7 @@ fn round(x: f64) -> f64 {
 /// version.
 #[must_use]
 pub fn arguments_text(action: &str, arguments: &Map<String, Value>) -> Vec<u8> {
+    // What was rounded stays as it is, so callers need not know whether it was.
     let arguments = rounded_members(arguments);
     canonical(&json!({"action": action, "arguments": arguments, "v": 1}))
 }

@@ -41,6 +41,7 @@ impl DaemonKey {
     pub fn generate() -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let chance = SystemRandom::new();
         let made = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &chance);
+        // The private key: wiped from memory when it is dropped.
         Ok(Zeroizing::new(made.map_err(|_| KeyError::Failed)?.as_ref().to_vec()))
     }
 

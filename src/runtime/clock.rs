@@ -42,6 +42,7 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let micros = match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),
+            // A clock before 1970, as on a machine without a battery, reads as negative and stays in order.
             Err(before) => {
                 i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |micros| -micros)
             }

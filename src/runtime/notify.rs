@@ -50,6 +50,7 @@ impl Notify {
     /// Waits until the count differs from `seen`, the end is asked for, or `timeout` is over.
     pub fn wait(&self, seen: u64, timeout: Duration) {
         let state = lock(&self.0.0);
+        // Poisoning and a timeout are the same to the caller: it looks for work in either case.
         drop(
             self.0
                 .1
@@ -66,7 +67,10 @@ impl Notify {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
+        // The guard is dropped at the end of this statement, so that woken threads need not wait for it.
         change(&mut lock(&self.0.0));
+        // All of them: `wait` and `pause` wait for different conditions, and a single wake-up could go to the wrong
+        // one.
         self.0.1.notify_all();
     }
 }

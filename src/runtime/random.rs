@@ -34,6 +34,7 @@ impl Random for SystemEntropy {
     fn fill(&mut self, bytes: &mut [u8]) {
         if self.0.fill(bytes).is_err() {
             log::error!(event = "random.failed"; "the system gave no random bytes");
+            // Not a panic: workers catch panics and would go on.
             std::process::abort();
         }
     }
@@ -55,6 +56,7 @@ impl Ids {
     /// Returns a `UUIDv7` that is greater than every one this maker returned before, also within a
     /// millisecond and when the clock steps back.
     pub fn uuid(&mut self, now: Timestamp) -> Uuid {
+        // A time before 1970 has no UUIDv7. Zero keeps the order, because the successor of the last one is taken.
         let millis = u64::try_from(now.micros() / 1_000).unwrap_or(0);
         let tail = self.bytes::<10>();
         let fresh = uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid().as_u128();
@@ -77,6 +79,7 @@ impl Ids {
 
     /// Returns a number from 0 to just below 1.
     pub fn fraction(&mut self) -> f64 {
+        // A double holds 32 bits exactly, and dividing by 2^32 keeps the result below 1.
         f64::from(u32::from_le_bytes(self.bytes())) / (f64::from(u32::MAX) + 1.0)
     }
 }

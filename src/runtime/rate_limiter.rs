@@ -67,11 +67,14 @@ impl<K: Eq + Hash> RateLimiter<K> {
         let interval = self.rate.interval;
         let depth = interval * self.rate.burst.max(1);
         let full_at = self.bucket(key, now);
+        // The bucket is one instant that a grant moves ahead by an interval; idle time before `now` earns nothing
+        // extra.
         let next = (*full_at).max(now) + interval;
         let wait = next.saturating_sub(now + depth);
         if !wait.is_zero() {
             return Err(wait);
         }
+        // Only a grant moves the instant, so a client that keeps asking is not put off any longer.
         *full_at = next;
         Ok(())
     }
@@ -79,6 +82,7 @@ impl<K: Eq + Hash> RateLimiter<K> {
     /// Takes back what was granted last: it was not used.
     pub fn give_back(&mut self, key: &K) {
         let interval = self.rate.interval;
+        // A key without a bucket of its own was granted from the shared one.
         let full_at = self.full_at.get_mut(key).unwrap_or(&mut self.shared_full_at);
         *full_at = full_at.saturating_sub(interval);
     }
@@ -92,6 +96,8 @@ impl<K: Eq + Hash> RateLimiter<K> {
         if is_room || self.full_at.len() < self.buckets_max {
             self.full_at.entry(key).or_insert(now)
         } else {
+            // Sharing instead of evicting: an evicted bucket would come back full, and a crowd of keys would gain
+            // bursts.
             &mut self.shared_full_at
         }
     }

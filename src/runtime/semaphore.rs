@@ -32,6 +32,7 @@ impl Semaphore {
     /// Takes a permit, waiting at most `wait` for one.
     pub fn take(&self, wait: Duration) -> Option<Permit> {
         let mut taken = self.shared.wait_while(wait, |taken| *taken >= self.max);
+        // A timeout and a returned permit can coincide; the guard is still held, so this decides.
         if *taken >= self.max {
             return None;
         }
@@ -49,6 +50,7 @@ impl Semaphore {
 impl Drop for Permit {
     fn drop(&mut self) {
         *lock(&self.0.taken) -= 1;
+        // All of them: `take` and `wait_free` wait for different conditions.
         self.0.returned.notify_all();
     }
 }

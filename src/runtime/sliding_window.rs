@@ -43,7 +43,9 @@ impl<K: Eq + Hash> SlidingWindow<K> {
                 _ => Ok(()),
             };
         }
+        // Only when the table is full, because this reads every key.
         if self.happened.len() >= self.keys_max {
+            // The newest event decides: while it counts, a key that is forgotten could begin anew.
             self.happened.retain(|_, happened| happened.back().is_some_and(|at| !over(at)));
         }
         if self.happened.len() < self.keys_max { Ok(()) } else { Err(window) }
@@ -52,9 +54,11 @@ impl<K: Eq + Hash> SlidingWindow<K> {
     /// Takes back what was noted at an instant: it did not happen after all.
     pub fn take_back(&mut self, key: &K, at: Duration) {
         if let Some(happened) = self.happened.get_mut(key) {
+            // From the back, where the newest are.
             if let Some(place) = happened.iter().rposition(|noted| *noted == at) {
                 happened.remove(place);
             }
+            // An empty entry would use up one of `keys_max` without limiting anything.
             if happened.is_empty() {
                 self.happened.remove(key);
             }
@@ -64,6 +68,7 @@ impl<K: Eq + Hash> SlidingWindow<K> {
     /// Notes that it has happened.
     pub fn note(&mut self, key: K, now: Duration) {
         let happened = self.happened.entry(key).or_default();
+        // Only the last `max` events decide, and a queue without a limit would let any client fill the memory.
         if happened.len() >= self.max {
             happened.pop_front();
         }

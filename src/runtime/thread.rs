@@ -24,11 +24,13 @@ pub fn spawn<T: Send + 'static>(
 pub fn check_supply(count: usize) -> io::Result<()> {
     let mut waiting = Vec::with_capacity(count);
     let supply = (0..count).try_for_each(|_| {
+        // Each thread waits, so that all of them exist at once; one after another would prove nothing.
         let (end, ended) = channel::<()>();
         let thread = spawn("supply", move || ended.recv().is_err())?;
         waiting.push((end, thread));
         Ok(())
     });
+    // Also after a failure: the threads that did start must end.
     for (end, thread) in waiting {
         drop(end);
         // It does nothing that could panic.

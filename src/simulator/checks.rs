@@ -38,6 +38,7 @@ impl State {
             title: None,
             summary: None,
         };
+        // Before it is recorded: a refused request has no effect.
         check_run.set(body).ok_or(Reply::error(422))?;
         let key = format!("check_run_create:{}", check_run.external_id);
         self.record(Call::CheckRunCreate, request, key);
@@ -146,6 +147,7 @@ impl CheckRun {
         {
             return None;
         }
+        // At the forge, a conclusion completes a check run whatever its status says.
         if is_completed {
             "completed".clone_into(&mut self.status);
         } else if let Some(word) = status {

@@ -31,6 +31,7 @@ impl Grant {
     /// Says whether it allows `level` (`read` or `write`) of a permission.
     pub(super) fn allows(&self, permission: &str, level: &str) -> bool {
         let granted = self.permissions.get(permission);
+        // A permission to write includes reading.
         granted.is_some_and(|granted| granted == "write" || granted == level)
     }
 }

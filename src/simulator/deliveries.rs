@@ -31,6 +31,7 @@ impl State {
     /// Lists a page. The mark of the next one is the number that its first delivery lies below.
     pub(super) fn find_deliveries(&self, request: &Request) -> Reply {
         let number = |name| request.asks(name).and_then(|text| text.parse::<i64>().ok());
+        // The forge's default and its limit.
         let page = usize::try_from(number("per_page").unwrap_or(30)).unwrap_or(0).clamp(1, 100);
         let below = number("cursor").unwrap_or(i64::MAX);
         let mut found = self.failed_deliveries.iter().rev().filter(|it| it.id < below).peekable();

@@ -199,6 +199,7 @@ fn answer(mut stream: TcpStream, address: SocketAddr, state: &Mutex<State>) -> i
         Some("/mint") => minted(&request, address, &mut state).unwrap_or(Reply::error(401)),
         _ => Reply::error(404),
     };
+    // Not held while writing, so that a caller that reads slowly keeps no other out.
     drop(state);
     stream.write_all(reply.to_http().as_bytes())
 }

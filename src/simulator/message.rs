@@ -66,6 +66,7 @@ impl Reply {
         if let Some(link) = &self.link {
             head = format!("{head}link: {link}\r\n");
         }
+        // This status has no body and no length (RFC 9110, 8.6).
         if self.status == 204 {
             return format!("{head}\r\n");
         }
@@ -107,6 +108,7 @@ fn parse(bytes: &[u8]) -> io::Result<Option<Request>> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut request = Request {
         method: head.method.unwrap_or_default().to_owned(),
+        // A path outside the API becomes empty, which is the path of no call.
         path: path.strip_prefix(BASE_PATH).unwrap_or_default().to_owned(),
         query: query.to_owned(),
         headers,

@@ -53,6 +53,7 @@ impl State {
         rest: &str,
         body: &Value,
     ) -> Result<Reply, Reply> {
+        // From this version on, the details are always returned, and asking for them is an error.
         let new = request.header("x-github-api-version") == "2026-03-10";
         let asks = body["return_run_details"] == true;
         if text(body, "ref").is_empty() || (new && asks) {
@@ -131,7 +132,9 @@ impl State {
                 && asked("head_sha").is_none_or(|sha| sha == run.head_sha)
                 && since.is_none_or(|since| run.created_at >= since)
         };
+        // Newest first, as the forge lists them.
         let found: Vec<&WorkflowRun> = self.workflow_runs.iter().rev().filter(matches).collect();
+        // The forge's default.
         let page = asked("per_page").and_then(|count| count.parse().ok()).unwrap_or(30);
         let newest = |run: &WorkflowRun| {
             let state = run.tries.last().copied().unwrap_or(RunState::Queued);

@@ -29,6 +29,7 @@ pub(super) fn serve(listener: &TcpListener, state: &Mutex<State>, stop: &Notify)
 fn answer(mut stream: TcpStream, state: &Mutex<State>, stop: &Notify) -> io::Result<()> {
     stream.set_read_timeout(Some(READ_TIMEOUT))?;
     let request = read(&mut stream)?;
+    // Locked for each step, so that a slow answer does not block the owner of the simulator.
     let lock = || lock(state);
     let fault = lock().begin(&request);
     let reply = match fault {

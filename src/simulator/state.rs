@@ -77,6 +77,7 @@ impl State {
     fn try_apply(&mut self, request: &Request) -> Result<Reply, Reply> {
         let Some(call) = call_of(request) else { return Err(Reply::error(404)) };
         if !request.header("user-agent").starts_with("svcd/") {
+            // The forge refuses a request that does not name its program.
             return Err(Reply::error(403));
         }
         let bearer = request.header("authorization").strip_prefix("Bearer ");
@@ -95,6 +96,7 @@ impl State {
         let grant = self.tokens.get(bearer).cloned().ok_or(Reply::error(401))?;
         let (repository, rest) = self.locate(request)?;
         if !grant.repositories.contains(&repository.get()) {
+            // As at the forge: what a token may not see does not exist.
             return Err(Reply::error(404));
         }
         let (permission, level) = permission(call);
@@ -135,6 +137,7 @@ impl State {
         }
         let mut permissions = grant.permissions.clone();
         if let Some(granted) = permissions.as_object_mut() {
+            // The forge adds this to every token.
             granted.insert("metadata".to_owned(), "read".into());
         }
         // As long, and with the same odd characters, as the real ones.
@@ -162,6 +165,7 @@ impl State {
         let (_, id) = self
             .names
             .iter()
+            // The last one: another repository may have taken the name of a renamed one.
             .rfind(|(known, _)| known.eq_ignore_ascii_case(&full_name))
             .ok_or(Reply::error(404))?;
         if self.name_of(*id).eq_ignore_ascii_case(&full_name) {
@@ -170,6 +174,7 @@ impl State {
         let query = if request.query.is_empty() { "" } else { "?" };
         let location =
             format!("{}/repositories/{id}/{rest}{query}{}", self.base_url, request.query);
+        // 307 keeps the method and the body.
         let status = if request.method == "GET" { 301 } else { 307 };
         Err(Reply { location: Some(location), ..Reply::error(status) })
     }
@@ -201,6 +206,7 @@ fn call_of(request: &Request) -> Option<Call> {
         "GET" if path.ends_with("/check-runs") => Some(Call::CheckRunFind),
         "GET" if path.contains("/check-runs/") => Some(Call::CheckRunRead),
         "GET" if path.contains("/actions/workflows/") => Some(Call::WorkflowRunFind),
+        // Before the next arm, whose pattern fits its path as well.
         "GET" if path.contains("/attempts/") => Some(Call::WorkflowRunTryRead),
         "GET" if path.contains("/actions/runs/") => Some(Call::WorkflowRunRead),
         _ => None,

@@ -30,12 +30,14 @@ pub fn run(mut worker: Box<dyn Worker>, notify: &Notify, poll: Duration, metrics
     while !notify.is_stopped() {
         // Noted before looking, so that news that comes while the worker looks is not lost.
         let seen = notify.count();
+        // What counts is in the store, so a panic loses at most what the worker remembers.
         let stepped = catch_unwind(AssertUnwindSafe(|| worker.step()));
         match stepped {
             Ok(Next::Now) => {}
             Ok(Next::Wait) => notify.wait(seen, poll),
             Err(_) => {
                 metrics.worker_panics.count([("worker", worker.name())]);
+                // `wait` would return at once while there is news, and a panic that repeats would become a loop.
                 if !notify.pause(poll) {
                     return;
                 }

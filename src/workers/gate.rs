@@ -28,6 +28,7 @@ impl<'a> Gate<'a> {
             // Whether there is a pause is not known.
             Err(_) => SendResult::Postponed,
         };
+        // Kept apart from the result: on its way through the client it becomes one of many reasons for no answer.
         self.stopped.set(Some(stopped));
         Err(stopped)
     }

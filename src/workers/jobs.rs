@@ -56,6 +56,7 @@ impl Worker for Jobs {
     }
 
     fn step(&mut self) -> Next {
+        // Before the claim, so that a job that waited through an outage can be among those claimed now.
         self.give_back_unreturned();
         let policy = LeasePolicy { lease: LEASE, retry: self.retry };
         let claims = match self.store.claim_jobs(CLAIM_MAX, &self.owner, policy) {
@@ -70,10 +71,12 @@ impl Worker for Jobs {
             return Next::Wait;
         }
         let running: Vec<_> =
+            // All are handed over before the first is waited for: they share one commit.
             claims.iter().map(|claim| self.store.run_job(claim, &self.plan)).collect();
         for (claim, pending) in claims.into_iter().zip(running) {
             self.finished(claim, pending.wait());
         }
+        // Also if no job left anything to send: a needless look costs one read.
         self.outbox.notify();
         Next::Now
     }
@@ -141,6 +144,7 @@ impl Jobs {
         while let Some((claim, return_as)) = self.unreturned.0.pop() {
             match self.give_back(&claim, return_as) {
                 Err(store::Error::Unavailable(_)) => {
+                    // Nothing more is tried: each further one would wait as long for the same store.
                     return self.unreturned.0.push((claim, return_as));
                 }
                 Ok(()) => {

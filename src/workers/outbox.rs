@@ -67,6 +67,7 @@ impl Worker for Outbox {
             let claim = self.store.claim_message(&self.owner, policy, self.pace, full)?;
             Ok((claim.as_ref().map(|claim| claim.item.installation), claim))
         });
+        // `_share` lives to the end of the step: the thread counts as busy for the installation until it has settled.
         let (_share, claim) = match claimed {
             Ok((share, Some(claim))) => (share, claim),
             Ok((_, None)) => return Next::Wait,
@@ -77,6 +78,7 @@ impl Worker for Outbox {
         };
         match self.send(&claim) {
             Ok(sent) => self.settle(&claim, &sent),
+            // Another holder has the message, so there is nothing left to settle.
             Err(error @ store::Error::LeaseLost) => self.store_failed("begin_send", &error),
             Err(error) => {
                 self.store_failed("begin_send", &error);
@@ -98,6 +100,7 @@ impl Outbox {
         let Some(repository) = &message.repository else {
             return unsent(SendResult::Impossible(Reason::RepositoryUnknown));
         };
+        // Not expected, since such a dispatch is given up when its lease is taken back; this does not rely on that.
         if message.kind == EffectKind::WorkflowDispatch && message.sent_before {
             return unsent(SendResult::Uncertain(ErrorClass::Crash, None));
         }
@@ -105,6 +108,7 @@ impl Outbox {
             EffectKind::WorkflowDispatch => Permission::ActionsWrite,
             EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => Permission::ChecksWrite,
         };
+        // A session outlives a pause that begins meanwhile, so each exchange asks the store.
         let gate = Gate::new(&self.store, message.installation);
         let check = || gate.check();
         let opened = self.forge.open(message.installation, repository, permission, &check);
@@ -112,6 +116,7 @@ impl Outbox {
             Ok(session) => session,
             Err(refused) => return unsent(refused),
         };
+        // After the token, the slow call without effect: a stop during it costs nothing, a stop after the mark would.
         if self.notify.is_stopped() {
             return unsent(SendResult::Postponed);
         }
@@ -123,6 +128,7 @@ impl Outbox {
             }
             Effect::CheckRunCreate { name, head_sha } => {
                 let wanted = NewCheckRun { name, head_sha, attempt: message.attempt };
+                // Only behind a look: the forge creates a second check run for the same external id without complaint.
                 if message.sent_before
                     && let Some(sent) = self.find(session.as_mut(), &wanted, &gate)
                 {
@@ -137,6 +143,7 @@ impl Outbox {
                 let Some(head_sha) = &message.head_sha else {
                     return unsent(SendResult::Impossible(Reason::ActionsUnreadable));
                 };
+                // Found out after the update was queued, for example by a reconciler.
                 if !message.check_run_is_ours {
                     let reason = Reason::ForgeCheckRunBindingMismatch;
                     return unsent(SendResult::Impossible(reason));
@@ -159,6 +166,7 @@ impl Outbox {
         claim: &Claim<Message>,
         effect: impl FnOnce() -> SendResult,
     ) -> Result<Sent, store::Error> {
+        // The commit of the mark is on disk before the request leaves; the reverse could dispatch twice after a crash.
         Ok(match self.store.begin_send(claim, CALL_MAX, self.pace)? {
             None => Sent::of(effect()),
             Some(until) => {
@@ -190,12 +198,15 @@ impl Outbox {
     /// Records what came of it. While the store is unavailable it is tried again, as long as the
     /// lease may hold: an outcome that is lost turns a dispatch into an uncertain one.
     fn settle(&self, claim: &Claim<Message>, sent: &Sent) {
+        // A count of pauses, not a time: waiting for the store makes it longer, and the fence decides in the end.
         for _ in 0..LEASE.as_millis() / SETTLE_PAUSE.as_millis() {
             match self.store.settle_message(claim, sent.result, sent.uncertain, self.retry) {
                 Ok(settlement) => return self.settled(claim, settlement),
                 Err(error @ store::Error::Unavailable(_)) => self.store_failed("settle", &error),
+                // Repeating would not help: the lease is lost, or a row cannot be read.
                 Err(error) => return self.store_failed("settle", &error),
             }
+            // On a stop the lease is left to run out; the next holder sees the mark.
             if !self.notify.pause(SETTLE_PAUSE) {
                 return;
             }

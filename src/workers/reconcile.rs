@@ -62,6 +62,7 @@ impl Worker for Detect {
                     for (id, reason) in &detected.items {
                         events::detected(*id, *reason);
                     }
+                    // Only for new items: those that were open before have their own time.
                     if !detected.items.is_empty() {
                         self.reconcile.notify();
                     }
@@ -138,6 +139,7 @@ impl Reconcile {
     fn poll(&self, kind: Kind) -> Next {
         let claimed = self.shares.claim(|full| {
             let polled = self.store.claim_reconcile(kind, &self.owner, LEASE, full)?;
+            // An inbox item holds its thread only for a transaction, so it takes no share.
             let at_the_forge = polled.claim.as_ref().filter(|_| kind.asks_the_forge());
             Ok((at_the_forge.map(|claim| claim.item.installation), polled))
         });
@@ -173,6 +175,7 @@ impl Reconcile {
                 Err(error) => error,
             };
             self.store_failed("apply_observation", &error);
+            // Any other error repeats; the lease runs out, and the item is looked at again.
             let may_pass = matches!(error, store::Error::Unavailable(_));
             if !may_pass || !self.notify.pause(APPLY_PAUSE) {
                 return;
@@ -186,6 +189,7 @@ impl Reconcile {
             Some(at) => events::recheck(&self.metrics, id, reason, settled.code, at),
             None => events::terminal(&self.metrics, id, reason, settled.code),
         }
+        // An end of a release, or a proved effect, may have left a message.
         self.outbox.notify();
         self.jobs.notify();
     }

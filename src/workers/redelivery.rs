@@ -85,6 +85,7 @@ impl Redelivery {
             };
             for failed in &page.deliveries {
                 if is_too_old(failed.delivered_at, self.clock.now()) {
+                    // The list is newest first, so what follows is older still.
                     return End::Seen;
                 }
                 if let Err(end) = self.consider(failed, requests) {
@@ -107,6 +108,7 @@ impl Redelivery {
         if seen.map_err(|error| self.store_failed(&error))? != Decision::Ask {
             return Ok(());
         }
+        // The forge asks for a second between writes; the first one of a sweep has nothing to keep a distance from.
         if *requests >= REQUESTS_MAX || (*requests > 0 && !self.notify.pause(self.pause)) {
             return Err(End::Cut);
         }
@@ -114,6 +116,7 @@ impl Redelivery {
         if begun.map_err(|error| self.store_failed(&error))? != Decision::Ask {
             return Ok(());
         }
+        // Whatever comes of it: it is counted in the store already.
         *requests += 1;
         match self.deliveries.redeliver(failed.id) {
             Ok(()) => {
@@ -130,6 +133,7 @@ impl Redelivery {
     }
 
     fn give_way(&mut self, why: Unavailable) -> End {
+        // In memory: these calls use the app's own credential, which has a limit apart from those of installations.
         self.paused_until = why.wait_until;
         End::Cut
     }

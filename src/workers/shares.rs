@@ -29,11 +29,13 @@ impl Shares {
         &self,
         claim: impl FnOnce(Vec<InstallationId>) -> Result<(Option<InstallationId>, T), E>,
     ) -> Result<(Option<Share>, T), E> {
+        // Held during the claim: two threads could otherwise both claim for an installation that has room for one.
         let mut threads = self.lock();
         let full = threads.iter().filter(|(_, count)| **count >= self.max);
         let (installation, claimed) = claim(full.map(|(installation, _)| *installation).collect())?;
         let share = installation.map(|installation| {
             *threads.entry(installation).or_default() += 1;
+            // Counted until it is dropped, also by a panic that unwinds.
             Share { shares: self.clone(), installation }
         });
         Ok((share, claimed))
@@ -57,6 +59,7 @@ impl Drop for Share {
         if let Some(count) = threads.get_mut(&self.installation) {
             *count -= 1;
         }
+        // Installations without a thread are forgotten, or the map would grow with every tenant.
         threads.retain(|_, count| *count > 0);
     }
 }

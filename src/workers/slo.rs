@@ -81,6 +81,7 @@ impl Slo {
         let snapshot = self.snapshot(sli, now.wall);
         let transitions = self.evaluator.evaluate(&snapshot, now);
         let report = self.evaluator.report();
+        // Before the log lines, so that a reader who is alerted by one finds the report.
         self.latest.set(report.clone());
         for transition in &transitions {
             say_transition(transition);
@@ -89,6 +90,7 @@ impl Slo {
     }
 
     fn snapshot(&self, sli: &Sli, now: Timestamp) -> Snapshot {
+        // No oldest one means that nothing waits, which is an age of 0, not a missing value.
         let age = |since: Option<Timestamp>| since.map_or(0, |since| now.since(since).as_secs());
         let (waiting, whole) = sli.backlog.waiting();
         Snapshot {
@@ -96,6 +98,7 @@ impl Slo {
             // One that is still to come was received under another clock: its age is not known.
             oldest_inbox_seconds: Some(age(sli.oldest_unprocessed_at))
                 .filter(|_| sli.oldest_unprocessed_at.is_none_or(|received| received <= now)),
+            // A total, not what is open now: a replay must not hide how many died.
             dead_letters: Some(sli.dead_letters),
             lease_expiries: Some(sli.lease_expiries),
             reconciliation_overdue_seconds: Some(age(sli.first_deadline_at)),
@@ -145,6 +148,7 @@ impl Slo {
         let old = self.said.as_ref().is_some_and(|said| {
             said.health == health
                 && said.active == active
+                // By the monotonic clock: a wall clock that steps would repeat the line or keep it back.
                 && now.saturating_sub(said.at) < SAY_AGAIN
         });
         let level = if old { log::Level::Debug } else { log::Level::Info };

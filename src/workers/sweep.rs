@@ -27,6 +27,7 @@ impl Worker for Sweep {
 
     fn step(&mut self) -> Next {
         match self.store.clamp_future_times(self.delay_max) {
+            // Its error is not counted: the sweep below meets the same store and counts it.
             Ok(0) | Err(_) => {}
             Ok(rows) => {
                 log::warn!(event = "sweep.clock_was_ahead", rows = rows; "rows lay further ahead than anything is ever put; they are due now");
@@ -40,6 +41,7 @@ impl Worker for Sweep {
                         self.metrics.swept.add([("kind", kind)], count);
                     }
                 }
+                // A batch for each step: between two of them the bulk lane lets all urgent verbs pass.
                 if swept.may_have_more() { Next::Now } else { Next::Wait }
             }
             Err(error) => {

@@ -57,7 +57,9 @@ impl Entry {
     /// Says whether its key is still one of the issuer's.
     pub(super) fn holds_with(&self, current: &Arc<KeySet>) -> bool {
         let id = self.key_id.as_str();
+        // The usual case: the keys were not fetched again.
         Arc::ptr_eq(&self.keys, current)
+            // An issuer may give the id to another key, so the keys themselves are compared.
             || current.get(id).is_some_and(|key| self.keys.get(id) == Some(key))
     }
 }

@@ -41,6 +41,7 @@ impl Cards {
             // A card that waits for a person may be older than many reads that needed no decision.
             let over = self.0.iter().position(Card::is_over);
             let decided = || self.0.iter().position(|card| !card.is_open);
+            // If all wait for a person, the oldest goes.
             self.0.remove(over.or_else(decided).unwrap_or_default());
         }
         let steps_left = digests.len();

@@ -104,6 +104,7 @@ impl Connection {
     /// The reason to close the socket with.
     pub fn receive(&mut self, text: &str) -> Result<(), Closing> {
         let now = self.relay.clock.monotonic();
+        // Before the frame is read, because reading it is what costs.
         if !self.plugin.takes_frame(now) {
             return Err(self.problem(
                 Close::TooMany,
@@ -170,6 +171,7 @@ impl Connection {
         if !is_signed(&hello.key, &text, &proof.signature) {
             return Err(self.problem(Close::Refused, "bad_proof", "the proof is not valid"));
         }
+        // From here on the socket no longer takes one of the places for peers that have proved nothing.
         self.plugin.with(super::plugin::State::proved);
         let key = hello.key.point().ok_or(Close::Refused)?;
         match self.relay.store.relay_device(&key)? {
@@ -219,6 +221,7 @@ impl Relay {
 impl Drop for Connection {
     fn drop(&mut self) {
         let (relay, plugin) = (&self.relay, &self.plugin);
+        // First, so that the tick no longer looks at it.
         lock(&relay.sockets).remove(&plugin.number);
         let (held, pairing) = plugin.with(|state| (state.held.take(), state.pairing.take()));
         if let Some((pairing, _)) = pairing {
@@ -228,7 +231,9 @@ impl Drop for Connection {
             }
         }
         let Some(held) = held else { return };
+        // Before the store is told: what is proposed from now on waits for the next socket.
         lock(&relay.ready).remove(&held);
+        // While the session is still connected: a card that a person has seen is recorded as shown.
         if let Err(error) = relay.record_shown(held, plugin) {
             not_done(&error);
         }

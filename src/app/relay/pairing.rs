@@ -26,6 +26,7 @@ impl Connection {
     /// An unknown device: a code is shown.
     pub(super) fn offer(&self, tool: Tool, key: Point) -> Step {
         let (relay, peer) = (&self.relay, self.plugin.peer);
+        // Checked and noted under one lock, so that sockets that ask at once get no more codes than the limit.
         {
             let (mut limits, now) = (lock(&relay.limits), relay.clock.monotonic());
             let offered = limits.offers.check(&peer, now);
@@ -43,6 +44,7 @@ impl Connection {
         let pairing = relay.ids().id(relay.clock.now());
         let begins = Begins::Offered(code.digest());
         self.begin(NewPairing { id: pairing, key, tool, begins, expires_at })?;
+        // Before the code is sent, because the claim looks for the socket here.
         lock(&relay.offered).insert(pairing, Arc::clone(&self.plugin));
         let frame = FromDaemon::Pairing(Pairing { pairing, code, expires_at });
         relay.send(&self.plugin, frame);
@@ -66,6 +68,7 @@ impl Connection {
 
     /// A device that is paired with a subject.
     pub(super) fn arrive(&self, hello: &Hello, key: Point, device: Device, proof: &Proof) -> Step {
+        // Before the session is opened, so that a socket too many does not replace the one that works.
         self.take_place_of(&device.subject)?;
         let lane = match (&hello.file.key, hello.session) {
             (Some(file), _) => Some(file_lane(&device.subject, hello.tool, file)),
@@ -118,6 +121,7 @@ impl Connection {
 
     pub(super) fn confirm(&self, confirm: &Confirm) -> Step {
         let Greeting { hello, nonce, .. } = self.greeting()?;
+        // Taken out, because a question has one answer.
         let asked = self.plugin.with(|state| state.pairing.take().zip(state.subject.clone()));
         let ((pairing, _), subject) =
             asked.filter(|((id, _), _)| *id == confirm.pairing).ok_or(Close::BadFrame)?;
@@ -131,9 +135,11 @@ impl Connection {
         }
         let proof = signed(&nonce, &confirm.signature)?;
         let held = self.plugin.with(|state| state.held);
+        // A device that was known took its place when it arrived.
         if held.is_none() && confirm.accept && self.plugin.with(|state| state.device.is_none()) {
             self.take_place_of(&subject)?;
         }
+        // A session that gets another file keeps its id.
         let session =
             held.map_or_else(|| self.relay.ids().id(self.relay.clock.now()), |held| held.session);
         let lane = match &hello.file.key {

@@ -173,6 +173,7 @@ impl Plugin {
 
     /// Sends a frame; returns `false` if it may not be sent now or cannot arrive.
     pub(super) fn send(&self, frame: &FromDaemon) -> bool {
+        // Under one lock, so that frames leave in the order in which the conversation moves.
         let mut state = lock(&self.state);
         if !state.conversation.send(frame.kind()) {
             return false;
@@ -186,6 +187,7 @@ impl Plugin {
     }
 
     pub(super) fn close(&self, closing: Closing) {
+        // Taken out, so that nothing is sent after the close.
         if let Some(socket) = lock(&self.state).socket.take() {
             socket.close(closing);
         }
@@ -219,6 +221,7 @@ impl Plugin {
         if now < pings.next_at {
             return Look::Nothing;
         }
+        // From now and not from when it was due, so that a late tick sends one ping and not several.
         pings.next_at = now + PING_INTERVAL;
         pings.number += 1;
         pings.unanswered += 1;

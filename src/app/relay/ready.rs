@@ -59,6 +59,7 @@ impl Relay {
         let shown = self.store.relay_waiting(held).and_then(|waiting| {
             let is_waiting = |proposal: &ProposalId| waiting.iter().any(|it| it.id == *proposal);
             self.withdraw_ended(plugin, open.into_iter().filter(|it| !is_waiting(it)))?;
+            // Lazy: `show` runs only until so many cards were sent.
             // The worker sends the rest.
             let sent =
                 waiting.into_iter().map(|it| self.show(plugin, it)).filter(|is_sent| *is_sent);
@@ -114,6 +115,7 @@ impl Relay {
         let (proposal, expires_at) = (waiting.id, waiting.expires_at);
         let (client, steps) = (Line::new(&waiting.client), steps.collect());
         let card = FromDaemon::Propose(Propose { proposal, client, expires_at, steps });
+        // Before it is sent, so that a decision that comes at once finds the card.
         if !plugin.with(|state| state.cards.sent(proposal, digests)) {
             return false;
         }
@@ -163,6 +165,7 @@ impl Connection {
             (hello, state.is_asking())
         });
         let (before, tool, key) = hello.ok_or(Close::BadFrame)?;
+        // A tool that has no key for a file knows it by its name alone.
         let is_other = before.key != file.key || (file.key.is_none() && before.name != file.name);
         if !is_other {
             self.plugin.with(|state| {
@@ -195,6 +198,7 @@ impl Connection {
 
     pub(super) fn decision(&self, decision: &Decision) -> Step {
         let held = self.held()?;
+        // Of what was sent: a frame must not choose what its signature covers (docs/decisions/73-relay-schemas.md).
         let arguments = self.plugin.with(|state| state.cards.digests(decision.proposal));
         let by = self.signer(held, decision, &arguments);
         let signed = Signed { by, session: held.session, epoch: held.epoch };
@@ -272,6 +276,7 @@ impl Connection {
         let value = result.value.unwrap_or_default();
         let code = result.error.map(|error| error.code);
         let report = match report(&grant.action, result.outcome, &value, code) {
+            // The whole frame is measured, because that is what `SVC_RELAY_RESULT_BYTES` limits.
             Report::Succeeded if bytes > self.relay.settings.result_bytes_max => {
                 Report::Unusable(Reason::ResultTooLarge)
             }
@@ -285,6 +290,7 @@ impl Connection {
             let mut changed = effects.changed.iter();
             changed.any(|it| it.invocation == grant.invocation && it.state == State::Succeeded)
         };
+        // A result that came late or twice has changed nothing, so its value belongs to no success.
         if is_kept && !reported.as_ref().is_ok_and(has_succeeded) {
             lock(&self.relay.results).forget(grant.invocation);
         }
@@ -300,6 +306,7 @@ impl Connection {
     }
 
     pub(super) fn pong(&self) -> Step {
+        // Noted before the store is told: `suspend` looks for it after its own commit.
         let was_suspended = self.plugin.pong();
         match self.plugin.with(|state| state.held) {
             Some(held) if was_suspended => {
@@ -317,6 +324,7 @@ impl Connection {
                 ByeReason::Person => store.relay_session_event(held, session::Event::Bye)?,
                 // docs/decisions/80-relay-forget.md
                 ByeReason::Forget => store.relay_forget_device(held)?,
+                // The page may only be loading again; the drop of the connection records that the socket has closed.
                 ByeReason::Closing => Effects::default(),
             })?;
         }

@@ -103,6 +103,7 @@ impl Results {
     /// Drops the values whose time is over.
     pub(super) fn sweep(&mut self, now: Duration) {
         let is_over = |(_, until): &&(InvocationId, Duration)| *until <= now;
+        // The queue of an owner is in the order of time, so the first one that is not over ends the search.
         let over = self.owners.values().flat_map(|owner| owner.order.iter().take_while(is_over));
         for invocation in over.map(|(invocation, _)| *invocation).collect::<Vec<_>>() {
             self.forget(invocation);

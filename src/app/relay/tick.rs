@@ -40,6 +40,7 @@ impl Relay {
     }
 
     fn look_at_sockets(&self) {
+        // Copied, so that the lock is not held while frames are sent.
         let sockets: Vec<Arc<Plugin>> = lock(&self.sockets).values().cloned().collect();
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
         for plugin in sockets {
@@ -49,6 +50,7 @@ impl Relay {
                     self.send(&plugin, ping(number));
                 }
                 Look::Missed(number) => {
+                    // A ping all the same: its answer ends the suspension.
                     self.send(&plugin, ping(number));
                     self.suspend(&plugin);
                 }
@@ -79,6 +81,7 @@ impl Relay {
                 Ok(effects) => self.carry_out(effects),
                 Err(error) => {
                     not_done(&error);
+                    // In the store the session would stay suspended; the page's next socket repairs that.
                     plugin.close(Closing::TRY_LATER);
                 }
             }
@@ -91,12 +94,14 @@ impl Relay {
             lock(&self.ready).iter().map(|(held, plugin)| (*held, Arc::clone(plugin))).collect();
         for (held, plugin) in ready {
             if let Err(error) = self.record_shown(held, &plugin) {
+                // The store fails the others as well; the next tick tries again.
                 return not_done(&error);
             }
         }
     }
 
     fn expire(&self) -> Result<(), Error> {
+        // Bounded, so that a backlog does not delay the next pings.
         for _ in 0..BATCHES_MAX {
             let (effects, may_have_more) = self.store.relay_expire(self.settings.session_kept)?;
             self.carry_out(effects);
@@ -115,8 +120,11 @@ impl Relay {
         if now < beside.next_at {
             return Ok(());
         }
+        // Before the store is asked, so that a store that fails is not asked again each second.
         beside.next_at = now + process::LOOK_INTERVAL;
+        // Not held during calls to the store.
         drop(beside);
+        // Without sockets there is nothing that others could take for lost.
         if self.ready_count() > 0 {
             self.store.relay_beat(self.process)?;
         }
@@ -167,6 +175,7 @@ impl Relay {
         found: Option<&HeldSession>,
     ) -> Result<(), Error> {
         match found {
+            // Another process has ended it, or has taken this one for lost (docs/decisions/89-relay-processes.md).
             None => plugin.close(self.why_not_held(held, plugin)?),
             Some(session) if session.held.epoch > held.epoch => {
                 plugin.close(Closing::rule(CloseCode::TakenOver));
@@ -174,7 +183,9 @@ impl Relay {
             Some(session) => {
                 let (is_open, at_work) =
                     plugin.with(|state| (!state.cards.open().is_empty(), state.cards.at_work()));
+                // Another process may have ended what was decided here, and cannot tell this plugin.
                 self.withdraw_ended(plugin, at_work)?;
+                // Open cards may have been ended by another process, so they are compared each second.
                 if session.has_news || is_open {
                     self.show_waiting(held, plugin);
                     let effects = self.store.relay_claim_due(held)?;
@@ -198,6 +209,7 @@ impl Relay {
         Ok(match found.filter(|session| session.state != ended) {
             None => Closing::rule(CloseCode::NoSuchSession),
             Some(session) if session.epoch > held.epoch => Closing::rule(CloseCode::TakenOver),
+            // Taken for lost: the page connects again, and the session continues on a new socket.
             Some(_) => Closing::TRY_LATER,
         })
     }

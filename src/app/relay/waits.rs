@@ -54,6 +54,7 @@ impl Waits {
         self.0.retain(|_, waits| {
             let all = std::mem::take(waits);
             for mut wait in all {
+                // The lock of all waits is held, so `look` must not call the relay.
                 if now >= wait.until {
                     over.push((wait.waiter, Ended::TimeOver));
                 } else if !wait.waiter.look() {
@@ -76,6 +77,7 @@ impl Relay {
         lock(&self.waits).0.entry(proposal).or_default().push(Wait { until, waiter });
         // It may have ended before, or the service may be stopping.
         if self.is_stopping() {
+            // Ends all waits once more, this one among them.
             self.stop();
         } else {
             self.look_at_wait(proposal);

@@ -74,6 +74,7 @@ fn read_header(json: &[u8]) -> Result<String, Fault> {
     if !is_wanted || asks_for_more(&header) {
         return Err(Fault::Algorithm);
     }
+    // Optional (RFC 7519, section 5.1), but any other type is another kind of token.
     if header.has("typ") && !header.is("typ", "JWT") {
         return Err(Fault::Malformed);
     }
@@ -84,6 +85,7 @@ fn read_header(json: &[u8]) -> Result<String, Fault> {
 fn read_claims(json: &[u8]) -> Option<Claims> {
     let claims = read_object(json)?;
     let text = |name| claims.text(name, CLAIM_BYTES_MAX);
+    // An `nbf` that cannot be read is a fault: taken as absent, the token would hold too early.
     let not_before = if claims.has("nbf") { Some(claims.member("nbf")?) } else { None };
     Some(Claims {
         issuer: text("iss")?,

@@ -29,6 +29,7 @@ pub(super) fn scheme<'a>(named: Member<'a>) -> Result<Scheme<'a>, &'static str> 
     let (kind, content) = match wrapped {
         Some(found) => found,
         None => {
+            // Before 1.0 the type is in the scheme itself.
             let word = named.value.get("type").and_then(Node::text);
             let known = WRAPPERS.iter().find(|(_, kind)| word.as_deref() == Some(*kind));
             (known.ok_or("such a scheme cannot be said here")?.1, named.value)
@@ -77,6 +78,7 @@ pub(super) fn interface(value: Node<'_>) -> Option<JsonOutput<'_>> {
         Some("0.3" | "0.3.0") => "\"0.3\"",
         Some("1.2") => "\"1.2\"",
         Some(_) => "\"1.0\"",
+        // Before 1.0 interfaces had no version of their own.
         None => "\"0.3\"",
     };
     Some(JsonOutput::Object(vec![

@@ -78,6 +78,7 @@ impl Walker {
             FindingBuilder::new(Code::UnknownProperty, member.key.begin(), member.key.raw().len())
                 .pointer(self.pointer.clone())
                 .found(key.clone());
+        // Shapes are statics, so the address tells them apart; the title does not, both variants are a "card".
         let is_root = std::ptr::eq(shape, self.variant.shape());
         let other = is_root.then(|| known_aliases::of_other_variant(self.variant, &name)).flatten();
         self.builders.push(if let Some((advice, change)) = other {
@@ -137,6 +138,7 @@ impl Walker {
         if let Some(advice) = known_aliases::value(self.name(), text) {
             return Some(advice.to_owned());
         }
+        // A misspelt version may be meant as one of either variant.
         let every = Variant::ALL.iter().copied().flat_map(Variant::versions).copied();
         let known: Vec<&'static str> = if is_version { every.collect() } else { words.to_vec() };
         let meant = spelling::version(text, known.iter().copied());
@@ -232,6 +234,7 @@ fn meant(node: Node<'_>, expected: &str) -> Option<String> {
 }
 
 fn uri_reason(fault: uri::Fault, text: &str) -> String {
+    // People count characters, and `at` is a byte.
     let number = |at: usize| text.get(..at).unwrap_or_default().chars().count() + 1;
     match fault {
         uri::Fault::Empty => "it is empty".to_owned(),
@@ -258,6 +261,7 @@ fn uri_meant(fault: uri::Fault, text: &str) -> Option<String> {
     let candidate = match fault {
         uri::Fault::Scheme if trimmed.starts_with("//") => format!("https:{trimmed}"),
         uri::Fault::Scheme
+            // A dot suggests a host; a relative reference begins with one of these.
             if trimmed.contains('.') && !trimmed.starts_with(['/', '.', '?', '#']) =>
         {
             format!("https://{trimmed}")
@@ -265,6 +269,7 @@ fn uri_meant(fault: uri::Fault, text: &str) -> Option<String> {
         uri::Fault::Character(_) => escaped(trimmed),
         _ => return None,
     };
+    // A suggestion must not be refused when the author follows it.
     uri::check(candidate.as_bytes()).ok()?;
     Some(format!("\"{}\"", shortened(&candidate)))
 }
@@ -277,6 +282,7 @@ fn escaped(text: &str) -> String {
     });
     let mut escaped = text.get(..host_end).unwrap_or_default().to_owned();
     for char in text.get(host_end..).unwrap_or_default().chars() {
+        // `%` stays as it is, or what is escaped already would be escaped again.
         if char.is_ascii_graphic() && !"<>\"{}|\\^`[]".contains(char) {
             escaped.push(char);
         } else {

@@ -77,6 +77,7 @@ impl Checker {
                         lines.push((number, line));
                         continue;
                     }
+                    // What comes before it is reported first, so that the reports keep their order.
                     self.validator.lines(&lines, &mut |line, report| group.tell(line, &report))?;
                     lines.clear();
                     group.tell(line, &self.too_large(Some(number)));

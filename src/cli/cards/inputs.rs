@@ -73,6 +73,7 @@ impl Finder {
             return Some(self.file(&argument));
         }
         let text = argument.to_string_lossy();
+        // A file may have such a name, and is meant then.
         if !text.contains(['*', '?', '[']) || fs::symlink_metadata(&argument).is_ok() {
             return self.path(argument);
         }
@@ -89,6 +90,7 @@ impl Finder {
 
     fn matches(&mut self, mut paths: Box<glob::Paths>) -> Option<Input> {
         let next = paths.next()?;
+        // Below what `matched` pushes: a folder is walked before the next match.
         self.pending.push(Pending::Matches(paths));
         self.matched(next)
     }
@@ -106,6 +108,8 @@ impl Finder {
     fn path(&mut self, path: PathBuf) -> Option<Input> {
         match fs::metadata(&path) {
             Ok(found) if found.is_dir() => self.folder(path, &found),
+            // What is named may be a pipe. Of what a folder holds only plain files are opened, because a pipe could
+            // block.
             Ok(_) => Some(self.file(&path)),
             Err(error) => Some(unreadable(&path.display().to_string(), &error)),
         }
@@ -148,6 +152,7 @@ fn unreadable(name: &str, why: &dyn std::fmt::Display) -> Input {
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    // The file system's order differs between machines.
     paths.sort();
     Ok(paths)
 }

@@ -74,6 +74,7 @@ impl<R: Read> Pieces<R> {
             drop(self.rest.drain(..kept));
         }
         let news = self.rest.get(from.min(self.rest.len())..).unwrap_or_default();
+        // Found byte by byte, the ends of lines took a third of the time of a valid stream.
         let end = memrchr(b'\n', news);
         let end = end.map(|end| from.min(self.rest.len()) + end + 1);
         if let Some(end) = end {
@@ -84,6 +85,7 @@ impl<R: Read> Pieces<R> {
         if self.rest.len() <= self.bytes_max {
             return None;
         }
+        // What follows is dropped as it comes, so that a line of any length takes no more memory.
         self.rest = Vec::new();
         self.skipping = true;
         let first = self.next;

@@ -59,6 +59,7 @@ fn gather(args: &Args, client: &Client) -> Result<PageAfter<AgentCard>, Failure>
             return Ok(gathered);
         };
         let next = registry::name(next).map_err(|why| Failure::malformed("nextAfter", why))?;
+        // A cursor that does not rise would repeat pages without end.
         if after.as_ref() >= Some(&next) {
             break;
         }

@@ -30,6 +30,7 @@ pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
 ) -> Result<(), E> {
     let (results, finished) = channel();
     let (permit, permits) = channel();
+    // Permits limit how many results can wait behind a slow piece.
     for _ in 0..workers * AHEAD {
         // The other end is in this function.
         permit.send(()).unwrap_or_default();
@@ -41,6 +42,7 @@ pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
             let (source, work, results) = (Arc::clone(&source), Arc::clone(&work), results.clone());
             thread::spawn("cards", move || {
                 while let Some((number, piece)) = next(&source) {
+                    // A panic travels as a result, because a number that never comes would hold back all that follow.
                     let result = catch_unwind(AssertUnwindSafe(|| work(piece))).ok();
                     if results.send((number, result)).is_err() {
                         return;
@@ -49,6 +51,7 @@ pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
             })
         })
         .collect::<io::Result<Vec<_>>>()?;
+    // `finished` ends with its last sender, and this one belongs to no thread.
     drop(results);
     let mut waiting = BTreeMap::new();
     let mut number = 0_u64;
@@ -57,12 +60,14 @@ pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
         while let Some(result) = waiting.remove(&number) {
             number += 1;
             if take(result.ok_or_else(|| panicked("checking"))?)?.is_break() {
+                // The threads end by themselves: without this function, neither permits nor results go through.
                 return Ok(());
             }
             // It is not received when everything was read.
             permit.send(()).unwrap_or_default();
         }
     }
+    // A panic while reading poisons `source` and so ends all threads; only the join shows it.
     threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| panicked("reading")))?;
     Ok(())
 }
@@ -81,8 +86,10 @@ struct Source<I> {
 /// Reads the next piece; nothing when that was all, when no results are taken any more, or when another
 /// thread panicked while it was reading.
 fn next<I: Iterator>(source: &Mutex<Source<I>>) -> Option<(u64, I::Item)> {
+    // Held while waiting and while reading, because pieces have one order.
     let mut source = source.lock().ok()?;
     source.permits.recv().ok()?;
+    // Any free thread reads, because all would wait for one that only reads.
     let piece = source.pieces.next()?;
     let number = source.number;
     source.number += 1;

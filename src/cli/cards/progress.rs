@@ -20,6 +20,7 @@ impl Progress {
     pub(super) fn new() -> Self {
         let clock = SystemClock::new();
         let last = clock.monotonic();
+        // A report on the same terminal would be torn by a line that is written over.
         let is_wanted = io::stderr().is_terminal() && !io::stdout().is_terminal();
         Self { clock, last, is_shown: false, is_wanted }
     }

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     )?;
     let total = printer.end()?;
     match (total.unreadable.len(), total.invalid) {
+        // A run that has checked nothing must not pass, or a misspelt path would go unnoticed.
         (0, 0) if total.cards == 0 => {
             Err(Error::new(Exit::LocalFile, "there is no card in what was named"))
         }

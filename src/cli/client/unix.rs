@@ -63,6 +63,7 @@ fn connect(path: &Path, timeout: Duration) -> Result<UnixStream, Error> {
     loop {
         match net::connect(&socket, &address) {
             Ok(()) => break,
+            // EAGAIN means that the backlog is full (connect(2)). Nothing is under way then that could be polled for.
             Err(Errno::AGAIN | Errno::INTR) if clock.monotonic() < end => {
                 // Only the signal that ends the process interrupts this wait.
                 let _over = Notify::new().pause(CONNECT_RETRY);
@@ -72,6 +73,7 @@ fn connect(path: &Path, timeout: Duration) -> Result<UnixStream, Error> {
         }
     }
     let stream = UnixStream::from(socket);
+    // Timeouts of a socket hold for blocking calls only.
     stream.set_nonblocking(false)?;
     Ok(stream)
 }
@@ -131,6 +133,7 @@ impl Resolver for NoResolver {
         _timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
         let mut addresses = self.empty();
+        // ureq demands at least one address of a resolver; the connector ignores it.
         addresses.push(([127, 0, 0, 1], 80).into());
         Ok(addresses)
     }

@@ -64,6 +64,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 
 fn gather_pages(client: &Client, path: &str, args: &Args) -> Result<Page<DeadLetter>, Failure> {
     let filter = Filter { item_type: args.item_type, reason: args.reason };
+    // The service does not filter, so small pages would mean many requests for few items.
     let size = if filter.is_empty() || args.paging.all {
         args.paging.limit
     } else {

@@ -81,6 +81,7 @@ impl Used {
     /// Notes a nonce, and says whether it was not noted before; `None` without room for it.
     fn insert(&mut self, nonce: [u8; 12], expires_at: Timestamp, now: Timestamp) -> Option<bool> {
         self.0.retain(|_, expires_at| *expires_at > now);
+        // A nonce that is known needs no room, so its repetition is detected even when the table is full.
         let has_room = self.0.len() < USED_MAX || self.0.contains_key(&nonce);
         has_room.then(|| self.0.insert(nonce, expires_at).is_none())
     }

@@ -26,6 +26,7 @@ fn length(time: Duration) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3_600 => format!("{}m", seconds / 60),
+        // Hours up to two days: "1d" would stand for anything from 24 to 47 hours.
         3_600..172_800 => format!("{}h", seconds / 3_600),
         172_800.. => format!("{}d", seconds / 86_400),
     }

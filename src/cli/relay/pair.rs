@@ -79,6 +79,7 @@ fn public_url(global: &Global) -> Result<String, Error> {
     if !global.url.starts_with("unix:") {
         return Ok(global.url.clone());
     }
+    // Without the token, which must reach the public address alone.
     let status: McpStatus = Client::anonymous(global)?.get("/api/v1/mcp")?;
     let endpoint = status.endpoint.as_deref().and_then(|url| url.strip_suffix("/mcp"));
     endpoint.map(str::to_owned).ok_or_else(|| {

@@ -76,10 +76,13 @@ impl PublicKey {
         let bytes = |name| text(name).as_deref().and_then(decode).ok_or(KeyFault::Unusable);
         let public = match (text("kty").as_deref(), text("crv").as_deref()) {
             (Some("EC"), Some("P-256")) => {
+                // A coordinate keeps its leading zeros (RFC 7518, 6.2.1.2), so it always has 32 bytes.
                 let (x, y) = (bytes("x")?, bytes("y")?);
                 if x.len() != 32 || y.len() != 32 {
                     return Err(KeyFault::Unusable);
                 }
+                // 0x04 marks an uncompressed point (SEC 1, 2.3.3). ring checks that it lies on the curve when it
+                // verifies.
                 Self::Es256([&[4], x.as_slice(), &y].concat())
             }
             (Some("OKP"), Some("Ed25519")) => Self::EdDsa(ed25519(bytes("x")?)?),
@@ -107,6 +110,7 @@ impl PublicKey {
             Self::Es256(_) | Self::EdDsa(_) => true,
             Self::Rs256 { modulus, exponent } => {
                 ISSUER_MODULUS_BYTES.contains(&modulus.len())
+                    // With the top bit set, the modulus has eight bits for each of its bytes.
                     && modulus.first().is_some_and(|high| *high >= 0x80)
                     && *exponent == ISSUER_EXPONENT
             }
@@ -118,11 +122,13 @@ impl PublicKey {
     /// # Errors
     /// When it was not.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureFault> {
+        // Checked here because ring gives one error for everything, and reports tell the two faults apart.
         if signature.len() != self.signature_length() {
             return Err(SignatureFault::Malformed);
         }
         let verified = match self {
             Self::Es256(point) => {
+                // JWS has r and s as 64 bytes (RFC 7518, 3.4), not as ASN.1.
                 UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature)
             }
             Self::EdDsa(point) => {
@@ -150,6 +156,7 @@ impl PublicKey {
 fn ed25519(point: Vec<u8>) -> Result<Vec<u8>, KeyFault> {
     let mut unsigned = point.clone();
     if let Some(last) = unsigned.last_mut() {
+        // The top bit is the sign of x (RFC 8032, 5.1.2), which the table omits.
         *last &= 0x7f;
     }
     let shown: String = unsigned.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -159,6 +166,7 @@ fn ed25519(point: Vec<u8>) -> Result<Vec<u8>, KeyFault> {
 
 fn rsa(modulus: Vec<u8>, exponent: Vec<u8>) -> Result<PublicKey, KeyFault> {
     let zeros = modulus.first().ok_or(KeyFault::Unusable)?.leading_zeros();
+    // Base64urlUInt has no leading zeros (RFC 7518, 2), so the length below is that of the number.
     if zeros == 8 || exponent.first().is_none_or(|byte| *byte == 0) {
         return Err(KeyFault::Unusable);
     }
@@ -173,6 +181,7 @@ fn rsa(modulus: Vec<u8>, exponent: Vec<u8>) -> Result<PublicKey, KeyFault> {
 fn is_for(key: &Object<'_>, algorithm: Algorithm) -> bool {
     let absent_or = |name, text| !key.has(name) || key.is(name, text);
     let verifies = |operations: Vec<String>| operations.iter().any(|word| word == "verify");
+    // All three members are optional (RFC 7517, 4.2 to 4.4).
     absent_or("use", "sig")
         && absent_or("alg", algorithm.as_str())
         && (!key.has("key_ops") || key.member("key_ops").is_some_and(verifies))

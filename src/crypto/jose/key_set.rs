@@ -63,7 +63,9 @@ impl KeySet {
         }
         let mut keys = BTreeMap::new();
         for jwk in read(document).ok()? {
+            // Issuers publish keys for other purposes in the same set, and RFC 7517, 5 says to ignore them.
             let Ok(key) = PublicKey::read(&jwk) else { continue };
+            // A token names its key by this id; without one it cannot be found.
             let Some(id) = jwk.text("kid", KEY_ID_BYTES_MAX) else { continue };
             if !wanted.contains(&key.algorithm()) || !key.is_fit_for_issuer() {
                 continue;

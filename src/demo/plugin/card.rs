@@ -64,6 +64,7 @@ impl Card {
             NoCard::Refused(word, sha256::of(&canonical(&json!({"refused": word, "v": 1}))))
         };
         let checked = Checked::steps(&given).map_err(|_| refused("bad_arguments"))?;
+        // The daemon makes both from the same arguments, so a difference is its fault and not one of the proposal.
         if checked.iter().zip(steps).any(|(own, step)| own.sha256() != step.arguments_sha256) {
             return Err(NoCard::Broken("bad_digest"));
         }

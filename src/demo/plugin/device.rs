@@ -89,6 +89,7 @@ impl Device {
     /// # Errors
     /// When the system gives no random bytes.
     pub fn forget_all(&self) -> Result<(), KeyError> {
+        // Made first: without random bytes the storage stays as it was.
         let key = new_key()?;
         let mut storage = self.storage();
         storage.key = key;
@@ -108,6 +109,7 @@ impl Device {
             outcome: *outcome,
         };
         let entries: Vec<Entry> = of_session.map(entry).collect();
+        // Grant ids rise with time (UUIDv7), so the last ones are the newest.
         entries.get(entries.len().saturating_sub(ENTRIES_MAX)..).unwrap_or_default().to_vec()
     }
 

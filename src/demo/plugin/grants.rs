@@ -40,10 +40,12 @@ impl Plugin {
             })
         };
         let is_ready = self.line.as_ref().is_some_and(|line| line.phase == Phase::Ready);
+        // An entry means that the grant was begun, by this page or by another one.
         let approved = approved.filter(is_its_turn).filter(|_| is_ready && !is_known);
         let Some(((proposal, position), session)) = approved.zip(self.session) else {
             return self.refuse(Close::Refused, "not_approved");
         };
+        // Before anything happens, so that an order that is repeated finds no approval.
         self.approved.remove(&invocation);
         self.run(Running { grant, invocation, session, proposal, position, deadline_ms });
     }
@@ -54,11 +56,13 @@ impl Plugin {
         if !self.goes_on(Point::Told, grant) {
             return;
         }
+        // Before the act: a page that dies in the act must come back knowing that it may have happened.
         self.device.write(grant, session, Entry::Begun);
         if !self.goes_on(Point::Begun, grant) {
             return;
         }
         let took = self.clock.monotonic().saturating_sub(began).as_millis();
+        // A page that was frozen must not act when the daemon has stopped waiting.
         let result = if took > u128::from(running.deadline_ms) {
             failed(grant, "too_late")
         } else {
@@ -72,6 +76,7 @@ impl Plugin {
             Outcome::Failed => Entry::Failed,
             Outcome::Stale => Entry::Stale,
         };
+        // Before the report: if the result is lost, the next proof tells how it ended.
         self.device.write(grant, session, entry);
         if !self.goes_on(Point::Noted, grant) {
             return;
@@ -85,6 +90,7 @@ impl Plugin {
         self.events.push_back(Event::Ended(grant, running.invocation, outcome));
         let is_last =
             self.card(running.proposal).is_some_and(|card| card.made.len() == card.steps.len());
+        // After a step that failed, the later ones are no longer what the person approved.
         if outcome != Outcome::Succeeded || is_last {
             self.take_away(running.proposal);
         }
@@ -114,7 +120,9 @@ impl Plugin {
         let arguments: Map<String, Value> = card.resolved(position);
         let action = card.steps.get(position).and_then(|step| Action::from_word(&step.action));
         let Some(action) = action else { return failure(Outcome::Failed, "unknown_action") };
+        // Locked to the end, so that nothing changes between the comparison and the act.
         let mut open = self.host.open();
+        // The card was made with these targets, so the file has changed since.
         let Ok(targets) = open.document.targets(action, &arguments) else {
             return failure(Outcome::Stale, "target_changed");
         };

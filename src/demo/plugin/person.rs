@@ -20,6 +20,7 @@ impl Plugin {
     /// Answers the question who may work on the file.
     pub fn confirm(&mut self, accept: bool) {
         let Some(line) = &mut self.line else { return };
+        // Taken, so that a question is answered once.
         let (Some(nonce), Some(pairing)) = (&line.nonce, line.claim.take()) else { return };
         let signature = self.device.sign(&proof::confirm_text(nonce, pairing, accept));
         if let Ok(signature) = signature {
@@ -96,6 +97,7 @@ impl Plugin {
             return;
         };
         let text = proof::allowance_text(nonce, session, line.epoch, minutes);
+        // Counted from before it is sent, so that it does not outlast the daemon's count.
         let until = self.clock.now().plus(Duration::from_secs(minutes * 60));
         self.allowance_until = (minutes > 0).then_some(until);
         if let Ok(signature) = self.device.sign(&text) {
@@ -105,6 +107,7 @@ impl Plugin {
 
     /// Opens another file, or another page of the same one. A file without a key cannot be recognized.
     pub fn open(&mut self, key: Option<&str>, name: &str, page: &str) {
+        // Without keys, files are told apart by their names.
         let is_other = key != self.file.key.as_deref() || key.is_none() && name != self.file.name;
         let key = key.map(ToOwned::to_owned);
         self.file = File { key, name: name.to_owned(), page: page.to_owned() };

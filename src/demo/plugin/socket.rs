@@ -87,6 +87,8 @@ impl Socket {
         stream.set_write_timeout(Some(PATIENCE))?;
         let mut key = [0; 16];
         SystemEntropy::new().fill(&mut key);
+        // The header takes padded base64 in its usual alphabet (RFC 6455, 4.1), and 16 bytes end in two padding
+        // characters.
         let key = format!("{}==", jose::encode(&key).replace('-', "+").replace('_', "/"));
         let mut request = format!(
             "GET /relay/v1/connect HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
@@ -102,6 +104,7 @@ impl Socket {
         (&stream).write_all(request.as_bytes())?;
         let (head, rest) = head(&stream)?;
         check(&head, &web_socket_accept(&key), opening.protocol.as_deref())?;
+        // The daemon's first frame may have arrived with the head.
         Ok(Self(WebSocket::from_partially_read(stream, rest, Role::Client, None)))
     }
 
@@ -162,6 +165,7 @@ fn head(stream: &TcpStream) -> Result<(Vec<String>, Vec<u8>), OpenError> {
             return Err(OpenError::NotOne);
         }
         match line.trim_end() {
+            // The reader may have read beyond the head.
             "" => return Ok((lines, reader.buffer().to_vec())),
             line => lines.push(line.to_owned()),
         }
@@ -178,6 +182,7 @@ fn check(head: &[String], accept: &str, protocol: Option<&str>) -> Result<(), Op
         let mut lines = head.iter().filter_map(|line| line.split_once(": "));
         lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     };
+    // A protocol that was not asked for, or an extension, ends the handshake (RFC 6455, 4.1).
     let is_one = header("sec-websocket-accept") == Some(accept)
         && header("sec-websocket-protocol") == protocol
         && header("sec-websocket-extensions").is_none();

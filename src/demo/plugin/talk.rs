@@ -60,6 +60,7 @@ impl Plugin {
         let now = self.clock.monotonic();
         let Some(line) = &mut self.line else { return };
         let silence = now.saturating_sub(line.heard);
+        // Before the first ping and outside of a session, the daemon may be silent for any time.
         let tells = line.was_pinged || line.phase == Phase::Ready;
         line.heard = now;
         if tells && self.asleep_after.is_some_and(|most| silence > most) {
@@ -129,6 +130,7 @@ impl Plugin {
     fn challenged(&mut self, nonce: Nonce, key: Key, signature: &Signature) {
         let Some(line) = &mut self.line else { return };
         let text = proof::challenge_text(&line.hello_nonce, &nonce, line.hello);
+        // Before the first pairing any daemon is accepted; `ready` pins its key.
         let is_known = self.device.daemon().is_none_or(|known| known == key);
         if !is_known || !proof::is_signed(&key, &text, signature) {
             return self.refuse(Close::Refused, "stranger");
@@ -163,6 +165,7 @@ impl Plugin {
         }
         self.events.push_back(Event::Ready { session, epoch });
         for (of, result) in std::mem::take(&mut self.untold) {
+            // A socket can report results of its own session only.
             if of == session {
                 self.send(&FromPlugin::Result(result));
             }

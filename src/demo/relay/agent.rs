@@ -53,6 +53,7 @@ impl Agent {
         arguments: &Value,
     ) -> Result<JoinHandle<Result<Value, Error>>, Error> {
         let (mut agent, arguments) = (self.clone(), arguments.clone());
+        // The clone takes the next id for its call, so this client must not.
         self.last += 1;
         thread::spawn("demo-agent", move || agent.call(tool, &arguments))
             .map_err(|error| Error::System("start the agent", error))

@@ -27,6 +27,7 @@ impl Process {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| Error::System("start svcd", error))?;
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        // The child has its owner from here on, so that every error below stops it.
         let mut process = Self { child: Some(child), public: nowhere, operator: nowhere };
         let lines = process.follow(log).map_err(|error| Error::System("follow the log", error))?;
         process.public = listening(&lines, "public")?;
@@ -54,6 +55,7 @@ impl Process {
     /// Sets how large its files may become; nothing allows what this process may do itself.
     pub(super) fn limit_files(&self, bytes: Option<u64>) -> Result<(), Error> {
         let own = getrlimit(Resource::Fsize);
+        // Only the soft limit: a hard limit that was lowered cannot be raised again.
         let limit = Rlimit { current: bytes.or(own.current), maximum: own.maximum };
         prlimit(self.pid(), Resource::Fsize, limit)
             .map_err(|errno| Error::System("limit the size of files", errno.into()))?;

@@ -113,6 +113,7 @@ impl Effect {
 /// Builds the key of an effect: the only place that knows how one is spelt.
 fn key(kind: EffectKind, state: Option<&str>, attempt: AttemptId) -> String {
     match state {
+        // One for each attempt and kind, unique in the store: no second dispatch can even be queued.
         None => format!("{kind}:{attempt}"),
         Some(state) => format!("{kind}.{state}:{attempt}"),
     }

@@ -86,6 +86,7 @@ pub fn decide(
         Standing::Published => return Outcome::Close(Code::AlreadyRepaired),
         Standing::RunsAgain => return Outcome::Close(Code::AttemptSuperseded),
     }
+    // Read when it is applied: an observation that was made in time may be applied after the deadline.
     let in_time = now < deadline;
     let (code, wait_until) = match observation {
         Observation::Expected | Observation::Updated => return Outcome::Published,

@@ -33,6 +33,7 @@ pub enum Outcome {
 pub fn decide(facts: &Facts, now: Timestamp) -> Outcome {
     match facts.job.map(InboxState::of_job) {
         Some(wanted) if wanted == facts.inbox => Outcome::Close(Code::AlreadyRepaired),
+        // No window here: row and status change in one transaction, so a difference is never on its way.
         Some(wanted) => Outcome::Project(wanted),
         None => match facts.inbox {
             InboxState::Accepted | InboxState::Processing if now >= facts.window_ends_at => {

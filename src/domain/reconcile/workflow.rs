@@ -83,9 +83,11 @@ pub fn decide(
         ended_well,
     };
     match lookup {
+        // Success at the forge is not success here: only the signed result is.
         Lookup::Completed(RunConclusion::Success) if in_time => {
             again(Code::ForgeResultCallbackPending, None, true)
         }
+        // Any other conclusion counts at once, and success too once the deadline has passed.
         Lookup::Completed(conclusion) => ended(conclusion),
         Lookup::Pending if in_time => again(Code::WorkflowPending, None, false),
         Lookup::Pending => Outcome::TimeOut(Code::ForgeWorkflowDeadlineExceeded),

@@ -106,6 +106,7 @@ pub fn decide(has_one: bool, length: Length, now: Timestamp) -> Outcome {
         Length::Quarter | Length::Hour => {
             Outcome::Give(now.plus(Duration::from_mins(length.minutes().into())))
         }
+        // Only what exists is ended, so that the audit log has no end without a beginning.
         Length::Ended if has_one => Outcome::End,
         Length::Ended => Outcome::Unchanged,
     }

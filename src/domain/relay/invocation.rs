@@ -95,6 +95,7 @@ pub fn decide(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
             _ => unchanged(Reason::GrantGone),
         },
         Event::Result(report) => match state {
+            // UNKNOWN as well: a late report is a proof, and the only way out of that state.
             Running | Unknown => settle(facts, report),
             // The frame `settled` was lost.
             Succeeded | Failed | Stale => NOTHING.tell(ToPlugin::Settled),
@@ -131,6 +132,7 @@ fn of_card(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
         Event::Shown(preview) => match facts.state {
             Proposed => to(Shown),
             Shown if facts.preview == Some(preview) => NOTHING,
+            // A card is shown once; another preview, or one after the decision, could be of something else.
             Shown | Approved | Running | Unknown => CLOSE,
             _ => NOTHING,
         },
@@ -143,6 +145,7 @@ fn of_card(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
             Proposed | Shown => {
                 Outcome { audit: Some(AuditEvent::Denied), ..to(Failed) }.because(reason)
             }
+            // It was approved, so the plugin contradicts itself.
             Approved | Running => CLOSE,
             _ => NOTHING,
         },
@@ -165,6 +168,7 @@ fn approve(facts: &Facts, approval: &Approval, now: Timestamp) -> Outcome {
         return CLOSE;
     }
     match approval.by {
+        // A person can only have approved what stood on the screen; an allowance needs no card.
         DecidedBy::Person if was_shown => {}
         DecidedBy::Allowance => {
             match allowance::covers(facts.allowance, facts.effect, facts.page, now) {
@@ -175,6 +179,7 @@ fn approve(facts: &Facts, approval: &Approval, now: Timestamp) -> Outcome {
         }
         _ => return CLOSE,
     }
+    // After the checks of the protocol: a wrong signature closes the socket even if the proposal is over.
     if now >= facts.expires_at {
         return taken_back(facts.state, &Event::Expires);
     }
@@ -194,9 +199,11 @@ fn taken_back(state: State, event: &Event) -> Outcome {
     let (end, reason) = match event {
         Event::CallerCancels => (Cancelled, Reason::CancelledByCaller),
         Event::OperatorDenies => (Cancelled, Reason::DeniedByOperator),
+        // `Expires` is sent for proposals and for grants; the state tells which of them ran out.
         _ if state == Approved => (Expired, Reason::GrantExpired),
         _ => (Expired, Reason::ProposalExpired),
     };
+    // A grant that is claimed may be on its way as `execute`, which nothing takes back.
     match (state, end) {
         (Proposed | Shown, _) => over(end, reason),
         (Approved, _) => over(end, reason).grant(Change::Kill),
@@ -216,6 +223,7 @@ fn swept_along(state: State, event: &Event) -> Outcome {
     match (state, reason) {
         (Proposed | Shown, _) => over(end, reason),
         (Approved, _) => over(end, reason).grant(Change::Kill),
+        // No page of this session will return to say how it ended.
         (Running, Reason::Revoked) => unknown(reason),
         _ => NOTHING,
     }
@@ -229,6 +237,7 @@ fn over(end: State, reason: Reason) -> Outcome {
 
 /// A running or unknown one, by what a page of the session says.
 fn returned(facts: &Facts, journal: Journal) -> Outcome {
+    // `begun` is written before the page acts, so only the silence of the page that was told to act proves a failure.
     let is_running = facts.state == State::Running;
     match journal {
         Journal::Says(Entry::Succeeded) => settle(facts, Report::Succeeded),

@@ -67,7 +67,9 @@ pub fn decide(state: State, event: Event, expires_at: Timestamp, now: Timestamp)
     let is_over = now >= expires_at;
     match (state, event) {
         (State::Offered, Event::CodeTyped) if !is_over => Outcome::Claim,
+        // Whatever the state, so that guesses learn nothing about codes that were used.
         (_, Event::CodeTyped) => Outcome::NotFound,
+        // Before the sweep has ended it: the limit counts, not the moment in which a row is swept.
         (State::Claimed, Event::Confirmed | Event::Refused) if is_over => expired,
         (State::Claimed, Event::Confirmed) => Outcome::Pair,
         // The plugin's button "new code" follows the same close code as the end of the time.

@@ -27,6 +27,7 @@ pub struct Beats(HashMap<RelayProcessId, (i64, u32)>);
 impl Beats {
     /// Notes the beats that a look found. Returns those of processes that have ended.
     pub fn look(&mut self, found: &[Beat]) -> Vec<Beat> {
+        // Processes whose row is gone are forgotten with the old map.
         let before = std::mem::take(&mut self.0);
         for Beat { process, beat } in found {
             let same = before.get(process).filter(|(known, _)| known == beat);

@@ -71,6 +71,7 @@ pub enum Admission {
 #[must_use]
 pub fn admit(facts: &Facts, now: Timestamp) -> Admission {
     match facts.same_call {
+        // Before every refusal: a call that stands already adds no card, whatever the session does now.
         Some((invocation, state)) if !state.is_terminal() => return Admission::Join(invocation),
         _ => {}
     }
@@ -89,6 +90,7 @@ pub fn admit(facts: &Facts, now: Timestamp) -> Admission {
         }
         Some(session::State::Connected) => {
             let is_session_full = facts.waiting_of_session >= WAITING_OF_SESSION_MAX;
+            // Before the limits: a client that rests is told for how long, not that others are busy.
             if facts.rests_until.is_some_and(|until| now < until) {
                 Refusal::CoolingOff
             } else if is_session_full || facts.waiting_of_subject >= WAITING_OF_SUBJECT_MAX {

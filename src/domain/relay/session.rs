@@ -122,6 +122,7 @@ pub const fn decide(state: State, event: Event) -> Outcome {
     use State::{Away, Connected, Ended, Suspended};
     match (event, state) {
         (Event::Proved, Away) => Outcome::Change(OPENED),
+        // The newer page wins: after a reload the old socket may stay open for minutes.
         (Event::Proved, Connected | Suspended) => Outcome::Change(TAKEN_OVER),
         (Event::Proved, Ended) => Outcome::Close(CloseCode::NoSuchSession),
 
@@ -137,6 +138,7 @@ pub const fn decide(state: State, event: Event) -> Outcome {
             invocations: &[Toward::FileChanged],
             ..Change::to(state)
         }),
+        // The frame came over a socket, which a session in these states does not have.
         (Event::FileChanged, Away | Ended) => Outcome::Close(CloseCode::BadFrame),
 
         // Only a device that was revoked has to be paired again (docs/decisions/79-relay-ended-sessions.md).

@@ -40,6 +40,7 @@ impl AttemptStatus {
                 Some(Self::Of(Status::Running))
             }
             (Status::Running, Event::RunEndedWell) => Some(Self::Of(Status::Reporting)),
+            // An attempt that has ended keeps its end; only one that has not is superseded.
             (
                 Status::Queued | Status::Dispatching | Status::Running | Status::Reporting,
                 Event::Replaced,

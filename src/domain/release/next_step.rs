@@ -204,6 +204,7 @@ fn of_dead(
     reconciliation: Option<Reconciliation>,
 ) -> NextStep {
     match (class, reconciliation) {
+        // Before the item: a replay that is safe need not wait for a reconciler.
         (Some(class), _) if class.is_safe() => NextStep::OperatorReplay(id),
         (_, Some(item)) => NextStep::Recheck(item, Some(id)),
         (Some(ReplayClass::DispatchUncertain), None) => NextStep::OperatorRerequest(id),
@@ -219,6 +220,7 @@ fn of_status(facts: &Facts) -> NextStep {
             ReleaseStatus::Queued | ReleaseStatus::Dispatching | ReleaseStatus::Running,
             Some(item),
         ) => NextStep::Recheck(item, None),
+        // No message, no item, not dispatched: nothing that is planned leads here, so a person has to look.
         (ReleaseStatus::Queued | ReleaseStatus::Dispatching, None) => {
             NextStep::OperatorInvestigate(None)
         }

@@ -149,6 +149,7 @@ impl Track {
         if self.status.since.is_none() {
             self.status.since = Some(now.wall);
         }
+        // Before the return below, so that the history also grows while the signal fires.
         let Seen { value, bad, healthy } = self.see(reading, now.monotonic)?;
         self.status.value = Some(value);
         if self.status.state == SignalState::Firing {
@@ -181,6 +182,7 @@ impl Track {
             Some(history) => {
                 history.note(now, level);
                 let first = history.first().unwrap_or(level);
+                // A history shorter than half a window has no middle, and no trend is seen in it.
                 let middle = history.middle(now).unwrap_or(first);
                 let trend = matches!(rule.gate, Gate::Trend(_));
                 (level.saturating_sub(first), !trend || (first < middle && middle < level))

@@ -21,10 +21,12 @@ impl History {
 
     /// Notes the level of now. Of samples that lie close together the first and the last are kept.
     pub(super) fn note(&mut self, now: Duration, level: u64) {
+        // Samples rise in time; what reads them relies on that.
         if self.samples.back().is_some_and(|(last, _)| now <= *last) {
             return;
         }
         let before_last = self.samples.len().checked_sub(2).and_then(|at| self.samples.get(at));
+        // At most about 2 * PARTS samples, however often snapshots are taken.
         if before_last.is_some_and(|(at, _)| now.saturating_sub(*at) < self.window / PARTS) {
             self.samples.pop_back();
         }

@@ -266,6 +266,7 @@ pub const POLICY: [Rule; 11] = [
     Rule {
         signal: Signal::DiskFree,
         severity: Severity::Critical,
+        // One is not enough: a large file that is written and deleted again calls no person.
         gate: Gate::Consecutive(2),
         side: Side::Low,
         threshold: 256 * MIB,

@@ -76,6 +76,7 @@ impl<'de, F: FnMut(Field<'de>) -> Result<(), Unusable>> Visitor<'de> for List<F>
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut outcome = Ok(());
         while let Some(element) = list.next_element::<&RawValue>()? {
+            // Read to the end even after a failure: serde demands that a visitor consumes the whole list.
             outcome = outcome.and_then(|()| (self.0)(Field(Some(element.get()))));
         }
         Ok(outcome)

@@ -27,12 +27,14 @@ pub(in crate::http) fn show(
     path: &Path<'_>,
 ) -> Result<Response, Error> {
     query::none(request)?;
+    // A name that no card can have is as absent as an unknown one; only a write is told what is wrong with it.
     let name = name(path).map_err(|_| Error::NoSuchCard)?;
     let (bytes, digest) = app.agent_card(&name)?;
     match conditions::of_read(&request.head, digest)? {
         Read::Show => {
             Ok(Response::new(StatusCode::OK, json::MEDIA_TYPE, bytes).with(ETAG, tag(digest)))
         }
+        // RFC 9110, section 15.4.5: a 304 has the tag that a 200 would have.
         Read::NotModified => Ok(Response::empty(StatusCode::NOT_MODIFIED).with(ETAG, tag(digest))),
         Read::PreconditionFailed => Err(Error::PreconditionFailed),
     }

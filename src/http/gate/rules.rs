@@ -180,12 +180,15 @@ impl Refused {
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
+            // RFC 9110, section 15.5.20: a client may send the request again over another connection.
             Self::Host => StatusCode::MISDIRECTED_REQUEST,
             Self::Forwarded | Self::Origin | Self::InsufficientScope => StatusCode::FORBIDDEN,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            // Not 401: a client would discard a token that may be good (docs/decisions/47-mcp-credentials.md).
             Self::InvalidRequest => StatusCode::BAD_REQUEST,
             Self::NoToken | Self::InvalidToken => StatusCode::UNAUTHORIZED,
+            // Not 401 either: the token may well be valid.
             Self::KeysUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Server(refusal) => error::of_refusal(*refusal).status,
         }

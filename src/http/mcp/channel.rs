@@ -43,6 +43,7 @@ pub(super) enum Beginning {
 
 impl Channel for EventChannel {
     fn send(&self, message: &str, event_id: Option<&str>) -> bool {
+        // Before the message is queued: once it may be on its way, the status can no longer be another one.
         *lock(&self.beginning) = Beginning::Stream;
         self.sender.send(event(message, event_id)).is_ok()
     }
@@ -54,6 +55,7 @@ impl Channel for EventChannel {
             *beginning = Beginning::Refused(refusal);
             return true;
         }
+        // `send` takes the same lock.
         drop(beginning);
         self.send(message, event_id)
     }
@@ -79,6 +81,7 @@ impl LateChannel {
 
 impl Channel for LateChannel {
     fn send(&self, _message: &str, _event_id: Option<&str>) -> bool {
+        // Messages before the last have no place in one JSON answer; only whether the client is there matters.
         !self.is_closed()
     }
 
@@ -87,6 +90,7 @@ impl Channel for LateChannel {
     }
 
     fn is_closed(&self) -> bool {
+        // Without a sender the answer was handed in, and nothing more can reach the client.
         lock(&self.sender).as_ref().is_none_or(LateSender::is_closed)
     }
 }

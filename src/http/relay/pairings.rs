@@ -27,6 +27,7 @@ pub(in crate::http) fn claim(
     authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
+    // Before the code is read, so that such a token can try none.
     if let Some(Authorized { caller, rules }) = authorized
         && !caller.scopes.contains(&Scope::Pair)
     {
@@ -39,6 +40,7 @@ pub(in crate::http) fn claim(
         Err(why) => return Work::Done(error::of_app(&why).into()),
     };
     let (relay, caller) = (Arc::clone(relay), caller::of(authorized, request.head.peer));
+    // The claim is a transaction, which the async thread must not wait for.
     Work::blocking(move |_| {
         Answer::from(match relay.claim_pairing(who(&caller), caller.peer, &code) {
             Ok(claim) => json::answer(StatusCode::OK, &claim),

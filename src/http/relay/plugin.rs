@@ -85,6 +85,7 @@ impl Plugin {
         set(RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
         // Asked for again each time, with the tag, so that an upgrade of the daemon reaches the page.
         set(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        // One header below depends on the page that asks, and caches have to know that.
         set(VARY, HeaderValue::from_static("origin"));
         if origin.starts_with("https://") {
             set(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(STRICT_TRANSPORT));
@@ -124,18 +125,21 @@ pub(in crate::http) fn show(
 ) -> Result<Response, Error> {
     let plugin = relay.plugin.as_ref().ok_or(Error::NotFound)?;
     let head = &request.head;
+    // The manifest repeats the host, so that only a name that the gate knows may get into it.
     let Some(host) = gate.host_of(head) else { return Ok(error::misdirected()) };
     let wanted = path.text("file");
     let file = FILES.iter().find(|(name, ..)| *name == wanted);
     let (name, media_type, bytes) = *file.ok_or(Error::NotFound)?;
     let origin = plugin.origin(host);
     let body = if name == MANIFEST { manifest(bytes, &origin) } else { bytes.to_vec() };
+    // Of the body as it is served: the manifest differs from host to host.
     let digest = sha256::of(&body);
     let mut response = match conditions::of_read(head, digest)? {
         Read::Show => Response::new(StatusCode::OK, media_type, body),
         Read::NotModified => Response::empty(StatusCode::NOT_MODIFIED),
         Read::PreconditionFailed => return Err(Error::PreconditionFailed),
     };
+    // A 304 carries them too, because browsers update what they have stored with them.
     response.headers.extend(plugin.headers(head, &origin));
     let tag = HeaderValue::try_from(format!("\"{digest}\"")).expect("a digest is hexadecimal");
     Ok(response.with(ETAG, tag))

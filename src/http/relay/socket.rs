@@ -60,6 +60,7 @@ impl From<Refusal> for NotOpened {
 
 fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response, NotOpened> {
     gate.admit_socket(&request.head, &endpoint.origins).map_err(NotOpened::Gate)?;
+    // A plugin that offers several versions gets ours, wherever it stands in the list.
     let is_ours = offered(&request.head).any(|it| it.eq_ignore_ascii_case(PROTOCOL));
     let other = offered(&request.head).find(|it| !is_ours && relay::is_other_version(it));
     let handshake = Handshake::read(request, Some(other.unwrap_or(PROTOCOL)))?;
@@ -68,6 +69,7 @@ fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response,
         // A browser does not tell its page the status of a refused handshake (docs/decisions/82-relay-version.md).
         long_lived.web_socket(0, |sender| {
             let closing = close(endpoint.relay.other_version());
+            // The queue is new and a close reserves no bytes, so this cannot fail.
             let _sent = sender.send(Message::Close(closing));
             Ok(OtherVersion(closing))
         })

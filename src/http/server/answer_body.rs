@@ -81,6 +81,7 @@ impl Body for AnswerBody {
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Whole(body) => body.is_end_stream(),
+            // hyper asks before it sends the head, and would send no body at all after `true`.
             Self::Events(_) => false,
         }
     }
@@ -88,6 +89,7 @@ impl Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(body) => body.size_hint(),
+            // The length is not known: HTTP/1.1 gets chunks, and for HTTP/1.0 the connection closes at the end.
             Self::Events(_) => SizeHint::default(),
         }
     }
@@ -123,13 +125,16 @@ impl EventBody {
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        // Polled first each time, for its waker too: the stop must wake a stream without events.
         let begins = |stop: &mut Stopped| stop.as_mut().poll(cx).is_ready();
         if self.stopped.as_mut().is_some_and(begins) {
             self.stopped = None;
+            // What is queued is still received; only sending fails from now on.
             self.queue.close();
         }
         let sent = match self.queue.poll_recv(cx) {
             Poll::Ready(Some((event, held))) => Some(charged(event.into(), held)),
+            // `last` is for the stop alone: a sender that ended the stream has said what it had to say.
             Poll::Ready(None) if self.stopped.is_none() && !self.last.is_empty() => {
                 Some(mem::take(&mut self.last).into())
             }
@@ -139,6 +144,7 @@ impl EventBody {
                 Some(Bytes::from_static(COMMENT))
             }
         };
+        // Whatever was sent shows that the server is there, so a comment is due a whole interval later.
         self.quiet.set(sleep(self.keep_alive));
         Poll::Ready(sent)
     }

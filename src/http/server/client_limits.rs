@@ -37,11 +37,13 @@ impl ClientLimits {
         if !self.trusts(peer) {
             return peer;
         }
+        // Each proxy appends, so the last entry of the last line is the newest.
         let values = headers.get_all(FORWARDED_FOR).iter().rev();
         let mut client = peer;
         // Bytes, because what a client wrote in front of the list need not be text.
         for hop in values.flat_map(|value| value.as_bytes().rsplit(|byte| *byte == b',')) {
             let hop = str::from_utf8(hop).ok().and_then(|hop| hop.trim().parse::<IpAddr>().ok());
+            // What stands to the left of an unreadable entry is as unverified as the entry itself.
             let Some(hop) = hop else { break };
             client = hop.to_canonical();
             if !self.trusts(client) {
@@ -73,6 +75,7 @@ pub(super) fn subscriber(client: IpAddr) -> IpAddr {
     match client {
         IpAddr::V4(_) => client,
         IpAddr::V6(address) => {
+            // The low 64 bits are chosen by the subscriber's own machines.
             IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes())
         }
     }

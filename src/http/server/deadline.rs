@@ -61,6 +61,7 @@ impl Read for Timed<'_> {
 
 impl Write for Timed<'_> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        // No loop for signals as in `read`: `write_all` repeats what was interrupted.
         self.stream.set_write_timeout(self.deadline.timeout()?)?;
         self.stream.write(buffer)
     }

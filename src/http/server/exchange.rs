@@ -66,6 +66,7 @@ impl Exchange {
         responding: Responding,
         mut request: http::Request<Incoming>,
     ) -> http::Response<AnswerBody> {
+        // There if the request offers another protocol. Taken out first, so that every way out below can end it.
         let upgrade = request.extensions_mut().remove::<OnUpgrade>();
         let held = match self.read(connection.peer, request).await {
             Ok(held) => held,
@@ -85,6 +86,7 @@ impl Exchange {
             upgrade.is_some(),
         );
         let answer = self.handle(held.admitted, held.body, long_lived).await;
+        // The answer does not need the body, whose bytes are not charged while a slow peer takes the answer.
         drop(held.bytes);
         let response = match answer {
             Ok(Answer::Ready(response)) => Ok(response),
@@ -92,6 +94,7 @@ impl Exchange {
             Err(refusal) => Err(refusal),
         };
         let response = response.unwrap_or_else(|it| self.refuse(it, held.way_out.as_deref()));
+        // Refusals too: a way out counts what it finishes.
         let response = match &held.way_out {
             Some(way_out) => way_out.finish(response),
             None => response,
@@ -99,11 +102,13 @@ impl Exchange {
         let Response { status, headers, body } = response;
         match (body, upgrade) {
             (Body::WebSocket(socket), Some(upgrade)) => {
+                // hyper lets go of the connection after 101, so the socket's task keeps what it holds.
                 let held = (Arc::clone(connection), client_slot, responding);
                 Arc::clone(&self.sockets).serve(upgrade, socket, client, held);
                 with_body(status, headers, AnswerBody::whole(""))
             }
             (Body::WebSocket(socket), None) => {
+                // A session may call the store when it is dropped, so a handler's thread does that.
                 self.sockets.discard(socket.session).await;
                 into_hyper(self.refuse(Refusal::UpgradeRequired, held.way_out.as_deref()))
             }
@@ -176,7 +181,9 @@ impl Exchange {
     ) -> Result<(Vec<u8>, Reservation), Refusal> {
         let (mut whole, mut held) = (Vec::new(), self.body_budget.reserve(client));
         while let Some(frame) = body.frame().await {
+            // Only trailers are no data, and a body with a length has none.
             let Ok(data) = frame.map_err(|_| Refusal::BadRequest)?.into_data() else { continue };
+            // Reserved before the bytes are copied; hyper's own buffer is bounded by `head_bytes_max`.
             if !held.grow(data.len()) {
                 return Err(Refusal::Overloaded);
             }
@@ -192,6 +199,7 @@ impl Exchange {
         long_lived: LongLived,
     ) -> Result<Answer, Refusal> {
         let surface = self.surface.as_str();
+        // A panic would otherwise end the connection without an answer.
         let begun = contained(surface, || admitted.begin(body, Some(long_lived)));
         let (request, work) = begun.ok_or(Refusal::Internal)?;
         let work = match work {
@@ -201,6 +209,7 @@ impl Exchange {
         let answer = self.pool.submit(work).ok_or(Refusal::Overloaded)?;
         match timeout(self.limits.handler_timeout, answer).await {
             Ok(answer) => answer.ok().flatten().ok_or(Refusal::Internal),
+            // A handler that has begun goes on: what it commits is committed in spite of this 503.
             Err(_elapsed) => Err(Refusal::Overloaded),
         }
     }
@@ -261,6 +270,7 @@ fn end_upgrade(upgrade: Option<OnUpgrade>, connection: &Arc<Connection>) {
 /// Returns the head, which must be in origin form, with one host.
 fn head(surface: Surface, client: IpAddr, parts: Parts) -> Result<Head, Refusal> {
     let Parts { method, uri, headers, .. } = parts;
+    // In absolute form the target names a host as well, and two parts of the service could go by different ones.
     let origin_form = uri.authority().is_none() && uri.path().starts_with('/');
     let one_host = headers.get_all(HOST).iter().count() == 1;
     if !origin_form || !one_host {

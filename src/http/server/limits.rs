@@ -61,6 +61,7 @@ impl Default for TcpLimits {
             head_timeout: Duration::from_secs(5),
             body_timeout: Duration::from_secs(15),
             body_bytes_max: 128 << 20,
+            // No client has more than half (docs/decisions/35-http-limits.md); the same holds for what lasts.
             body_bytes_per_client_max: 64 << 20,
             long_lived_bytes_max: 64 << 20,
             long_lived_bytes_per_client_max: 32 << 20,
@@ -72,7 +73,9 @@ impl Default for TcpLimits {
             handler_threads: 16,
             queue_max: 256,
             handler_timeout: Duration::from_secs(30),
+            // Nothing is sent meanwhile, and nginx ends a silent answer after 60 s by default.
             late_timeout: Duration::from_secs(60),
+            // Well below the 60 s after which nginx ends a silent stream.
             keep_alive: Duration::from_secs(15),
             messages_max: 4,
             trusted_proxies: Vec::new(),

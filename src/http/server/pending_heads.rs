@@ -69,6 +69,7 @@ impl Drop for PendingHead {
 impl Eviction {
     /// Waits for the eviction; forever once the first head has been received.
     pub(super) async fn evicted(self) {
+        // The sender is dropped, and sends nothing, when the head was received: that is no eviction.
         if self.0.await.is_err() {
             std::future::pending::<()>().await;
         }

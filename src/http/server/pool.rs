@@ -62,10 +62,12 @@ impl Pool {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let (mut work, answer) = replying(work);
+        // A `SyncSender` has no asynchronous wait, and a blocking one would stop the runtime's only thread.
         while let Err(TrySendError::Full(again)) = self.queue.try_send(work) {
             work = again;
             sleep(QUEUE_REST).await;
         }
+        // When the threads have ended, the work was dropped, and the sender of `answer` with it.
         answer.await.ok()
     }
 }
@@ -88,6 +90,7 @@ fn replying<T: Send + 'static>(
 fn work(works: &Mutex<Receiver<Work>>) {
     loop {
         // One idle thread waits for the queue, the others for the lock.
+        // A statement of its own: in a `match` the guard would live, and the lock be held, while the work runs.
         let next = lock(works).recv();
         let Ok(work) = next else { return };
         work();

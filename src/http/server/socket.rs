@@ -69,10 +69,12 @@ impl Sockets {
             let WebSocket { session, mut queue, message_bytes_max, permit } = socket;
             // It fails when the connection ends first.
             if let Ok(upgraded) = upgrade.await {
+                // Apart from the budget of bodies, so that uploads of strangers cannot end a socket.
                 let held = self.budget.reserve(client);
                 let stream = Metered::new(TokioIo::new(upgraded), held, message_bytes_max);
                 let config = WebSocketConfig::default()
                     .read_buffer_size(READ_BYTES)
+                    // 0 passes each frame on at once; by default tungstenite collects 128 KiB first.
                     .write_buffer_size(0)
                     .max_message_size(Some(message_bytes_max))
                     .max_frame_size(Some(message_bytes_max));
@@ -82,6 +84,7 @@ impl Sockets {
                 stream.get_mut().limit(terms.bytes_max);
                 let ended = tokio::select! {
                     ended = self.serve_messages(&mut stream, &mut queue, &session, terms) => ended,
+                    // At once and not after the grace: the page has to connect to another process.
                     _grace = self.stopping.wait() => Err(Close::RESTART),
                 };
                 if let Err(close) = ended {
@@ -89,6 +92,7 @@ impl Sockets {
                     drop(timeout(CLOSE_TIMEOUT, end(&mut stream, &mut queue, close)).await);
                 }
             }
+            // Before the session is dropped, which may wait for a handler's thread.
             drop((queue, permit, held));
             self.discard(session).await;
         });
@@ -128,11 +132,13 @@ impl Sockets {
             let is_free = taken.is_terminated();
             let sent = tokio::select! {
                 item = queue.recv() => match item {
+                    // `_held` lives to the end of the arm, so the bytes count until the stream has taken the message.
                     Some((Message::Text(text), _held)) => {
                         pings.note_sent();
                         stream.send(Frame::text(text)).await
                     }
                     Some((Message::Close(close), _)) => {
+                        // `end` sends what still waits, and nothing may follow a close.
                         while queue.try_recv().is_ok() {}
                         return Err(close);
                     }
@@ -152,6 +158,7 @@ impl Sockets {
                     }
                 }
                 result = &mut taken, if !is_free => {
+                    // The next message may have begun, but no more of it was read ahead than `READ_BYTES`.
                     stream.get_mut().let_go(usize::MAX);
                     terms = result?;
                     stream.get_mut().limit(terms.bytes_max);
@@ -175,6 +182,7 @@ impl Sockets {
                     stream.send(Frame::Ping(Bytes::new())).await
                 }
             };
+            // A failed write: the peer has gone, and there is no reason to send it.
             if sent.is_err() {
                 return Ok(());
             }
@@ -226,9 +234,11 @@ fn refuse(error: &tungstenite::Error, too_long: Close) -> Result<(), Close> {
     match error {
         tungstenite::Error::Capacity(_) => Err(too_long),
         tungstenite::Error::Utf8(_) => Err(Close::NOT_TEXT),
+        // A close frame could not reach a peer that is gone.
         tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Ok(()),
         tungstenite::Error::Protocol(_) => Err(Close::PROTOCOL),
         tungstenite::Error::Io(error) => match error.kind() {
+            // `Metered` fails with these two kinds; the kernel reports neither for a socket.
             io::ErrorKind::QuotaExceeded => Err(Close::OVERLOADED),
             io::ErrorKind::FileTooLarge => Err(too_long),
             _ => Ok(()),
@@ -253,6 +263,7 @@ async fn end<T: AsyncRead + AsyncWrite + Unpin>(
     // Fails when the peer closed first; then the next line sends the reply to its close frame.
     drop(stream.close(Some(frame)).await);
     drop(SinkExt::<Frame>::close(stream).await);
+    // Bounded by `CLOSE_TIMEOUT`, in which the caller waits for all of this.
     while let Some(Ok(_)) = stream.next().await {}
     drop(stream.get_mut().shutdown().await);
 }

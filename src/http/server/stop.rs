@@ -25,6 +25,7 @@ impl Stopping {
     /// Waits for the stop; returns the time that running exchanges have, which is none when the server was
     /// dropped.
     pub(super) async fn wait(&self) -> Duration {
+        // Each receiver remembers which value it has seen, so every waiter needs its own.
         let mut stopping = self.0.clone();
         stopping.wait_for(Option::is_some).await.ok().and_then(|grace| *grace).unwrap_or_default()
     }

@@ -72,6 +72,7 @@ pub fn start(
     service: &Arc<dyn Service>,
     limits: TcpLimits,
 ) -> io::Result<TcpServer> {
+    // One thread only moves bytes; whatever may block runs on the handlers' threads.
     let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
     let (stop, stopping) = Stopping::channel();
     let client_limits =
@@ -83,6 +84,7 @@ pub fn start(
     });
     let (mut acceptors, mut handlers) = (Vec::new(), Vec::new());
     for listener in listeners {
+        // A tokio listener registers with the runtime that is entered while it is made.
         let _entered = runtime.enter();
         let (acceptor, permits) = server.open(listener, service)?;
         handlers.push(permits);
@@ -97,10 +99,12 @@ impl TcpServer {
     /// threads have ended. A handler that outlasts the grace is left behind.
     pub fn stop(self, grace: Duration) {
         let deadline = Deadline::after(grace);
+        // Unlike `send`, it stores the value even when no receiver is left.
         self.stop.send_replace(Some(grace));
         if self.thread.join().is_err() {
             log::error!(event = "http.server_panicked"; "the HTTP server panicked");
         }
+        // The queues have closed with the runtime, which its thread has dropped.
         if !self.handlers.iter().all(|handlers| handlers.wait_free(deadline.left())) {
             log::warn!(event = "http.handlers_left"; "leaving handlers behind that do not end");
         }
@@ -133,6 +137,7 @@ impl Server {
         service: &Arc<dyn Service>,
     ) -> io::Result<(Acceptor, semaphore::Semaphore)> {
         let Listener { surface, socket, connections_max } = listener;
+        // `from_std` does not do this, and a blocking socket would stop the whole runtime.
         socket.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(socket)?;
         let limits = Arc::clone(&self.limits);
@@ -158,6 +163,7 @@ impl Server {
             client_limits: Arc::clone(&self.client_limits),
             limits,
             body_budget: Arc::new(body_budget),
+            // The other half remains for ordinary requests (docs/decisions/36-long-lived-answers.md).
             long_lived: Arc::new(Semaphore::new(usize::from(connections_max / 2))),
             stopping,
         });
@@ -181,6 +187,7 @@ async fn run(server: Arc<Server>, acceptors: Vec<Acceptor>) {
     // the runtime.
     let all_left = async {
         for (permits, all) in &acceptors {
+            // Only waits: the permits are given back at once.
             drop(permits.acquire_many((*all).into()).await);
         }
     };
@@ -195,6 +202,7 @@ async fn accept_loop(server: Arc<Server>, acceptor: Acceptor) {
         };
         match accepted {
             Ok((stream, peer)) => {
+                // A listener for both versions sees an IPv4 peer as ::ffff:a.b.c.d, which no limit knows.
                 accept(&server, &acceptor, stream, peer.ip().to_canonical());
                 // An evicted connection closes before the next one is accepted.
                 yield_now().await;
@@ -213,8 +221,10 @@ async fn accept_loop(server: Arc<Server>, acceptor: Acceptor) {
 /// Serves a connection in a task of its own. When there are too many, one that is pending its first
 /// head is evicted, or this one is closed.
 fn accept(server: &Arc<Server>, acceptor: &Acceptor, stream: TcpStream, peer: IpAddr) {
+    // Before the permit, so that a client at its own limit evicts no connection of another one.
     let Some(client_slot) = server.client_limits.take(peer) else { return };
     let permit = Arc::clone(&acceptor.permits).try_acquire_owned().ok();
+    // With no head pending, every connection has sent one, and none of these is closed for a new peer.
     if permit.is_none() && !acceptor.pending_heads.evict_oldest() {
         return;
     }
@@ -223,6 +233,7 @@ fn accept(server: &Arc<Server>, acceptor: &Acceptor, stream: TcpStream, peer: Ip
     }
     let (server, exchange) = (Arc::clone(server), Arc::clone(&acceptor.exchange));
     let permits = Arc::clone(&acceptor.permits);
+    // Here and not in the task, so that connections are numbered in the order in which they were accepted.
     let (pending_head, eviction) = acceptor.pending_heads.register();
     tokio::spawn(async move {
         let serving = async {
@@ -236,6 +247,7 @@ fn accept(server: &Arc<Server>, acceptor: &Acceptor, stream: TcpStream, peer: Ip
             let connection = Connection::new(peer, client_slot, permit);
             serve_connection(&server, &exchange, stream, connection, &pending_head).await;
         };
+        // An eviction drops `serving`, which closes the connection without an answer: none was asked for.
         tokio::select! {
             () = serving => {}
             () = eviction.evicted() => {}
@@ -245,10 +257,13 @@ fn accept(server: &Arc<Server>, acceptor: &Acceptor, stream: TcpStream, peer: Ip
 
 /// Has what is written sent at once, and a connection ended whose peer has vanished.
 fn prepare(stream: &TcpStream) -> io::Result<()> {
+    // Nagle's algorithm would hold back an event until the one before it is acknowledged.
     stream.set_nodelay(true)?;
+    // With the kernel's defaults a peer that vanished is noticed after two hours.
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, KEEP_ALIVE)?;
     sockopt::set_tcp_keepintvl(stream, KEEP_ALIVE)?;
+    // It also replaces the number of unanswered probes (tcp(7)), so that is not set.
     Ok(sockopt::set_tcp_user_timeout(stream, UNACKNOWLEDGED_MAX)?)
 }
 
@@ -264,12 +279,14 @@ async fn serve_connection(
     let phase = connection.phase.clone();
     let timeout_stream = TimeoutStream::new(stream, phase, limits.head_timeout, limits.write_stall);
     let service = service_fn(|request| {
+        // hyper calls the service once the whole head was read.
         pending_head.head_received();
         let (connection, responding) = (&connection, connection.phase.begin_response());
         async move { Ok::<_, Infallible>(exchange.answer(connection, responding, request).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
+        // hyper counts this from the end of the last answer, so it bounds idle time; `TimeoutStream` bounds a head.
         .header_read_timeout(limits.idle)
         .max_headers(limits.headers_max)
         .max_buf_size(limits.head_bytes_max)

@@ -37,6 +37,7 @@ impl Phase {
     }
 
     fn advance(&self) {
+        // All of a connection runs on the runtime's one thread, so no ordering is needed.
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -74,6 +75,7 @@ impl TimeoutStream {
         write_stall: Duration,
     ) -> Self {
         let mut head = Timer::default();
+        // From the start, so that a peer that never sends a byte is cut too.
         head.set(head_timeout);
         Self {
             stream,
@@ -97,6 +99,7 @@ impl TimeoutStream {
             self.write.clear();
             return written;
         }
+        // A timer that runs is not moved: only a write that makes progress clears it.
         self.write.set(self.write_stall);
         self.write.poll(cx)
     }
@@ -110,11 +113,13 @@ impl AsyncRead for TimeoutStream {
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         let phase = self.phase.number();
+        // The phase has changed since the last read, so the deadline that runs is that of an earlier head.
         if phase != self.phase_seen {
             self.phase_seen = phase;
             self.head.clear();
         }
         let responding = phase % 2 == 1;
+        // No head is due: the body that hyper reads now has a deadline of its own, `body_timeout`.
         if responding {
             return read;
         }
@@ -122,6 +127,7 @@ impl AsyncRead for TimeoutStream {
             return self.head.poll(cx);
         }
         let head_timeout = self.head_timeout;
+        // Does not move a timer that runs: the first byte of the head has set the deadline.
         self.head.set(head_timeout);
         read
     }
@@ -155,6 +161,7 @@ impl AsyncWrite for TimeoutStream {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // The write side is closed once; later polls only go on reading what the peer still sends.
         if !self.linger.is_set() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
             self.linger.set(LINGER);
@@ -163,6 +170,7 @@ impl AsyncWrite for TimeoutStream {
         while self.lingered < LINGER_BYTES {
             let mut buffer = ReadBuf::new(&mut scratch);
             match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
+                // Fails when the time is over, which ends the connection as well.
                 Poll::Pending => return self.linger.poll(cx),
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
                     self.lingered += buffer.filled().len();

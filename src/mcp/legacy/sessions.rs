@@ -90,11 +90,13 @@ impl Sessions {
         let now = self.clock.monotonic();
         let mut ended = Vec::new();
         let mut all = lock(&self.all);
+        // A look reads all sessions, so not every `initialize` causes one.
         if now.saturating_sub(all.swept_at) >= SWEEP_INTERVAL {
             all.swept_at = now;
             ended.extend(all.take_where(|it| it.is_idle(now, self.limits.idle)));
         }
         let own = all.of_subject.get(&owner.subject).copied().unwrap_or_default();
+        // At its own limit a subject replaces one of its own sessions, never that of another subject.
         let has_room = if own >= self.limits.per_subject_max {
             all.take_oldest(|session| session.owner.subject == owner.subject, &mut ended)
         } else {
@@ -103,6 +105,7 @@ impl Sessions {
         if !has_room {
             return None;
         }
+        // 128 random bits: the protocol asks for ids that cannot be guessed.
         let id: String = all.ids.bytes::<16>().iter().map(|byte| format!("{byte:02x}")).collect();
         let session = Arc::new(Session {
             id: id.clone(),
@@ -125,6 +128,7 @@ impl Sessions {
     pub(super) fn find(&self, id: &str, caller: &Caller) -> Option<Arc<Session>> {
         let now = self.clock.monotonic();
         let mut all = lock(&self.all);
+        // The id of another caller is answered like an unknown one.
         let session = all.by_id.get(id).filter(|session| session.owner.is_same(caller))?;
         if session.is_idle(now, self.limits.idle) {
             let ended = all.take(id);
@@ -216,6 +220,7 @@ impl All {
 /// Ends sessions. Never under a lock of all of them: what waits in them ends as well.
 fn end(sessions: impl IntoIterator<Item = Arc<Session>>) {
     for session in sessions {
+        // Before the streams are cancelled, so that clients still get the ends of these calls.
         session.asks.clear();
         let streams = std::mem::take(&mut *lock(&session.streams));
         for (_, stream) in streams.of_requests {

@@ -48,6 +48,7 @@ impl Streams {
             if !stream.is_done() {
                 return true;
             }
+            // Without kept messages there is nothing to come back for.
             let fits = (1..=rest).contains(&bytes);
             rest -= if fits { bytes } else { 0 };
             fits

@@ -59,6 +59,7 @@ impl Subscriptions {
                 && is(capabilities.pointer(&format!("/{list}/listChanged")))
         };
         let lists: Vec<List> = List::ALL.iter().copied().filter(may_hear).collect();
+        // Before the lock is taken, because providers may call the store.
         let task_ids = watch::known(tasks, &caller, asked);
         let mut all = lock(&self.all);
         all.retain(|it| it.stream.is_attached());
@@ -73,10 +74,12 @@ impl Subscriptions {
             granted.insert(watch::MEMBER.to_owned(), json!(task_ids));
         }
         let params = json!({ "notifications": granted, "_meta": { SUBSCRIPTION: id.to_value() } });
+        // Under the lock, so that no change is told before the acknowledgement.
         stream.send(rpc::notification("notifications/subscriptions/acknowledged", &params));
         let subject = caller.subject.clone();
         all.push(Subscription { id: id.clone(), subject, stream: stream.clone(), lists });
         drop(all);
+        // Without the lock and after the acknowledgement: a task that has ended already is told at once.
         for task in task_ids {
             let (tasks, caller, stream) = (tasks.clone(), caller.clone(), stream.clone());
             Watch { tasks, caller, task, subscription: id.clone(), stream }.begin();
@@ -102,6 +105,7 @@ impl Subscriptions {
 
     /// Ends the stream of a request that its client has cancelled, and so expects nothing more of.
     pub(super) fn cancel(&self, id: &Id) {
+        // An id is unique for one client only. Over lines, where this is called, there is only one.
         let mut all = lock(&self.all);
         let cancelled = all.extract_if(.., |it| it.id == *id);
         cancelled.for_each(|it| it.stream.cancel());

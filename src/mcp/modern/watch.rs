@@ -51,6 +51,7 @@ impl Waiter for Watch {
     }
 
     fn end(self: Box<Self>, how: Ended) {
+        // A client that was not told can still ask with `tasks/get`.
         if how != Ended::Settled {
             return;
         }

@@ -65,6 +65,7 @@ impl Checked {
             let action = Action::from_word(name).ok_or_else(|| of_step(unknown_action()))?;
             let step = action.admit(arguments).map_err(of_step)?;
             bytes += size(&Value::Object(step.arguments.clone()));
+            // Of all steps together: they are stored, sent and shown as one card.
             if bytes > ARGUMENTS_BYTES_MAX {
                 return Err(Refusal::whole(too_large()));
             }

@@ -164,6 +164,7 @@ impl Key {
     #[must_use]
     pub fn point(&self) -> Option<[u8; 65]> {
         let (x, y) = (jose::decode(&self.x)?, jose::decode(&self.y)?);
+        // 4 marks an uncompressed point (SEC 1, section 2.3.3).
         [&[4][..], &x, &y].concat().try_into().ok()
     }
 

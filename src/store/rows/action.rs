@@ -15,6 +15,7 @@ enum Stored {
     Release {
         git_ref: String,
         head_sha: String,
+        // Absent in rows of versions that did not store the owner.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner_id: Option<i64>,
     },
@@ -61,11 +62,13 @@ pub(in crate::store) fn encode(action: &Action) -> String {
         },
         Action::Repository { state } => Stored::Repository { state: state.as_str().to_owned() },
     };
+    // An array of one: the column is a list of actions, although a delivery asks for at most one today.
     serde_json::to_string(&[stored]).expect("strings and numbers always serialize")
 }
 
 /// Reads an action; nothing when it does not read as one.
 pub(in crate::store) fn decode(json: &str) -> Option<Action> {
+    // Every value is checked again by its type: a row that was edited by hand must not reach the forge.
     let [stored] = serde_json::from_str::<[Stored; 1]>(json).ok()?;
     Some(match stored {
         Stored::Release { git_ref, head_sha, owner_id } => Action::Release {

@@ -27,6 +27,7 @@ fn step(tx: &Tx<'_>, attempt: AttemptId, event: AttemptEvent) -> Result<Option<S
         params! { ":attempt": attempt },
         status,
     )?;
+    // During a rolling upgrade this version leaves a status it does not know alone.
     let Some(from) = from.flatten() else { return Ok(None) };
     Ok(from.after(event).map(|to| Step { from, to }))
 }
@@ -110,6 +111,7 @@ pub(in crate::store) fn identify(
     if is_taken(tx, Proof::WorkflowRun(run), attempt)? {
         return Ok(false);
     }
+    // A run that is known already is never replaced by another one.
     for sql in [
         "UPDATE release_run_attempts SET workflow_run_id = :run, updated_at = :now \
          WHERE attempt_id = :attempt AND status = 'running' AND workflow_run_id IS NULL",
@@ -127,6 +129,7 @@ pub(in crate::store) fn run_is_known(
     attempt: AttemptId,
     run: WorkflowRunId,
 ) -> Result<(), Error> {
+    // Only an empty number is filled: a reconciler may have found the run first.
     for sql in [
         "UPDATE release_run_attempts SET workflow_run_id = :run, updated_at = :now \
          WHERE attempt_id = :attempt AND workflow_run_id IS NULL",

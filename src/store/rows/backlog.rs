@@ -7,6 +7,7 @@ use crate::store::types::upkeep::COUNT_MAX;
 
 /// Reads what waits.
 pub(in crate::store) fn read(db: &Db<'_>) -> Result<Backlog, Error> {
+    // Counting all of a large backlog would walk its index at each poll; the bound makes the cost constant.
     let count = |sql| db.value(sql, params! { ":max": COUNT_MAX });
     Ok(Backlog {
         jobs_available: count(

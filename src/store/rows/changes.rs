@@ -38,6 +38,7 @@ pub(in crate::store) fn apply_job(
     match change {
         Change::StartRelease { repository, git_ref, head_sha, owner } => {
             let active = RepositoryState::Active;
+            // The push may come before the webhook that adds the repository, and the effects need its name.
             installations::record_repository(tx, installation, repository, active, received_at)?;
             releases::start(tx, installation, repository, *owner, git_ref, head_sha, plan)
         }
@@ -45,6 +46,7 @@ pub(in crate::store) fn apply_job(
         Change::HintWorkflowRun(run) => releases::mark_stale(tx, installation, *run),
         Change::RecordInstallation { state, account, added, removed } => {
             installations::record(tx, installation, *state, account.as_ref(), received_at)?;
+            // Removed last: of a repository in both lists, the removal is what remains.
             for (repositories, state) in
                 [(added, RepositoryState::Active), (removed, RepositoryState::Deleted)]
             {

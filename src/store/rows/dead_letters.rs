@@ -28,6 +28,7 @@ pub(in crate::store) fn add(
         "SELECT max(failed_at) FROM dead_letters WHERE installation_id = :id",
         params! { ":id": installation },
     )?;
+    // Unique and growing within the installation, because the cursor of the list is this instant alone.
     let failed_at = dead_letter::failed_at(tx.now, last);
     tx.execute(
         "INSERT INTO dead_letters (installation_id, failed_at, item_type, item_id, repository, \

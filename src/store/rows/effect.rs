@@ -75,8 +75,10 @@ pub(in crate::store) fn decode(json: &str) -> Option<Effect> {
                     completed_at: Timestamp::from_micros(micros),
                     unconfirmed,
                 },
+                // A conclusion without its time, or the reverse, is half a row; a guess could show a wrong end.
                 _ => return None,
             };
+            // The stored word must agree with the fields beside it; a row that contradicts itself is not sent.
             (read.as_str() == status).then_some(Effect::CheckRunUpdate { status: read })?
         }
     })

@@ -81,6 +81,7 @@ pub(in crate::store) fn write_not_before(
     if let Some(until) = paused_until(tx, installation, tx.now)? {
         return Ok(Some(until));
     }
+    // Only after the pause: a pause concerns all calls, the pace only writes.
     let ready_at = pace.ready_at(booked_until(tx, installation)?, tx.now);
     Ok(Some(ready_at).filter(|at| *at > tx.now))
 }
@@ -91,6 +92,7 @@ pub(in crate::store) fn book_write(
     installation: InstallationId,
     pace: Pace,
 ) -> Result<Option<Timestamp>, Error> {
+    // Asked again in the transaction that books: between the claim and here another process may have written or paused.
     if let Some(until) = write_not_before(tx, installation, pace)? {
         return Ok(Some(until));
     }

@@ -118,6 +118,7 @@ pub(in crate::store) fn recheck(
     at: Timestamp,
     rules: &Rules,
 ) -> Result<TaskOutcome, Error> {
+    // No deadline can be further away than one that is set now (docs/decisions/06-wall-clock-jumps.md).
     let deadline_max = tx.now.plus(rules.deadline);
     give_back(tx, fence, &Back { code: Some(code), deadline_max, ..Back::at(at) })?;
     Ok(TaskOutcome { code, next_check_at: Some(at) })
@@ -152,5 +153,6 @@ pub(in crate::store) fn complete(
             ":now": tx.now,
         },
     )?;
+    // The claim id is compared in the statement itself, so a holder whose lease was taken changes nothing.
     if changed == 0 { Err(Error::LeaseLost) } else { Ok(TaskOutcome { code, next_check_at: None }) }
 }

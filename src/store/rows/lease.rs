@@ -61,6 +61,7 @@ pub(in crate::store) fn take(
     lease: Duration,
 ) -> Result<Fence, Error> {
     let Waiting { row, token } = waiting;
+    // Random, not counted: two processes on a restored file could otherwise hold the same claim.
     let claim_id: [u8; 16] = tx.ids.bytes();
     let token = token.saturating_add(1);
     let taken = tx.execute(
@@ -74,6 +75,7 @@ pub(in crate::store) fn take(
             ":now": tx.now,
         },
     )?;
+    // Cannot happen while the row was read in this transaction; if it does, no lease is handed out.
     if taken == 0 { Err(Error::Row("status")) } else { Ok(Fence { row, claim_id, token }) }
 }
 

@@ -25,6 +25,7 @@ pub(in crate::store) fn page<R: Row<Cursor: Bind>>(
 ) -> Result<Option<Page<R, R::Cursor>>, Error> {
     let bound = match wanted.before {
         None => Some(FIRST),
+        // The lookup names the installation, so a foreign cursor is found as little as one that does not exist.
         Some(before) => {
             let params = params! { ":before": before, ":installation": installation };
             db.query_one(find, params, |row| row.get("id"))?

@@ -51,6 +51,7 @@ pub(in crate::store) fn advance(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), E
 
 /// Takes what an old attempt still had to send out of circulation, even if it is claimed.
 pub(in crate::store) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    // A holder that is sending one finds its claim gone when it settles; what it did at the forge stays there.
     tx.execute(
         "UPDATE outbox SET status = 'superseded', payload = '', lease_owner = NULL, \
             claim_id = NULL, lease_expires_at = NULL, finished_at = :now, updated_at = :now \
@@ -62,6 +63,7 @@ pub(in crate::store) fn supersede(tx: &Tx<'_>, attempt: AttemptId) -> Result<(),
 
 /// Takes what waits behind a dead message of an attempt out of circulation: nothing is started any more.
 pub(in crate::store) fn supersede_held(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
+    // The status is compared twice: the list of words is what lets the index of unfinished messages be used.
     tx.execute(
         "UPDATE outbox SET status = 'superseded', payload = '', finished_at = :now, \
             updated_at = :now \

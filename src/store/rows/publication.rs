@@ -43,6 +43,7 @@ pub(in crate::store) fn record_failure(
     release_run: ReleaseRunId,
     code: Code,
 ) -> Result<(), Error> {
+    // A release that ended without a result has no such row; the audit event and the item are its only record.
     tx.execute(
         "UPDATE release_run_results SET last_publication_error = :code, updated_at = :now \
          WHERE release_run_id = :release AND attempt_id = \

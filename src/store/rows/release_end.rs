@@ -48,7 +48,9 @@ pub(in crate::store) fn end_release(
         // A row that does not read ends all the same; nothing can be addressed by it.
         |row| Ok(target(row, attempt).ok()),
     )?;
+    // No row means that the release had ended or the attempt is old; the error also undoes the update above.
     let target = target.ok_or(Error::Row("current_attempt_id"))?;
+    // Also without a check run: a dispatch that is still held must not start a workflow for a release that has ended.
     outbox::supersede_held(tx, attempt)?;
     // If the attempt has no check run of its own, the end cannot be published.
     let Some(target) = target.filter(|_| has_own_check_run) else { return Ok(()) };
@@ -86,6 +88,7 @@ pub(in crate::store) fn mark_published(
             ":now": tx.now,
         },
     )?;
+    // An update other than the final one confirms nothing about the end.
     if confirmed > 0 { clear_publication_error(tx, attempt) } else { Ok(()) }
 }
 

@@ -135,6 +135,7 @@ pub(in crate::store) fn start_attempt(
                 release_run: release.release_run,
                 attempt,
             };
+            // From the stored row, not from the webhook: a rerequest may not choose another tag.
             let git_ref = row.read("git_ref", |value| GitRef::new(value.text()?))?;
             Ok((target, git_ref, row.get::<String>("head_sha")?))
         },
@@ -152,6 +153,7 @@ fn add_attempt(
     head_sha: &str,
     plan: &NewRelease,
 ) -> Result<(), Error> {
+    // 128 random bits in the audience of the run's token: a run of an earlier attempt cannot report for this one.
     let nonce = Uuid::from_bytes(tx.ids.bytes()).simple().to_string();
     tx.execute(
         "INSERT INTO release_run_attempts (attempt_id, release_run_id, attempt_number, nonce, \
@@ -171,6 +173,7 @@ fn add_attempt(
         Effect::CheckRunCreate { name: plan.check_run_name.clone(), head_sha: head_sha.to_owned() };
     let dispatch =
         Effect::WorkflowDispatch { workflow: plan.workflow.clone(), tag: tag.to_owned(), nonce };
+    // First, because the order of the rows is the order of sending: without a check run nothing is dispatched.
     outbox::add(tx, target, &check_run)?;
     outbox::add(tx, target, &dispatch)
 }

@@ -66,6 +66,7 @@ pub(in crate::store) fn confirm_effect(
     if attempts::is_taken(tx, proof, attempt)? {
         return Ok(false);
     }
+    // A message that is still claimed has no dead letter; nothing is changed then.
     dead_letters::resolve(tx, ItemId::Outbox(message.id), "completed")?;
     tx.execute(
         "UPDATE outbox SET status = 'completed', send_began_at = NULL, payload = '', \
@@ -99,11 +100,13 @@ pub(in crate::store) fn confirm_late_effect(
     fence: Fence,
     result: SendResult,
 ) -> Result<Settlement, Error> {
+    // Only the number of a run is evidence; without it nothing ties the late answer to this request.
     let SendResult::Dispatched(Some(run)) = result else { return Err(Error::LeaseLost) };
     let sql = "SELECT id, installation_id, repository_id, release_run_id, attempt_id, outbox_id \
          FROM outbox WHERE id = :id AND kind = 'workflow_dispatch' \
             AND status = 'dead_letter' AND send_began_at IS NOT NULL";
     let message = find(tx, sql, params! { ":id": fence.row })?.ok_or(Error::LeaseLost)?;
+    // The number belongs to another attempt, so this answer says nothing about the dispatch.
     if !confirm_effect(tx, &message, Proof::WorkflowRun(run))? {
         return Err(Error::LeaseLost);
     }
@@ -160,6 +163,7 @@ pub(in crate::store) fn apply(
             match learned {
                 Learned::Dispatched(run) => attempts::dispatched(tx, target, run)?,
                 Learned::CheckRun(run) => attempts::check_run_exists(tx, attempt, run)?,
+                // Only an update of a check run teaches nothing; whether it was the final one is decided there.
                 Learned::Nothing => release_end::mark_published(tx, fence, attempt)?,
             }
             outbox::advance(tx, attempt)?;
@@ -218,6 +222,7 @@ fn give_back(
             ":now": tx.now,
         },
     )?;
+    // Compared at the write, not before it: the lease may have ended during the call to the forge.
     if changed == 0 { Err(Error::LeaseLost) } else { Ok(()) }
 }
 

@@ -70,6 +70,7 @@ fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Erro
             attempt: row.get("attempt_id")?,
             workflow: row.get("workflow")?,
             head_sha: row.get("head_sha")?,
+            // `send_began_at` was cleared when the dispatch completed, so the earliest possible moment is computed.
             began_at: row.get::<Timestamp>("updated_at")?.minus(CALL_MAX),
         })))
     })?;
@@ -104,6 +105,7 @@ fn uncertain_effect(row: &Row<'_>) -> Result<Subject, Error> {
         Some(Effect::CheckRunCreate { name, .. }) => {
             Ok(Subject::Creation(Creation { attempt, name, head_sha: row.get("head_sha")? }))
         }
+        // An update is repeatable and never uncertain (docs/decisions/07-effect-three-commits.md).
         Some(Effect::CheckRunUpdate { .. }) | None => Err(Error::Row("payload")),
     }
 }
@@ -133,6 +135,7 @@ fn publication(row: &Row<'_>, due: &Due) -> Result<Result<Subject, Code>, Error>
         check_run::Standing::RunsAgain => return Ok(Err(Code::AttemptSuperseded)),
     }
     if row.get::<Option<Timestamp>>("check_run_mismatch_at")?.is_some() {
+        // Not even looked at: whatever it shows now, nothing may be written to it.
         return Ok(Err(Code::ForgeCheckRunBindingMismatch));
     }
     let failure: Option<String> = row.get("failure_reason")?;

@@ -15,6 +15,7 @@ pub(in crate::store) fn note(
     succeeded: bool,
     every: Duration,
 ) -> Result<(), Error> {
+    // A time ahead of now is overwritten too: it comes from a clock that was wrong, and would hide a worker that hangs.
     tx.execute(
         "INSERT INTO worker_ticks (worker, last_poll_at, last_success_at) \
          VALUES (:worker, :now, iif(:succeeded, :now, NULL)) \

@@ -45,9 +45,11 @@ pub(in crate::store) fn next(
             after = installation.get();
             steps += 1;
             if steps > STEPS_MAX {
+                // Kept even if nothing was claimed, or each claim would walk the same installations that must wait.
                 serve(tx, queue, installation)?;
                 return Ok(turns);
             }
+            // The time first, since it is known already; `admits` reads the store.
             if due_at <= tx.now && admits(installation)? {
                 turns.push(installation);
             }

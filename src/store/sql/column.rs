@@ -42,6 +42,7 @@ macro_rules! integers {
     ($($type:ty)*) => {$(
         impl FromColumn for $type {
             fn from_column(value: Value<'_>) -> Option<Self> {
+                // An id outside the range of its type is a damaged row; wrapping it could name another tenant's object.
                 Self::try_from(value.integer()?).ok()
             }
         }
@@ -55,6 +56,7 @@ macro_rules! our_ids {
     ($($type:ty)*) => {$(
         impl FromColumn for $type {
             fn from_column(value: Value<'_>) -> Option<Self> {
+                // Parsed again although this program wrote it: another program may have edited the file.
                 value.text()?.parse().ok()
             }
         }

@@ -72,6 +72,7 @@ macro_rules! our_ids {
         impl Bind for $type {
             fn bind(&self) -> Value<'_> {
                 let mut text = [0; Hyphenated::LENGTH];
+                // Lower case, because SQLite compares text byte by byte: an id in upper case would not be found.
                 Uuid::from(*self).as_hyphenated().encode_lower(&mut text);
                 Value::Uuid(text)
             }

@@ -43,12 +43,15 @@ where
     F: Fn(&mut Tx<'_>) -> Result<T, Error> + Send,
 {
     fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        // The caller was told that this did not happen, so it must not happen now.
         if !self.progress.take() {
             return Ok(());
         }
         let result =
+            // A panic would end the only writer; what the verb left half done is rolled back.
             catch_unwind(AssertUnwindSafe(|| (self.verb)(tx))).unwrap_or(Err(Error::Panicked));
         match result {
+            // Not kept as the result: after a failing disk no verb of the group is answered.
             Err(fatal @ Error::Fatal(_)) => Err(Failure::Fatal(fatal)),
             other => {
                 let failure = other.as_ref().err().map(|error| match error {
@@ -77,7 +80,9 @@ where
 pub(in crate::store) fn call<T: Send + 'static>(
     verb: impl Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static,
 ) -> (Box<dyn Command>, Waiting<T>) {
+    // Room for one, so that the writer never blocks on a caller that is slow or gone.
     let (reply, answer) = sync_channel(1);
+    // Shared with the caller: a timeout and the start of the verb race, and exactly one of them may win.
     let progress = Arc::new(Progress::default());
     let call = Call { progress: Arc::clone(&progress), verb, result: None, reply };
     (Box::new(call), Waiting { answer, progress })

@@ -35,14 +35,17 @@ const STATEMENTS_CACHED: usize = 128;
 
 /// Settings of the writing connection, and what each must answer.
 const PRAGMAS: [(&str, &str, &str); 11] = [
+    // Milliseconds: in a rolling restart another process has the write lock for the length of a group.
     ("busy_timeout", "5000", "5000"),
     ("journal_mode", "WAL", "wal"),
+    // With NORMAL, the log is not synced at each commit: a power cut could undo what was acknowledged.
     ("synchronous", "FULL", "2"),
     ("foreign_keys", "ON", "1"),
     ("journal_size_limit", "67108864", "67108864"),
     ("wal_autocheckpoint", "1000", "1000"),
     ("temp_store", "MEMORY", "2"),
     ("trusted_schema", "OFF", "0"),
+    // A failed read of a mapped page is a SIGBUS; a failed read() is an error that can be sorted.
     ("mmap_size", "0", "0"),
     ("cell_size_check", "ON", "1"),
     // What is cleared is gone from the pages too, not only from the rows.
@@ -165,11 +168,14 @@ pub(in crate::store) fn open_writer(
         return Err(OpenError::Library(rusqlite::version()));
     }
     check_place(path)?;
+    // Held until this function returns. Everything below assumes that no other start is under way.
     let _lock = lock_start(path, clock)?;
     let (in_use, alone) = note_use(path, clock.now())?;
     in_use.check_not_gone()?;
+    // Asked before the open, which recovers the log and can remove this trace of a crash.
     let left_unfinished =
         alone && std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    // Before SQLite opens it: SQLite gives the log and the shared memory the mode of the database file.
     create(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -192,6 +198,7 @@ fn note_use(path: &Path, now: Timestamp) -> Result<(InUse, bool), OpenError> {
         Err(TryLockError::WouldBlock) => false,
         Err(TryLockError::Error(source)) => return Err(failed(source)),
     };
+    // flock may release the lock for a moment here. No other start can take it then: it waits for `.lock`.
     lock.lock_shared().map_err(failed)?;
     let (path, began_alone) = (path.to_owned(), alone.then_some(now));
     Ok((InUse { lock, path, file: None, log: None, began_alone }, alone))
@@ -217,6 +224,7 @@ pub(in crate::store) fn open_readers(
     r2d2::Pool::builder()
         .max_size(READERS)
         .min_idle(Some(1))
+        // Closing a reader buys nothing, and opening one prepares every statement again.
         .max_lifetime(None)
         .idle_timeout(None)
         .test_on_check_out(false)

@@ -103,10 +103,12 @@ pub(in crate::store) fn migrate(
     known: bool,
 ) -> Result<(), OpenError> {
     let found = pragma(connection, path, "user_version")?;
+    // Not an empty file, which was refused before, but one without a schema: the database was replaced.
     if found == 0 && known {
         return Err(OpenError::Gone(path.to_owned()));
     }
     if found > NEWEST_STEP {
+        // The row is written by the newer version, which alone knows what its schema demands of older ones.
         return if admits(connection).map_err(|error| OpenError::Database(error.into()))? {
             Ok(())
         } else {

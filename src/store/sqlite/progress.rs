@@ -13,6 +13,7 @@ impl Progress {
 
     /// The writer takes the verb, or has taken it; false when the caller has given it up.
     pub(super) fn take(&self) -> bool {
+        // Taken already when a failed group runs again; the caller can no longer give it up then.
         self.leave_waiting_for(Self::TAKEN) || self.0.load(Ordering::Acquire) == Self::TAKEN
     }
 

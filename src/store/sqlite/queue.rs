@@ -58,11 +58,13 @@ impl<T> Queue<T> {
                 Lane::Urgent => (&mut lanes.urgent, URGENT_MAX),
                 Lane::Bulk => (&mut lanes.bulk, BULK_MAX),
             };
+            // Refused instead of blocking: a thread that serves requests must not wait behind a slow disk.
             if line.len() >= max {
                 return Err(PushError::Full);
             }
             line.push_back(item);
         }
+        // After the lock is released, so that the writer does not wake only to wait for it.
         self.filled.notify_one();
         Ok(())
     }
@@ -77,6 +79,7 @@ impl<T> Queue<T> {
         let mut lanes = waited.unwrap_or_else(PoisonError::into_inner);
         let count = lanes.urgent.len().min(max);
         let mut batch: VecDeque<T> = lanes.urgent.drain(..count).collect();
+        // One for each group, so that bulk work goes on under load and still adds at most one verb to a group.
         batch.extend(lanes.bulk.pop_front());
         drop(lanes);
         (!batch.is_empty()).then_some(batch)

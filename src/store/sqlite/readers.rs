@@ -23,6 +23,7 @@ impl Readers {
         &self,
         query: impl FnOnce(&Db<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        // The pool's error repeats text of the database, which may not be shown.
         let connection = self.0.get().map_err(|_| Error::Unavailable(Unavailable::Busy))?;
         match query(&Db::new(&connection)) {
             // A failed read loses nothing: the caller tries again, the writer decides about the disk.

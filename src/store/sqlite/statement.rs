@@ -75,6 +75,7 @@ impl<'a> Db<'a> {
         read: impl FnOnce(&Row<'_>) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         let mut statement = self.prepare(sql, params)?;
+        // Also for UPDATE … RETURNING: SQLite makes all changes before it returns the first row.
         statement.raw_query().next()?.map(|row| read(&Row(row))).transpose()
     }
 
@@ -128,6 +129,7 @@ impl<'a> Db<'a> {
     }
 
     fn prepare(&self, sql: &str, params: &Params<'_>) -> Result<CachedStatement<'a>, Error> {
+        // The cache clears the bindings of a returned statement: a parameter left out is NULL, never an old value.
         let mut statement = self.0.prepare_cached(sql)?;
         for (name, value) in params {
             statement.raw_bind_parameter(*name, value)?;
@@ -189,6 +191,7 @@ fn convert<T>(
     let value = match value {
         ValueRef::Null => Some(Value::Null),
         ValueRef::Integer(number) => Some(Value::Integer(number)),
+        // SQLite stores any bytes as text; only Rust demands UTF-8.
         ValueRef::Text(text) => str::from_utf8(text).ok().map(Value::Text),
         ValueRef::Blob(bytes) => Some(Value::Blob(bytes)),
         // No column is of this type.

@@ -68,6 +68,7 @@ impl Writer {
         let (ending, ended) = channel();
         thread::spawn("store-writer", move || {
             body.run();
+            // Nothing is ever sent: the disconnect is the signal, and a panic that unwinds gives it as well.
             drop(ending);
         })?;
         Ok(Self { shared, ended: Mutex::new(ended) })
@@ -160,6 +161,7 @@ impl Loop {
         while let Some(mut waiting) = self.shared.queue.take(GROUP_MAX) {
             while !waiting.is_empty() {
                 let mut group = Vec::with_capacity(waiting.len());
+                // Counted because a COMMIT without changes writes nothing and succeeds on a full disk too.
                 let changes = self.connection.total_changes();
                 let began = self.clock.monotonic();
                 let outcome = self.commit(&mut waiting, &mut group);
@@ -167,6 +169,7 @@ impl Loop {
                 self.note_outcome(&outcome, self.connection.total_changes() > changes);
                 if let Err(fatal @ Error::Fatal(_)) = outcome {
                     (self.on_fatal)(&fatal);
+                    // Reached only where `on_fatal` does not end the process, as in tests: the group gets no answer.
                     self.shared.queue.close();
                     return;
                 }
@@ -217,10 +220,12 @@ impl Loop {
         let mut result = self.transact(Savepoints::None, waiting, group);
         if matches!(result, Err(Undone::Verb)) {
             self.roll_back();
+            // Back in their order: the second run must do what the first would have done.
             group.drain(..).rev().for_each(|command| waiting.push_front(command));
             result = self.transact(Savepoints::EachVerb, waiting, group);
         }
         result.map_err(|undone| {
+            // Verbs that never ran are answered too: trying each on a disk that just failed would only take longer.
             group.extend(waiting.drain(..));
             self.roll_back();
             match undone {
@@ -253,14 +258,17 @@ impl Loop {
     }
 
     fn begin(&self) -> Result<Timestamp, Error> {
+        // IMMEDIATE takes the write lock now; a deferred one could fail halfway, with a snapshot that is out of date.
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let oldest: i64 = self
             .connection
             .prepare_cached("SELECT oldest_writer_step FROM schema_compatibility")?
             .query_row([], |row| row.get(0))?;
+        // In each transaction, because a newer process may have migrated the file since the last one.
         if oldest > migrate::NEWEST_STEP {
             return Err(Error::Unavailable(Unavailable::Outdated));
         }
+        // Under the write lock: a time read before the wait for it could be older than what was committed meanwhile.
         Ok(self.clock.now())
     }
 
@@ -296,9 +304,11 @@ impl Loop {
                     unable = unable.or(why);
                 }
             }
+            // ROLLBACK TO keeps the savepoint open, so it is released on both paths.
             if savepoints == Savepoints::EachVerb {
                 self.connection.prepare_cached("RELEASE verb")?.execute([])?;
             }
+            // The rest stays in `waiting`: the first callers get their answers, and another process gets the lock.
             if self.clock.monotonic().saturating_sub(began) > GROUP_TIME_MAX {
                 break;
             }

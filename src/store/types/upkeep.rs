@@ -49,6 +49,7 @@ impl Swept {
     #[must_use]
     pub fn may_have_more(&self) -> bool {
         let max = usize::try_from(SWEEP_MAX).unwrap_or(usize::MAX);
+        // A kind that used up its limit may have more rows; one that did not is done.
         self.kinds().into_iter().any(|(_, count)| count >= max)
     }
 }
@@ -81,6 +82,7 @@ impl Backlog {
     /// Returns how many jobs and messages wait, and whether both were counted to their end.
     #[must_use]
     pub fn waiting(&self) -> (u64, bool) {
+        // A count that reached the bound stopped there, so the true number is unknown.
         let whole = self.jobs_available < COUNT_MAX && self.messages_available < COUNT_MAX;
         let waiting = self.jobs_available.saturating_add(self.messages_available);
         (u64::try_from(waiting).unwrap_or(0), whole)

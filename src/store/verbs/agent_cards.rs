@@ -26,6 +26,7 @@ impl Store {
         condition: Condition,
     ) -> Result<(Write, Option<AgentCard>), Error> {
         self.write(move |tx| {
+            // Counted in the transaction that adds: two writers cannot both take the last place.
             let is_full = count(tx)? >= CARDS_MAX;
             let write = decide_write(digest(tx, &card.name)?, card.digest, &condition, is_full);
             match write {
@@ -83,6 +84,7 @@ impl Store {
         limit: u32,
     ) -> Result<Page<AgentCard, CardName>, Error> {
         self.read(|db| {
+            // An empty string sorts before every name, so the first page needs no statement of its own.
             let sql = format!(
                 "SELECT {COLUMNS} FROM agent_cards WHERE name > :after \
                  ORDER BY name LIMIT +:limit"

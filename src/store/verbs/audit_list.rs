@@ -18,6 +18,7 @@ impl List for AuditEvent {
         wanted: &Wanted<Self>,
     ) -> Result<Option<Page<Self, AuditEventId>>, Error> {
         store.read(|db| {
+            // INDEXED BY makes a missing index an error here, not a slow walk of a table that is never swept.
             listing::page(db, FIND, installation, wanted, |bound| {
                 db.query(
                     "SELECT audit_event_id, event, actor, operation_id, item_type, item_id, \

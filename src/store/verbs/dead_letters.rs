@@ -28,6 +28,7 @@ impl List for DeadLetter {
         wanted: &Wanted<Self>,
     ) -> Result<Option<Page<Self, Timestamp>>, Error> {
         store.read(|db| {
+            // No lookup of the cursor: an instant that is unique within the installation reveals nothing of another.
             let sql = format!(
                 "SELECT {COLUMNS} FROM dead_letters INDEXED BY dead_letters_open \
                  WHERE installation_id = :installation AND resolution IS NULL \
@@ -82,9 +83,11 @@ impl Store {
     pub fn replay(&self, request: ReplayRequest) -> Result<ReplayOutcome, Error> {
         self.write(move |tx| {
             let facts = ReplayFacts {
+                // The key first: a repeated request gets its old answer even when the item is gone.
                 operation: operation(tx, &request)?,
                 item: item_facts(tx, request.installation, request.item)?,
             };
+            // Reset, key and audit event are one transaction: a replay is never without its record.
             match dead_letter::decide_replay(&facts) {
                 ReplayDecision::Answer(outcome) => Ok(outcome),
                 ReplayDecision::Replay => {
@@ -140,10 +143,12 @@ fn item_facts(
         }
     };
     tx.query_one(sql, params! { ":installation": installation, ":item": item }, |row| {
+        // Jobs and messages have the same word for this status.
         if row.get::<String>("status")? != JobStatus::DeadLetter.as_str() {
             return Ok(ItemFacts::NotDead);
         }
         let class: Option<String> = row.get("replay_class")?;
+        // A class that a newer version wrote is unknown here, and what is unknown is not replayed.
         Ok(ItemFacts::Dead(class.as_deref().and_then(ReplayClass::from_word)))
     })
 }

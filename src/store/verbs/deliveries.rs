@@ -48,6 +48,7 @@ fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
             ":now": tx.now,
         },
     )?;
+    // Not read before the insert: the conflict decides in one statement, and a repeated delivery is rare.
     if added == 0 {
         return again(tx, &key, delivery.body_sha256);
     }

@@ -34,6 +34,7 @@ impl Store {
             let expired = take_back_expired(tx, limit, &policy.retry)?;
             Ok((claim(tx, limit, &owner, policy.lease)?, expired))
         })?;
+        // After the commit: a verb can run twice, and each run would count.
         self.count_lease_expiries(expired);
         Ok(claims)
     }
@@ -52,6 +53,7 @@ impl Store {
     /// [`Error::LeaseLost`] when the claim is no longer ours.
     pub fn postpone_job(&self, claim: &Claim<Job>) -> Result<(), Error> {
         let fence = claim.fence;
+        // Its try is taken back: a stop of the daemon must not bring a job closer to being given up.
         self.write(move |tx| give_back(tx, fence, tx.now, 1))
     }
 
@@ -68,6 +70,7 @@ impl Store {
     ) -> Result<(), Error> {
         let (fence, attempt) = (claim.fence, claim.item.attempt);
         self.write(move |tx| match policy.delay_after(attempt, tx.ids.fraction()) {
+            // The try was counted by the claim, so nothing is added here.
             Some(delay) => give_back(tx, fence, tx.now.plus(delay), 0),
             None => dead_letter(tx, fence, reason, class),
         })
@@ -167,6 +170,7 @@ fn due_of(tx: &Tx<'_>, installation: InstallationId, share: u32) -> Result<Vec<D
 
 fn run(tx: &mut Tx<'_>, fence: Fence, job: &Job, plan: &NewRelease) -> Result<JobRun, Error> {
     let Held { inbox, received_at } = held(tx, fence)?;
+    // Read in this transaction, not at the claim: another job may have started the same release since.
     let facts = changes::facts(tx, job, plan.own_app)?;
     let outcome = match job::decide(job, &facts) {
         JobOutcome::DeadLetter(reason, class) => {

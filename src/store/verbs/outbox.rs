@@ -74,8 +74,10 @@ impl Store {
         let (kind, attempt) = (claim.item.kind, claim.item.attempt);
         self.write(move |tx| {
             if kind == EffectKind::CheckRunUpdate && attempts::is_check_run_foreign(tx, attempt)? {
+                // Claimed again at once: the next holder reads that the check run is not ours and gives the message up.
                 return Ok(Some(tx.now));
             }
+            // Booked first; if the lease turns out to be lost below, the error rolls the booking back.
             match forge_limits::book_write(tx, installation, pace)? {
                 Some(until) => Ok(Some(until)),
                 None => begin_send(tx, fence, needed).map(|()| None),
@@ -105,6 +107,7 @@ impl Store {
                 Err(Error::LeaseLost) => return settlement::confirm_late_effect(tx, fence, result),
                 held => held?,
             };
+            // Drawn here, so that the decision itself is a pure function.
             let jitter = tx.ids.fraction();
             let tries = Tries { count, lag_count, uncertain, policy: &policy, jitter };
             let settlement = settlement::disown_taken_number(
@@ -146,6 +149,7 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<usize, Err
     )?;
     for Expired { fence, kind, try_count, uncertain } in &expired {
         let target = held(tx, *fence)?;
+        // The mark that the vanished holder left decides: without it nothing was sent.
         let settlement = outbox::after_vanished(*kind, *uncertain, *try_count, policy)
             .unwrap_or(Settlement::RetryAt(tx.now));
         settlement::apply(tx, *fence, target, settlement, *uncertain)?;
@@ -155,6 +159,7 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<usize, Err
 
 /// Finds the next message that is due of the installation whose turn it is.
 fn next_due(tx: &Tx<'_>, pace: Pace, full: &[InstallationId]) -> Result<Option<Due>, Error> {
+    // One look into an index: the walk over the installations costs up to 256 of them, and mostly nothing is due.
     let any_due: bool = tx.value(
         "SELECT EXISTS (SELECT 1 FROM outbox WHERE status = 'available' AND available_at <= :now)",
         params! { ":now": tx.now },
@@ -168,6 +173,7 @@ fn next_due(tx: &Tx<'_>, pace: Pace, full: &[InstallationId]) -> Result<Option<D
         1,
         |after| waiting_behind(tx, after),
         |installation| {
+            // Memory before the store: `full` is a short list of this process.
             Ok(!full.contains(&installation)
                 && forge_limits::write_not_before(tx, installation, pace)?.is_none())
         },
@@ -235,6 +241,7 @@ fn begin_send(tx: &Tx<'_>, fence: Fence, needed: Duration) -> Result<(), Error> 
         },
         |row| Ok((row.get("kind")?, row.get("attempt_id")?)),
     )?;
+    // The whole call must fit into the lease, or another holder could send the same effect meanwhile.
     let (kind, attempt) = marked.ok_or(Error::LeaseLost)?;
     if kind == EffectKind::WorkflowDispatch { attempts::dispatching(tx, attempt) } else { Ok(()) }
 }

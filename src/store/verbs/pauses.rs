@@ -12,6 +12,7 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn paused_until(&self, installation: InstallationId) -> Result<Option<Timestamp>, Error> {
+        // A reader has no instant of its own as a transaction of the writer has.
         let now = self.clock.now();
         self.read(|db| forge_limits::paused_until(db, installation, now))
     }

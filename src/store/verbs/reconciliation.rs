@@ -31,6 +31,7 @@ impl Store {
     ) -> Result<(), Error> {
         let fence = claim.fence;
         self.write(move |tx| {
+            // A pause that is over already must not put the item before those that have waited longer.
             let back = Back { uncounted: 1, ..Back::at(until.max(tx.now)) };
             items::give_back(tx, fence, &back)
         })
@@ -60,6 +61,7 @@ impl Store {
                 },
             )?;
             if !holds {
+                // Two holders could otherwise write to the same check run one after the other.
                 return Err(Error::LeaseLost);
             }
             forge_limits::book_write(tx, installation, pace)

@@ -24,6 +24,7 @@ impl Store {
         failed: &FailedDelivery,
         now: Timestamp,
     ) -> Result<redelivery::Decision, Error> {
+        // On a reader: most failed deliveries need nothing, and the writer is not asked for them.
         self.read(|db| Ok(redelivery::decide(&facts(db, failed)?, now)))
     }
 
@@ -33,6 +34,7 @@ impl Store {
     /// # Errors
     /// [`Error::Unavailable`] when nothing was counted; nothing may be asked for.
     pub fn begin_redelivery(&self, failed: &FailedDelivery) -> Result<redelivery::Decision, Error> {
+        // Decided again under the write lock: two processes see the same list, and one of them may ask.
         let failed = failed.clone();
         self.write(move |tx| {
             let decision = redelivery::decide(&facts(tx, &failed)?, tx.now);
@@ -47,6 +49,7 @@ impl Store {
 
 fn facts(db: &Db<'_>, failed: &FailedDelivery) -> Result<redelivery::Facts, Error> {
     let key = failed.delivery.idempotency_key();
+    // The inbox decides, not the forge's list, where a delivery that was repeated still appears as failed.
     let is_recorded = db.value(
         "SELECT EXISTS (SELECT 1 FROM webhook_inbox WHERE idempotency_key = :key)",
         params! { ":key": key },

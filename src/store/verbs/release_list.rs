@@ -132,6 +132,7 @@ fn detail(
     id: ReleaseRunId,
 ) -> Result<Option<ReleaseRunDetail>, Error> {
     let Some(current) = one(db, installation, id)? else { return Ok(None) };
+    // Only the current attempt: messages of old ones are superseded and say nothing about what comes next.
     let (message, dead_letter_reason) = message(db, current.attempt)?.unzip();
     let facts = next_step::Facts {
         status: current.status,
@@ -265,6 +266,7 @@ fn look_ahead(row: &Row<'_>) -> Result<Option<Reconciliation>, Error> {
         return Ok(None);
     };
     Ok(Some(Reconciliation {
+        // An item that is due is not claimed before the pause of its installation ends.
         next_check_at: next_check_at.max(row.get("paused_until")?),
         // Beside `min`, the other column is that of the same row.
         deadline_at: row.get("deadline_at")?,

@@ -21,6 +21,7 @@ impl Store {
         if let Some(found) = self.read(find_key)? {
             return Ok(found);
         }
+        // Looked for again under the write lock: two processes that start together must get one key.
         self.write(|tx| match find_key(tx)? {
             Some(found) => Ok(found),
             None => make_key(tx),
@@ -63,6 +64,7 @@ fn is_full(tx: &Tx<'_>) -> Result<bool, Error> {
     tx.value(
         "SELECT EXISTS (SELECT 1 FROM mcp_used_request_states WHERE expires_at > :now \
          LIMIT 1 OFFSET +:others)",
+        // OFFSET stops at the bound; count(*) would read every entry.
         params! { ":now": tx.now, ":others": USED_MAX - 1 },
     )
 }

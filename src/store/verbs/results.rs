@@ -64,6 +64,7 @@ fn expected(row: &Row<'_>) -> Result<Expected, Error> {
 }
 
 fn record(tx: &mut Tx<'_>, result: &NewResult) -> Result<Recorded, Error> {
+    // Read again although the token was checked against them before: the release may have ended since.
     let (installation, facts) = facts(tx, result)?;
     match result::decide(&facts) {
         result::Outcome::Repeat => Ok(Recorded::Before),
@@ -74,6 +75,7 @@ fn record(tx: &mut Tx<'_>, result: &NewResult) -> Result<Recorded, Error> {
         result::Outcome::Record { proves_run } => {
             keep(tx, result)?;
             if proves_run {
+                // Before the end: ending supersedes what is held, and a dispatch must be completed, not superseded.
                 prove_run(tx, result.attempt, result.workflow_run)?;
             }
             release_end::end_release(tx, result.attempt, Ending::Decided(result.report.decision))?;
@@ -91,6 +93,7 @@ fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, result::Fac
         |row| {
             let run = match row.get::<Option<WorkflowRunId>>("workflow_run_id")? {
                 Some(run) if run == result.workflow_run => RunFacts::Known,
+                // A run that is known is never replaced, even by a token whose signature holds.
                 Some(_) => RunFacts::Other,
                 None => unclaimed_run(tx, result)?,
             };
@@ -175,6 +178,7 @@ fn prove_run(tx: &mut Tx<'_>, attempt: AttemptId, run: WorkflowRunId) -> Result<
     if settlement::confirm_effect(tx, &dispatch, Proof::WorkflowRun(run))? {
         Ok(())
     } else {
+        // `facts` ruled out in this transaction that the number is taken, so this is damage, and nothing is recorded.
         Err(Error::Row("workflow_run_id"))
     }
 }
@@ -190,6 +194,7 @@ fn refuse(
          WHERE attempt_id = :attempt AND result_refused_at IS NULL",
         params! { ":attempt": attempt, ":now": tx.now },
     )?;
+    // One event for each attempt: a sender that repeats a refused result must not fill the audit log.
     if first == 0 {
         return Ok(());
     }

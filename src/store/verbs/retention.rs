@@ -49,6 +49,7 @@ impl Store {
                      ORDER BY finished_at, id LIMIT +:limit)",
                     before,
                 )?,
+                // After the jobs: a row whose last job goes in this sweep can go with it.
                 deliveries: delete(
                     tx,
                     "DELETE FROM webhook_inbox WHERE inbox_id IN (SELECT inbox_id FROM webhook_inbox \
@@ -79,6 +80,7 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn clamp_future_times(&self, delay_max: Duration) -> Result<usize, Error> {
         self.submit(Lane::Bulk, move |tx| {
+            // A longer delay can be configured, and what waits for it must not be made due at once.
             let horizon = tx.now.plus(AHEAD_MAX.max(delay_max));
             [
                 "UPDATE control_plane_jobs SET available_at = :now \
@@ -179,6 +181,7 @@ fn sweep_relay(tx: &Tx<'_>, before: Timestamp) -> Result<Swept, Error> {
              ORDER BY finished_at, id LIMIT +:limit)",
             before,
         )?,
+        // After the proposals: a session goes only when no proposal refers to it.
         relay_sessions: delete(
             tx,
             "DELETE FROM relay_sessions WHERE id IN (SELECT id FROM relay_sessions \

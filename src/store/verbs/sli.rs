@@ -57,6 +57,7 @@ impl Store {
     /// Counts leases that were taken back.
     pub(in crate::store) fn count_lease_expiries(&self, count: usize) {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
+        // Relaxed: it is only shown, and orders nothing.
         self.lease_expiries.fetch_add(count, Ordering::Relaxed);
     }
 }

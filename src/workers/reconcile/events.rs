@@ -85,6 +85,7 @@ pub(super) fn recheck(
 /// The forge was looked at.
 pub(super) fn looked(metrics: &Metrics, kind: Kind, observation: Observation) {
     let outcome = match observation {
+        // Nothing was sent, so the share of failed lookups must not change.
         unasked if !unasked.was_asked() => return,
         other if other.is_unavailable() => LookupOutcome::Failed,
         other if other.is_not_found() => LookupOutcome::NotFound,

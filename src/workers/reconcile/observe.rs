@@ -30,6 +30,7 @@ pub(super) fn observe(
         Subject::WorkflowRun(_) | Subject::UnknownRun(_) | Subject::Dispatch(_) => {
             Permission::ActionsRead
         }
+        // A creation is only looked for, but `Permission` has none that is limited to reading check runs.
         Subject::Creation(_) | Subject::CheckRun(_) => Permission::ChecksWrite,
     };
     // An installation that is not active, or a repository we may not see, cannot be asked about.
@@ -43,6 +44,7 @@ pub(super) fn observe(
         Ok(mut session) => observe_subject(worker, claim, session.as_mut())?,
         Err(refused) => unseen(&task.subject, unavailable(refused)),
     };
+    // Asked after the session: what was seen before the pause is discarded, since a part of it may be missing.
     match gate.stopped() {
         None => Ok(observation),
         Some(SendResult::Deferred(until)) => Err(until),
@@ -114,6 +116,7 @@ fn check_run_seen(
         }
         CheckRunLookup::Different(state) => state,
     };
+    // No mark as the outbox has: setting a state twice is harmless, so only lease and pace are checked.
     match worker.store.begin_write(claim, CALL_MAX, worker.pace) {
         Ok(None) => {}
         Ok(Some(until)) => return Err(until),
@@ -150,6 +153,7 @@ fn check_run_seen(
                 check_run::Observation::NotUpdated(unavailable(failed))
             }
         },
+        // The request had no effect, so what was seen before still holds.
         failed => check_run::Observation::NotUpdated(unavailable(failed)),
     })
 }

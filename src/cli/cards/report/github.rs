@@ -28,6 +28,7 @@ impl Reporter for Github {
 }
 
 fn data(text: &str) -> String {
+    // The percent sign first, or the other escapes would be escaped again.
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 

@@ -76,6 +76,7 @@ fn xml(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
+            // No text of XML 1.0 may have them (section 2.2). Control characters are gone by `escape`.
             '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
             _ => escaped.push(char),
         }

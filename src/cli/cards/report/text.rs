@@ -98,6 +98,7 @@ impl Text {
 fn excerpt(text: &str, finding: &CardFinding) -> (String, String) {
     let offset = finding.offset;
     let before = text.get(..offset).unwrap_or(text);
+    // One character more than is shown tells whether the line is cut.
     let mut near: Vec<char> =
         before.chars().rev().take_while(|char| *char != '\n').take(BEFORE + 1).collect();
     let is_cut = near.len() > BEFORE;
@@ -113,6 +114,7 @@ fn excerpt(text: &str, finding: &CardFinding) -> (String, String) {
         shown.push('…');
     }
     let end = finding.length.min(behind.len());
+    // Escapes are longer than what they stand for, so the marker is measured in what is shown.
     let marked = behind.get(..end).map_or(1, |marked| plain(marked.chars()).chars().count());
     (shown.trim_end().to_owned(), format!("{}{}", " ".repeat(indent), "^".repeat(marked.max(1))))
 }

@@ -175,6 +175,7 @@ fn of_endpoint(subject: &McpStatus, exchange: &Exchange) -> Option<Finding> {
     };
     match (answer.status, &subject.authorization) {
         (401, Some(authorization)) => of_challenge(authorization, url, answer),
+        // A daemon without the modern era refuses this method with 400, as JSON-RPC.
         (200 | 400, Some(_)) if is_json_rpc(&answer.body) => Some(Finding::new(
             Code::TokensNotAsked,
             format!("{url} answers without a token, though svcd asks for one"),

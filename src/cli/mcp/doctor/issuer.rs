@@ -11,6 +11,7 @@ use crate::mcp::description::without_query;
 pub(super) fn metadata_urls(issuer: &str) -> Vec<String> {
     let (oauth, openid) =
         ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration");
+    // RFC 8414, 3.1 removes a slash at the end and puts the well-known part before the path; OpenID Connect appends it.
     let issuer = issuer.trim_end_matches('/');
     let host = issuer.split_once("://").map_or(0, |(scheme, _)| scheme.len() + 3);
     match issuer.get(host..).and_then(|rest| rest.find('/')).map(|at| issuer.split_at(host + at)) {
@@ -52,6 +53,7 @@ pub(super) fn diagnose(authorization: &McpAuthorization, exchange: &Exchange) ->
         let next = format!("set {name} to what the issuer says, character by character");
         Some(Finding::new(Code::IssuerMetadataDiffers, message, next))
     };
+    // The daemon shows its own URL without the query, so this one is compared without it as well.
     let jwks_url = document.jwks_uri.as_deref().map(without_query);
     match jwks_url {
         _ if document.issuer != authorization.issuer => {

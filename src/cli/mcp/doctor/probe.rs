@@ -102,6 +102,7 @@ impl Probe {
     fn read(&self, mut response: Response<Body>) -> Result<Answer, String> {
         let text = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
         let date = text(DATE).as_deref().and_then(Timestamp::parse_http_date);
+        // Before the body is read, which may take seconds.
         let ahead_micros = date.map(|date| date.micros() - self.clock.now().micros());
         let challenge = text(WWW_AUTHENTICATE);
         let body = response.body_mut().with_config().limit(BODY_BYTES_MAX).read_to_vec();

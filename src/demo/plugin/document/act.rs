@@ -30,6 +30,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn count(self, name: &str, otherwise: u64) -> usize {
+        // JavaScript has only doubles, and `as_u64` refuses 50.0.
         let count = self.0.get(name).and_then(Value::as_f64).map(|count| format!("{count:.0}"));
         let count = count.and_then(|count| count.parse().ok()).unwrap_or(otherwise);
         usize::try_from(count).unwrap_or(usize::MAX)
@@ -79,6 +80,7 @@ impl Document {
         action: Action,
         arguments: &Map<String, Value>,
     ) -> Result<Value, &'static str> {
+        // Checked again, because the document may have changed since the card was made.
         self.targets(action, arguments)?;
         let arguments = Arguments(arguments);
         match action {

@@ -79,6 +79,7 @@ impl Journal {
         let mut of_grant = entries.iter().filter(|(id, _)| *id == grant).map(|(_, entry)| *entry);
         match of_grant.next() {
             Some(first) if of_grant.all(|other| other == first) => Self::Says(first),
+            // The weakest of them: it proves neither that it happened nor that it did not.
             Some(_) => Self::Says(Entry::Begun),
             None if page == claimed_for => Self::SilentSamePage,
             None => Self::SilentOtherPage,

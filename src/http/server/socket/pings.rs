@@ -19,7 +19,9 @@ impl Pings {
     /// Returns pings that are `every` apart, the first of which is due after that time.
     pub(super) fn new(every: Duration) -> Self {
         let mut ticks = interval(every);
+        // After the machine has slept, one ping is due and not one for each interval that was missed.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick of an interval would be due at once.
         ticks.reset();
         Self { ticks, unanswered: 0, has_sent: false }
     }
@@ -48,6 +50,7 @@ impl Pings {
         if self.unanswered == UNANSWERED_MAX {
             return false;
         }
+        // What is not read cannot be missed: the peer's answer may be waiting behind its message.
         self.unanswered += u32::from(is_answer_read);
         true
     }

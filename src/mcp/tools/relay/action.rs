@@ -24,6 +24,7 @@ pub(super) fn tool(host: &Host, action: Action) -> Tool {
         run: Run::Late(Arc::new(move |call, arguments| {
             let mut arguments = arguments.clone();
             let session = id(&arguments, "session");
+            // The session belongs to the call: the action's own schema does not allow it.
             arguments.remove("session");
             let step = match action.check(&arguments) {
                 Ok(step) => step,

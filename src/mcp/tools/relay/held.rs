@@ -42,6 +42,7 @@ impl Held {
         }
         if held.call.wants_progress() {
             held.message = held.describe();
+            // At once, so that the client knows that a person is asked.
             held.call.progress(0, None, &held.message);
         }
         host.relay.wait(proposal, within, Box::new(held));
@@ -76,8 +77,10 @@ impl Held {
 
     /// Returns the task that the call becomes, if its client accepts tasks and the call has not ended.
     fn task(&self, steps: &[Invocation]) -> Option<Task> {
+        // A call that only looks at an invocation has made no task.
         let is_own = !matches!(self.about, About::Invocation(_));
         let task = task::of(self.about, steps).filter(|_| is_own && self.call.takes_task());
+        // What has ended is answered with its result: a task would cost the client one more request.
         task.filter(|task| task.status == Status::Working)
     }
 

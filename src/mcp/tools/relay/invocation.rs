@@ -15,6 +15,7 @@ use crate::mcp::relay::Relay;
 use crate::mcp::tools::{Annotations, Run, Tool};
 
 /// Longest time that a client can ask to wait, in seconds.
+// Below the minute after which a late answer is given up (`late_timeout`).
 const WAIT_SECONDS_MAX: u64 = 55;
 
 /// Returns the tool that reports the state of an invocation.
@@ -58,6 +59,7 @@ fn look_up(host: &Host, call: Call, invocation: Option<InvocationId>, wait: Dura
         Ok(found) if found.has_ended() => call.finish(outcome::of_one(&found)),
         Ok(found) => {
             let about = About::Invocation(invocation);
+            // The service's own limit holds, whatever the client asks for.
             Held::begin(host, call, found.proposal, about, wait.min(host.wait));
         }
         Err(refusal) => call.finish(outcome::refused(&refusal)),

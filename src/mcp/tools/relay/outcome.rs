@@ -44,6 +44,7 @@ pub(super) fn of_one(invocation: &Invocation) -> ToolResult {
 pub(super) fn of_cancelled(invocation: &Invocation) -> ToolResult {
     let result = of_one(invocation);
     match state(invocation) {
+        // What this call asked for, although it is an error to the call that proposed the invocation.
         State::Cancelled => ToolResult { is_error: false, ..result },
         State::Succeeded => {
             let sentence = "It was carried out before it could be taken back.";

@@ -57,6 +57,7 @@ impl RelayTasks {
     /// Returns what a task is about: an invocation, or a proposal with all its steps.
     fn find(&self, caller: &Caller, id: &str) -> Result<(About, Vec<Invocation>), Fault> {
         let Self(relay) = self;
+        // Invocations and proposals both have UUIDs, so the id is looked up as one and then as the other.
         let (Ok(invocation), Ok(proposal)) = (id.parse(), id.parse()) else {
             return Err(Fault::Unknown);
         };

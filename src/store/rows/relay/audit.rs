@@ -138,6 +138,7 @@ fn blank(
         }
     }
     Ok(RelayAuditEvent {
+        // Counted here instead of by the database: a gap in the numbers then shows that an event was removed.
         seq: last.checked_add(1).ok_or(Error::Row("seq"))?,
         event: event.as_str().to_owned(),
         subject: subject.to_owned(),
@@ -161,6 +162,7 @@ fn blank(
         actor: account.actor.map(str::to_owned),
         created_at: tx.now,
         prev_hash,
+        // A placeholder: the hash covers the other members and is computed when the row is written.
         hash: prev_hash,
     })
 }
@@ -255,6 +257,7 @@ pub(in crate::store) fn after(
          FROM relay_audit_events e WHERE seq > :seq ORDER BY seq LIMIT +:limit"
     );
     db.query(&sql, params! { ":seq": seq, ":limit": limit }, |row| {
+        // One damaged event must not hide those after it, so its error becomes a value.
         let keyed = read(row).and_then(|event| Ok((event, row.get("device_key")?)));
         Ok((row.get("seq")?, keyed.ok()))
     })
@@ -313,6 +316,7 @@ fn card(row: &Row<'_>) -> Result<Option<Vec<Digest>>, Error> {
     let bytes: Option<Vec<u8>> = row.get("card_sha256")?;
     let (digests, rest) = bytes.as_deref().map(<[u8]>::as_chunks::<32>).unzip();
     match rest {
+        // Digests are stored one behind the other, 32 bytes each; a remainder is damage.
         Some([_, ..]) => Err(Error::Row("card_sha256")),
         _ => Ok(digests.map(|digests| digests.iter().map(|it| Digest::from(*it)).collect())),
     }

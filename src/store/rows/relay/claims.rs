@@ -36,6 +36,7 @@ impl Claims {
         held: Held,
         effects: &mut Effects,
     ) -> Result<Option<Reason>, Error> {
+        // Relaxed: the flag guards no other memory, and the writer's queue orders it before verbs that come later.
         if self.are_stopped.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -55,6 +56,7 @@ impl Claims {
         if outcome.to.is_none() {
             return Ok(outcome.reason);
         }
+        // `false` is no error: the statement is the second of three guards (docs/decisions/70-relay-store.md).
         if grants::claim(tx, held, grant.id, &step)? {
             let scene = Scene::new(session, Account::default());
             invocations::apply(tx, &scene, &mut step, &outcome, effects)?;

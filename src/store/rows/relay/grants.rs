@@ -85,6 +85,7 @@ pub(in crate::store) fn end(tx: &Tx<'_>, grant: &Grant, change: Change) -> Resul
             ":to": next(Some(grant.state), change)?,
         },
     )?;
+    // The state that was read is compared: ending a grant that was claimed meanwhile would free its lane too early.
     if changed == 1 { Ok(()) } else { Err(Error::Row("relay grant")) }
 }
 

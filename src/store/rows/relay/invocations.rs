@@ -64,6 +64,7 @@ pub(in crate::store) fn carry_out(
     decided: Vec<Decided>,
     effects: &mut Effects,
 ) -> Result<(), Error> {
+    // Two passes: `follow` may end later steps of this list, whose own decisions must be written first.
     let mut changed = Vec::new();
     for (mut step, outcome) in decided {
         apply(tx, scene, &mut step, &outcome, effects)?;
@@ -110,6 +111,7 @@ fn follow(
         Next::Wait => Ok(()),
         Next::Begin => grants::begin_turn(tx, proposal, position.saturating_add(1)),
         Next::Cancel => {
+            // Read again, because their states may have changed in this transaction.
             let mut behind = steps::of_proposal(tx, proposal)?;
             behind.retain(|step| step.position > position);
             let scene = Scene::new(session, Account::default());
@@ -129,6 +131,7 @@ pub(in crate::store) fn apply(
     outcome: &Outcome,
     effects: &mut Effects,
 ) -> Result<(), Error> {
+    // The grant first: whatever is told below needs the id of a grant that is minted here.
     change_grant(tx, scene, step, outcome.grant, effects)?;
     if let Some(to) = outcome.to {
         write(tx, step, to, outcome)?;
@@ -168,6 +171,7 @@ fn change_grant(
         }
         (Some(change @ (Change::Spend | Change::Kill)), Some(grant)) => {
             grants::end(tx, grant, change)?;
+            // The state before the end: only a claimed grant kept its lane busy.
             if grant.state == grant::State::Claimed {
                 for session in grants::waiting_for(tx, grant.lane)? {
                     if !effects.free_for.contains(&session) {
@@ -216,6 +220,7 @@ fn tell(session: &Session, step: &Step, outcome: &Outcome, effects: &mut Effects
         (Some(ToPlugin::Settled | ToPlugin::Execute), None) | (None, _) => return,
     };
     let tell = (session.held(), tell);
+    // The steps of one proposal share a card, which is withdrawn once.
     if !effects.tell.contains(&tell) {
         effects.tell.push(tell);
     }

@@ -98,6 +98,7 @@ pub(in crate::store) fn insert(
         Beginning::Code(code) => (Some(code), None, None, State::Offered),
         Beginning::Subject(subject, session) => (None, Some(subject), session, State::Claimed),
     };
+    // Codes are unique only while they are offered, so a finished pairing does not block a code for ever.
     let inserted = tx.execute(
         "INSERT INTO relay_pairings (pairing_id, code_sha256, public_key, tool, session_id, \
             session_epoch, state, subject, client, expires_at, created_at) \
@@ -112,6 +113,7 @@ pub(in crate::store) fn insert(
             ":epoch": session.map(|held| held.epoch),
             ":state": state,
             ":subject": subject,
+            // A known device types no code, so there is no client; the column is set as soon as there is a subject.
             ":client": subject.map(|_| ""),
             ":expires_at": pairing.expires_at,
             ":now": tx.now,

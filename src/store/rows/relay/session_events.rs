@@ -60,6 +60,7 @@ fn carry_out(
         Outcome::Close(code) => return Ok(Some(code)),
         Outcome::Unchanged => return Ok(None),
     };
+    // The epoch under which the row is still stored: `update` compares it, and the old socket is addressed by it.
     let before = session.held();
     if let Some(code) = change.close_old {
         effects.tell.push((before, Tell::Close(code)));
@@ -69,6 +70,8 @@ fn carry_out(
     if let Some(returning) = returning {
         session.page = returning.page;
         session.process = Some(returning.process);
+        // Without a row the other processes would not notice if this one is killed
+        // (docs/decisions/89-relay-processes.md).
         processes::note(tx, returning.process)?;
     }
     sessions::update(tx, session, before)?;
@@ -76,6 +79,7 @@ fn carry_out(
         audit::session(tx, event, session, account)?;
     }
     if change.ends_allowance {
+        // Also in memory: the steps below are decided with this session.
         session.allowance = None;
         if sessions::end_allowance(tx, session.id)? {
             audit::session(tx, AuditEvent::AllowanceEnded, session, account)?;
@@ -114,6 +118,7 @@ fn settle_journal(
 ) -> Result<(), Error> {
     let Some(returning) = returning else { return Ok(()) };
     let entries = returning.journal.unwrap_or_default();
+    // UNKNOWN ones as well: the journal of a page that comes back late can still prove how they ended.
     let mut claimed = steps::open(tx, session.id)?;
     claimed.extend(steps::unknown(tx, session.id)?);
     for (grant, _) in entries {

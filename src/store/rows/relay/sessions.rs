@@ -159,6 +159,7 @@ pub(in crate::store) fn insert(tx: &Tx<'_>, session: &Session) -> Result<(), Err
 
 /// Writes the changes of a session, unless another epoch has begun.
 pub(in crate::store) fn update(tx: &Tx<'_>, session: &Session, before: Held) -> Result<(), Error> {
+    // `ended` is final: no event may reopen a session, whatever was read before.
     let changed = tx.execute(
         "UPDATE relay_sessions SET state = :state, epoch = :epoch, page = :page, lane = :lane, \
             process_id = :process, last_seen_at = :now, ended_at = CASE WHEN :state = 'ended' THEN :now END \

@@ -122,6 +122,7 @@ pub(in crate::store) fn due(
 }
 
 fn read(row: &Row<'_>) -> Result<Step, Error> {
+    // From a LEFT JOIN: before its approval a step has no grant, and these columns are NULL together.
     let grant: Option<GrantId> = row.get("grant_id")?;
     let grant = match grant {
         None => None,

@@ -35,6 +35,7 @@ impl Store {
         let (fence, task) = (claim.fence, claim.item.clone());
         self.write(move |tx| {
             let Held { deadline, lag_count } = items::held(tx, fence)?;
+            // Whatever becomes of the item: the pause concerns the whole installation.
             if let Some(until) = observation.wait_until() {
                 forge_limits::pause(tx, task.installation, until)?;
             }
@@ -58,10 +59,12 @@ impl Store {
                     check_run(tx, &item, it, seen)?
                 }
                 (Subject::Inbox(inbox), Observation::Inbox) => lifecycle(tx, &item, *inbox)?,
+                // A worker that observed another kind of subject: a bug, and nothing is concluded from it.
                 _ => return Err(Error::Row("subject_id")),
             };
             let succeeded = !observation.is_unavailable();
             let worker = task.reason.kind().worker();
+            // In the same transaction: a tick of its own would cost one more commit for each look.
             ticks::note(tx, worker, succeeded, ticks::RECONCILERS_EVERY)?;
             Ok(settled)
         })
@@ -85,6 +88,7 @@ fn workflow(
     lookup: workflow::Lookup,
 ) -> Result<TaskOutcome, Error> {
     let standing = attempts::standing_of(tx, attempt)?;
+    // Lag matters only while the attempt is current; the item of an old one closes whatever was seen.
     if let (Standing::Current, Some(at)) = (standing, item.lag_until) {
         return items::recheck_for_lag(tx, item.fence, at);
     }
@@ -122,6 +126,7 @@ fn unknown_run(
     }
     let lookup = match observation {
         uncertain::Observation::Unavailable(why) => workflow::Lookup::Unavailable(why),
+        // The rules for a run that goes on apply, so the deadline ends the release.
         _ => workflow::Lookup::Pending,
     };
     workflow(tx, item, attempt, lookup)

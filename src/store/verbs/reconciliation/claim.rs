@@ -40,6 +40,7 @@ impl Store {
         let (polled, expired) = self.write(move |tx| {
             let (mut closed, expired) = take_back_expired(tx, kind)?;
             let claim = claim(tx, kind, &owner, lease, &full, &mut closed)?;
+            // A poll that finds nothing due has succeeded; otherwise the observation that follows says whether it did.
             let more = !matches!(claim, Next::NothingDue);
             ticks::note(tx, kind.worker(), !more, ticks::RECONCILERS_EVERY)?;
             let claim = match claim {
@@ -79,10 +80,12 @@ fn claim(
                 }
                 close_unclaimed(tx, due.waiting.row, code)?;
                 closed.push(Closed { id: due.id, reason: due.reason, code });
+                // Closing needs no lookup at the forge, so the budget of the installation is not charged.
                 continue;
             }
         };
         if kind.asks_the_forge() {
+            // Charged with the claim, not after the call: a crash in between must not give the lookup back.
             forge_limits::take_lookup(tx, due.installation)?;
         }
         let fence = lease::take(tx, Queue::Reconciliation, due.waiting, owner, lease)?;

@@ -49,6 +49,7 @@ impl Store {
         let candidates = match kind {
             Kind::WorkflowAttempt => {
                 let mut found = self.candidates(RUNNING, now, &rules)?;
+                // Reads of their own, not one snapshot: `open` checks every candidate again.
                 found.extend(self.candidates(UNKNOWN_RUN, now, &rules)?);
                 found.extend(self.candidates(UNCERTAIN, now, &rules)?);
                 found
@@ -56,6 +57,7 @@ impl Store {
             Kind::ReleaseRun => self.candidates(UNPUBLISHED, now, &rules)?,
             Kind::WebhookInbox => self.drifted(now, &rules, inbox_after)?,
         };
+        // The usual case, and it costs the writer nothing.
         if candidates.is_empty() {
             return Ok(Detected::default());
         }
@@ -114,7 +116,9 @@ impl Store {
                 |row| {
                     count += 1;
                     let inbox = row.get("inbox_id")?;
+                    // Moved on before the items are opened: what a failed write leaves out is found in the next round.
                     *inbox_after = Some(inbox);
+                    // A delivery of no installation never had a job.
                     let Some(installation) = row.get("installation_id")? else {
                         return Ok(ControlFlow::Continue(()));
                     };
@@ -194,6 +198,7 @@ fn open(
 ) -> Result<Option<(ReconciliationId, Reason)>, Error> {
     let id = ReconciliationId::from(tx.ids.uuid(tx.now));
     let reason = candidate.reason;
+    // An uncertain effect may be replayed and become uncertain again; the others happen once in each attempt.
     let once = matches!(reason, Reason::RunningStale | Reason::RunUnknown | Reason::ReportingStale);
     let opened = tx.execute(
         "INSERT INTO reconciliation_items (reconciliation_id, kind, reason, subject_id, \

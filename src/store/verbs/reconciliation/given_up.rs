@@ -37,6 +37,7 @@ impl Store {
     /// [`Error::Unavailable`] when the rest was not applied.
     pub fn apply_deadlines(&self, kind: Kind, rules: Rules) -> Result<Vec<Closed>, Error> {
         let mut changed = Vec::new();
+        // A transaction for each, so that one that fails rolls back no other.
         for item in self.overdue(kind, rules)? {
             let row = item.row;
             match self
@@ -100,6 +101,7 @@ fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Closed>, Error> {
         }
         Reason::DispatchUncertain => end_uncertain(tx, item, EffectKind::WorkflowDispatch)?,
         Reason::CheckRunCreateUncertain => end_uncertain(tx, item, EffectKind::CheckRunCreate)?,
+        // The release has ended already; only the failure to show that is left to be recorded.
         Reason::ReportingStale => record_publication_failure(tx, item)?,
         // The inbox is compared with its jobs again and again, without a deadline.
         Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => None,
@@ -127,6 +129,7 @@ fn end(
         Some(effect) => settlement::find_uncertain(tx, attempt, effect)?.is_none(),
         None => false,
     };
+    // A result or a new attempt may have come while the item was given up.
     if is_settled || attempts::standing_of(tx, attempt)? != Standing::Current {
         return Ok(None);
     }

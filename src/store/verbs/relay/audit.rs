@@ -23,9 +23,11 @@ impl Store {
         let mut verified = Verified { rows: 0, head: None, broken: None };
         let mut seq = 0;
         loop {
+            // No snapshot across pages: events are only added, and an open one keeps the log from being folded.
             let page = self.read(|db| audit::after(db, seq, PAGE))?;
             let is_last = u32::try_from(page.len()).is_ok_and(|count| count < PAGE);
             for (number, event) in page {
+                // Counted, not read: an event that is missing shows as a number that does not fit.
                 seq += 1;
                 let holds = |event: &RelayAuditEvent| event.seq == seq && is_next(&verified, event);
                 let Some((event, key)) = event.filter(|(event, _)| holds(event)) else {

@@ -52,13 +52,16 @@ impl Store {
             let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
             if let Some(preview) = verdict.shown {
                 was_shown(tx, &session, (verdict.proposal, preview), &mut effects)?;
+                // The plugin broke the protocol with what it showed, so its decision about that does not count.
                 if !effects.tell.is_empty() {
                     return Ok(effects);
                 }
             }
+            // `was_shown` may have changed steps already; only a decision leads to a claim.
             let before = effects.changed.len();
             take_in(tx, &session, &verdict, grant_time, &mut effects)?;
             if effects.changed.len() > before {
+                // In the same transaction, so that the first step does not wait for another commit.
                 claims.claim_due(tx, &session, held, &mut effects)?;
             }
             Ok(effects)
@@ -89,6 +92,7 @@ fn decide(
     effects: &mut Effects,
 ) -> Result<Option<Vec<Decided>>, Error> {
     let mut found = steps::of_proposal(tx, proposal)?;
+    // A proposal of another session is treated as one that does not exist.
     found.retain(|step| step.session == session.id);
     let is_known = !found.is_empty();
     let decided = invocations::decide(tx, session, found, |_| Some(event));
@@ -123,6 +127,7 @@ fn take_in(
         matches!(outcome.to, Some(State::Approved | State::Denied | State::Failed))
     };
     if let Some((step, _)) = decided.iter().find(|decided| is_decision(decided)) {
+        // Before the steps change: a second decision fails at the unique key and rolls all of it back.
         keep(tx, session, (&step.subject, &step.client), signed, by)?;
         sessions::note_used(tx, session.id)?;
     }

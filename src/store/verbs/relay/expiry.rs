@@ -38,6 +38,7 @@ impl Store {
                 end_sessions(tx, tx.now.minus(session_kept), &mut effects)?,
             ];
             let full = usize::try_from(BATCH).unwrap_or(usize::MAX);
+            // A step that ended in this very call is no refusal to report: no caller waits for this verb.
             effects.unchanged = None;
             Ok((effects, counts.into_iter().any(|count| count >= full)))
         })

@@ -26,6 +26,7 @@ impl Store {
     pub fn relay_grant(&self, held: Held, grant: GrantId) -> Result<Option<GrantFor>, Error> {
         let is_claimed = |step: &Step| {
             let state = step.grant.map(|grant| grant.state);
+            // `Spent` as well: a page that did not get its `settled` frame reports again.
             let was_claimed = matches!(state, Some(grant::State::Claimed | grant::State::Spent));
             step.session == held.session && was_claimed
         };
@@ -51,10 +52,12 @@ impl Store {
             let mut effects = Effects::default();
             let Some(session) = sessions::held(tx, held)? else { return Ok(effects) };
             match steps::of_grant(tx, grant)?.filter(|step| step.session == session.id) {
+                // A grant of another session gets the same answer as one that does not exist.
                 None => effects.tell.push((held, Tell::Close(CloseCode::BadFrame))),
                 Some(step) => {
                     let scene = Scene::new(&session, Account::default());
                     invocations::happens(tx, &scene, step, Event::Result(report), &mut effects)?;
+                    // A repeated report frees nothing, so there is nothing to claim.
                     if !effects.changed.is_empty() {
                         claims.claim_due(tx, &session, held, &mut effects)?;
                     }
@@ -113,6 +116,7 @@ impl Store {
         let subject = subject.to_owned();
         self.write(move |tx| {
             let others = proposals::leave(tx, &subject, proposal)?;
+            // Counted and decided in one transaction: two clients that go at once must not both find another one left.
             if others.is_none_or(|others| proposal::leave(others) == Left::GoesOn) {
                 return Ok(Effects::default());
             }

@@ -18,6 +18,7 @@ impl Store {
             return Ok(found);
         }
         self.write(move |tx| match find(tx)? {
+            // Another process stored its candidate between the read and this transaction; the stored key counts.
             Some(found) => Ok(found),
             None => insert(tx, &candidate).map(|()| candidate.clone()),
         })

@@ -41,6 +41,7 @@ fn page<R: crate::api::Row<Cursor: Bind>>(
         Some(before) => db.query_one(find, params! { ":before": before }, |row| row.get("id"))?,
     };
     let Some(below) = below else { return Ok(None) };
+    // One row more than the page shows whether there is another page.
     let limit = i64::from(wanted.limit) + 1;
     let rows = db.query(list, params! { ":below": below, ":limit": limit }, read)?;
     Ok(Some(Page::cut(rows, wanted.limit, R::cursor)))
@@ -158,6 +159,7 @@ fn session(row: &Row<'_>, now: Timestamp) -> Result<RelaySession, Error> {
         tool: row.get("tool")?,
         state: row.get("state")?,
         epoch: row.get("epoch")?,
+        // The row stays after its end (docs/decisions/87-relay-audit-signatures.md).
         allowance_until: until.filter(|until| now < *until),
         created_at: row.get("created_at")?,
         last_seen_at: row.get("last_seen_at")?,

@@ -66,6 +66,7 @@ impl Store {
                     pairings::claim(tx, &pairing, (&who.0, &who.1), until)?;
                     Ok(pairings::find(tx, pairing.id)?.and_then(claimed))
                 }
+                // An expired code whose row is not ended yet looks like a wrong one.
                 _ => Ok(None),
             }
         })
@@ -134,6 +135,7 @@ fn answer(tx: &mut Tx<'_>, answer: &PairingAnswer) -> Result<Paired, Error> {
     let device = match bind(tx, &pairing, answer)? {
         Ok(device) => device,
         Err(code) => {
+            // The code was right but cannot be used; the pairing must not stay open for another try.
             pairings::finish(tx, &pairing, State::Expired)?;
             return Ok(Paired::Close(code));
         }
@@ -210,6 +212,7 @@ fn change_file(
 ) -> Result<Paired, Error> {
     let found = sessions::find(tx, held.session)?;
     let found = found.filter(|session| session.device == device.id && session.has_socket());
+    // Read again: while the person was asked, the session may have ended or another page may have taken it over.
     let Some(mut session) = found else {
         return Ok(Paired::Close(CloseCode::NoSuchSession));
     };

@@ -37,6 +37,7 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn relay_close_ended(&self, last: Beat) -> Result<(Effects, bool), Error> {
         self.write(move |tx| {
+            // Compared in the transaction: a process that was only slow may have beaten after the last look.
             if processes::is_at(tx, last)? { close(tx, last) } else { Ok(Default::default()) }
         })
     }
@@ -50,6 +51,7 @@ fn close(tx: &mut Tx<'_>, last: Beat) -> Result<(Effects, bool), Error> {
         session_events::happens(tx, session, event, &account, &mut effects)?;
     }
     let may_have_more = u32::try_from(open.len()).is_ok_and(|count| count >= BATCH);
+    // The row stays until the last session is closed: without it no process would close the rest.
     if !may_have_more {
         processes::delete(tx, last.process)?;
     }

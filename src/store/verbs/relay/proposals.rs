@@ -59,6 +59,7 @@ impl Store {
 
 fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
     let found = sessions::find(tx, proposal.session)?;
+    // Another subject's session is treated as one that does not exist.
     let session = found.filter(|session| session.subject == proposal.subject);
     let same = same_call(tx, proposal)?;
     let waiting = waiting_now(tx, proposal)?;
@@ -165,11 +166,13 @@ fn rests_until(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Option<Timestamp>,
         params! {
             ":subject": proposal.subject,
             ":client": proposal.client,
+            // Twice the rest, which lasts ten minutes from the last of denials that lie up to ten minutes apart.
             ":since": tx.now.minus(COOLING_OFF.saturating_mul(2)),
             ":limit": DENIALS_READ_MAX,
         },
         |row| row.get("created_at"),
     )?;
+    // Read from the newest so that the limit cuts the oldest; the rule goes through them from the oldest.
     denials.reverse();
     Ok(proposal::rests_until(&denials, tx.now))
 }

@@ -38,6 +38,7 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot do it now; what is left is away once its page returns.
     pub fn relay_close_left_sockets(&self) -> Result<(), Error> {
         let Some(began) = self.in_use.began_alone() else { return Ok(()) };
+        // One transaction for each batch, so that other verbs get their turn.
         while self.write(move |tx| close_left(tx, began))? {}
         Ok(())
     }
@@ -144,6 +145,7 @@ fn arrive(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Arrived, Error> {
     if device.is_none_or(|device| device.state != device::State::Active) {
         return Ok(Arrived::Close(CloseCode::Revoked));
     }
+    // Also if no session is found: the key was proved, and that is what operators see.
     devices::note_seen(tx, arrival.device)?;
     let mut session = match find(tx, arrival)? {
         Found::Session(session) => session,
@@ -194,11 +196,13 @@ fn happens(tx: &mut Tx<'_>, claims: &Claims, held: Held, event: Event) -> Result
         }
         Event::Bye => Account::of(DecidedBy::Person),
         Event::Proved | Event::Revoked | Event::DeviceRevoked | Event::Unused => {
+            // Events of the store or of operators; a socket cannot cause them.
             return Ok(effects);
         }
     };
     let closed = session_events::happens(tx, &mut session, event, &account, &mut effects)?;
     effects.tell.extend(closed.map(|code| (held, Tell::Close(code))));
+    // While the page did not answer, nothing was claimed for it.
     if event == Event::PongAgain {
         claims.claim_due(tx, &session, held, &mut effects)?;
     }
