@@ -121,8 +121,8 @@ impl Connection {
 
     pub(super) fn confirm(&self, confirm: &Confirm) -> Step {
         let Greeting { hello, nonce, .. } = self.greeting()?;
-        // Taken out, because a question has one answer.
-        let asked = self.plugin.with(|state| state.pairing.take().zip(state.subject.clone()));
+        // It stays until the answer is recorded, so that the end of the socket closes what a bad answer leaves open.
+        let asked = self.plugin.with(|state| state.pairing.zip(state.subject.clone()));
         let ((pairing, _), subject) =
             asked.filter(|((id, _), _)| *id == confirm.pairing).ok_or(Close::BadFrame)?;
         let text = confirm_text(&nonce, pairing, confirm.accept);

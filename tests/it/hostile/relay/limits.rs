@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use svc::app::relay::Who;
 use svc::domain::relay::Decision;
 use svc::relay::frame::DecidedBy;
@@ -34,6 +35,32 @@ fn so_many_cards_wait_and_no_more() {
     }
     assert_eq!(propose(&hub, who("ada"), &peers[2], "17").unwrap_err(), "busy");
     propose(&hub, who("ben"), &ben, "1").unwrap();
+}
+
+/// Only so many questions are open in the whole service, so what one device leaves open keeps the others from pairing.
+#[test]
+fn a_bad_answer_leaves_no_question_open() {
+    let hub = Hub::new();
+    let mut peer = hub.paired(1, "ada");
+    let open = || -> i64 {
+        let database = open_raw(&hub.database());
+        let sql = "SELECT count(*) FROM relay_pairings WHERE finished_at IS NULL";
+        database.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let other = "0199f3a0-0000-7000-8000-00000000000a";
+    for (number, pairing) in [(1, None), (2, Some(other))] {
+        (peer.file, peer.session) = (format!("file {number}"), None);
+        peer.connect(&hub.relay).unwrap();
+        let asked = peer.next("claimed");
+        assert_eq!(open(), 1);
+        let pairing = pairing.map_or_else(|| asked["pairing"].clone(), Value::from);
+        let unsigned = json!({
+            "type": "confirm", "pairing": pairing, "accept": true, "signature": "A".repeat(86),
+        });
+        peer.say(&unsigned).unwrap_err();
+        peer.connection = None;
+        assert_eq!(open(), 0, "{unsigned}");
+    }
 }
 
 #[test]
