@@ -297,13 +297,18 @@ fn answer(
 }
 
 fn count(app: &App, surface: Surface, status: StatusCode) {
-    let class = match status.as_u16() {
+    app.metrics.requests.count([("surface", surface.as_str()), ("status", class(status))]);
+}
+
+fn class(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        // A WebSocket was opened.
+        100..=199 => "1xx",
         200..=299 => "2xx",
         300..=399 => "3xx",
         400..=499 => "4xx",
         _ => "5xx",
-    };
-    app.metrics.requests.count([("surface", surface.as_str()), ("status", class)]);
+    }
 }
 
 fn answers(route: &Route, method: &Method) -> bool {

@@ -35,3 +35,10 @@ fn all_routes_of_a_path_are_behind_the_gate_or_none() {
         assert!(!is_gated(route) || !route.surfaces.contains(&Surface::Control), "{}", route.path);
     }
 }
+
+#[test]
+fn a_web_socket_that_opens_is_no_failure() {
+    let classes =
+        [101, 200, 304, 429, 503].map(|status| class(StatusCode::from_u16(status).unwrap()));
+    assert_eq!(classes, ["1xx", "2xx", "3xx", "4xx", "5xx"]);
+}
