@@ -213,7 +213,8 @@ pub(super) fn work(source: &mut Source) -> Option<WorkConfig> {
     let max = source.number("SVC_RETRY_MAX_MS");
     let poll = source.number("SVC_POLL_MS");
     let slo_poll = source.number("SVC_SLO_POLL_MS");
-    if base > max {
+    // A value that is wrong by itself is `None`, which would be less than any other.
+    if base.zip(max).is_some_and(|(base, max)| base > max) {
         source.problem("SVC_RETRY_BASE_MS", "it is greater than SVC_RETRY_MAX_MS");
     }
     let days = source.number("SVC_RETENTION_DAYS");

@@ -33,11 +33,15 @@ fn issuers(source: &mut Source) -> Option<Vec<String>> {
     if source.given("SVC_RESULT_ISSUERS").is_none() && !is_public {
         return Some(Vec::new());
     }
-    source.parsed(
-        "SVC_RESULT_ISSUERS",
-        "https URLs without a / at the end, separated by commas",
-        |text| words(text).map(|word| is_issuer(word).then(|| word.to_owned())).collect(),
-    )
+    let issuers: Option<Vec<String>> = words(&source.text("SVC_RESULT_ISSUERS"))
+        .map(|word| is_issuer(word).then(|| word.to_owned()))
+        .collect();
+    if issuers.is_none() {
+        // The value is not shown, because an address may hold a password.
+        let what = "it is not allowed; use https URLs without a / at the end, separated by commas";
+        source.problem("SVC_RESULT_ISSUERS", what);
+    }
+    issuers
 }
 
 fn secret(source: &mut Source, name: &'static str) -> Option<SecretString> {
@@ -86,11 +90,15 @@ mod tests {
 
     #[test]
     fn what_can_be_no_issuer_and_no_secret_is_refused() {
-        for issuer in
-            ["http://forge.example", "https://forge.example/", "forge.example", "https://a?b"]
-        {
+        for issuer in [
+            "http://forge.example",
+            "https://ops:hunter2@forge.example/",
+            "forge.example",
+            "https://a?b",
+        ] {
             let (config, problems, _) = read(&[("SVC_RESULT_ISSUERS", issuer)]);
             assert!(config.is_none() && problems.len() == 1, "{issuer}");
+            assert!(!problems[0].what.contains("forge.example"), "the value may hold a password");
         }
         for name in ["SVC_RESULT_SECRET", "SVC_RESULT_SECRET_PREVIOUS"] {
             let (_, problems, _) = read(&[(name, "too-short-a-secret")]);

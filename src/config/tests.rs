@@ -56,6 +56,20 @@ fn every_problem_is_reported_at_once_without_the_secret() {
 }
 
 #[test]
+fn a_value_that_is_wrong_by_itself_is_one_problem() {
+    let problems = load(&[("SVC_RETRY_MAX_MS", "x")]).unwrap_err();
+    assert!(
+        matches!(&problems[..], [only] if only.starts_with("SVC_RETRY_MAX_MS")),
+        "{problems:?}"
+    );
+    let problems = load(&[("SVC_RETRY_MAX_MS", "100"), ("SVC_RETRY_BASE_MS", "200")]).unwrap_err();
+    assert!(
+        matches!(&problems[..], [only] if only.starts_with("SVC_RETRY_BASE_MS")),
+        "{problems:?}"
+    );
+}
+
+#[test]
 fn the_specification_s_names_are_accepted_and_a_contradiction_is_not() {
     let config = load(&[
         ("SERVICE_OPERATOR_API_TOKEN", TOKEN),
