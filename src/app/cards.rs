@@ -67,10 +67,10 @@ impl App {
     ) -> Result<(Put, AgentCard), Error> {
         // Without a permit of `card_checks`: strangers who have cards checked must not hold up operators.
         let report = card::check(bytes);
-        let version = card::protocol_version(bytes);
-        let (Some(variant), Some(protocol_version), true) =
-            (report.variant, version, report.is_valid())
-        else {
+        // Only of a valid card, because bytes that are no JSON have no members to read.
+        let version = || card::protocol_version(bytes);
+        let valid = report.variant.filter(|_| report.is_valid());
+        let Some((variant, protocol_version)) = valid.and_then(|it| Some((it, version()?))) else {
             return Err(Error::InvalidCard(Box::new(report)));
         };
         let actor = principal.actor().to_owned();

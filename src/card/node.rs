@@ -91,7 +91,7 @@ impl<'a> Node<'a> {
             return None;
         }
         let raw = self.raw();
-        let inside = raw.get(1..raw.len() - 1).unwrap_or_default();
+        let inside = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
         Some(if inside.contains('\\') {
             Cow::Owned(Unescaped(inside).collect())
         } else {

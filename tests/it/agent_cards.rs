@@ -170,6 +170,8 @@ fn only_valid_cards_are_registered() {
         ("[]", "card/not-an-object"),
         ("{", "card/not-json"),
         ("", "card/empty"),
+        // Ends inside the value that is read of a valid card.
+        ("{\"protocolVersion\":\"", "card/not-json"),
     ] {
         let answer = put(&world, "a", &[("if-match", "*")], text.as_bytes());
         assert_eq!(outcome(&answer), (422, "invalid_card".to_owned()), "{text}");
