@@ -42,27 +42,27 @@ use output::{Color, Wanted};
 
 const EXAMPLES: &str = "\
 Examples:
-  svcctl demo                                 watch the whole thing work, with nothing set up
-  svcctl status                               is the service well?
-  svcctl slo                                  what is wrong with it, and what to look at?
-  svcctl releases list                        where do releases stand?
-  svcctl releases show ID                     what happens next to this one?
-  svcctl reconcile list                       what is being repaired, until when?
-  svcctl dead-letters list                    what was given up?
-  svcctl dead-letters show outbox ID          why, and may it be replayed?
-  svcctl replay outbox ID --dry-run           what would happen?
-  svcctl replay outbox ID                     try it once more
+  svcctl demo                                 see everything work, without any setup
+  svcctl status                               is the service ready?
+  svcctl slo                                  which signals fire, and what to check next?
+  svcctl releases list                        what is the state of the releases?
+  svcctl releases show ID                     what happens next to this release?
+  svcctl reconcile list                       what is being reconciled, and until when?
+  svcctl dead-letters list                    which dead letters are there?
+  svcctl dead-letters show outbox ID          why did it fail, and may it be replayed?
+  svcctl replay outbox ID --dry-run           check whether a replay would be accepted
+  svcctl replay outbox ID                     replay it
   svcctl audit list                           who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
-  svcctl cards validate agent-card.json       is the agent card right, and if not, where?
-  svcctl cards push agent-card.json           register it, so that others find it
+  svcctl cards validate agent-card.json       is the agent card valid, and if not, why?
+  svcctl cards push agent-card.json           register it, so that others can find it
   svcctl relay pair 7K2M-9QXV                 let your agent work on your open design file
 ";
 
-/// Looks after a running svcd: its health, releases, dead letters and their replay; checks agent cards
+/// Operate a running svcd: see its health, releases and dead letters, replay what failed; check agent cards
 ///
 /// Data goes to standard output, everything else to standard error. With --output json or ndjson,
-/// failures are JSON objects too.
+/// errors are printed as JSON objects too.
 #[derive(Debug, Parser)]
 #[command(
     name = "svcctl",
@@ -82,7 +82,7 @@ pub struct Cli {
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     #[arg(
-        help = "Where the service listens: unix:/PATH, https://HOST, or http:// on this machine",
+        help = "Address of the service: unix:/PATH, https://HOST, or http:// on this machine",
         long,
         global = true,
         value_name = "URL",
@@ -92,7 +92,7 @@ pub(crate) struct Global {
     )]
     url: String,
 
-    /// Installation to work on [default: the only one there is]
+    /// Number of the installation [default: the only one, if there is exactly one]
     #[arg(long, global = true, value_name = "NUMBER", env = "SVC_INSTALLATION")]
     #[arg(hide_env_values = true)]
     installation: Option<InstallationId>,
@@ -101,12 +101,12 @@ pub(crate) struct Global {
     // hand it the operator's.
     /// File with the operator token [env: `SVC_OPERATOR_API_TOKEN_FILE`] [default: /etc/svc/operator.token]
     ///
-    /// When no file is named and `SVC_OPERATOR_API_TOKEN` is set, its value is the token. A file
-    /// that others can read is refused. The token is never taken from the command line.
+    /// If no file is named and the variable `SVC_OPERATOR_API_TOKEN` is set, its value is the token. A file that
+    /// other users can read is refused. The token is never taken from the command line.
     #[arg(long, global = true, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// How to print the answer
+    /// Output format
     #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table")]
     #[arg(value_parser = output::answers())]
     output: Wanted,
@@ -115,7 +115,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
-    /// Longest time one request may take
+    /// Maximum time for one request, in seconds
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3_600))]
     timeout: u64,

@@ -77,12 +77,12 @@ pub enum Error {
     Listen(SocketAddr, #[source] io::Error),
     /// A socket was handed over that no setting names.
     #[error(
-        "the service manager hands over a socket at {0}, which is neither SVC_PUBLIC_LISTEN nor \
+        "the service manager passed a socket at {0}, which is neither SVC_PUBLIC_LISTEN nor \
          SVC_OPERATOR_LISTEN; make its unit and the settings agree"
     )]
     StrangeSocket(SocketAddr),
     /// What was handed over is no TCP socket that listens.
-    #[error("cannot use a socket that the service manager hands over")]
+    #[error("cannot use a socket that the service manager passed")]
     HandedOver(#[source] io::Error),
     /// The relay's key cannot be had.
     #[error("cannot open the relay")]

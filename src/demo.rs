@@ -26,7 +26,7 @@ pub enum Error {
     #[error("cannot {0}: {1}")]
     System(&'static str, io::Error),
     /// Something did not come in time.
-    #[error("waited 10 seconds in vain for {0}")]
+    #[error("waited 10 seconds for {0}, which did not happen")]
     Waited(&'static str),
     /// The plugin has no connection, or no key.
     #[error(transparent)]

@@ -43,7 +43,7 @@ pub enum TokenError {
     #[error("the access token is refused ({0}); get another one")]
     Fault(Fault),
     /// Nothing can be said of it, because the issuer does not answer, or may not be asked yet.
-    #[error("the issuer's keys cannot be had; send the same token again later")]
+    #[error("the issuer's keys are not available; send the same token again later")]
     KeysUnavailable {
         /// How long until the same token may be sent again.
         retry_after: Duration,

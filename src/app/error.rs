@@ -48,7 +48,7 @@ pub enum Error {
     OperationConflict,
     /// What was to be prevented has been begun.
     #[error(
-        "it was begun, and nothing takes that back; steps behind it that had not begun were cancelled"
+        "it has begun, and cannot be taken back; later steps that had not begun were cancelled"
     )]
     TooLate,
     /// The result changes nothing.
@@ -76,16 +76,16 @@ pub enum Error {
     #[error("the card is not valid; report says what is wrong with it")]
     InvalidCard(Box<ValidationReport>),
     /// The condition of a request does not hold.
-    #[error("the card is not the one the request is about; read it again, and decide anew")]
+    #[error("the card does not match the condition of the request; read it again before you retry")]
     PreconditionFailed,
     /// As many cards are registered as may be.
-    #[error("{CARDS_MAX} cards are registered, and no more may be; delete one first")]
+    #[error("{CARDS_MAX} cards are registered, which is the maximum; delete one first")]
     RegistryFull,
     /// The store cannot do it now; the same request may be sent again later.
-    #[error("the service cannot do it now")]
+    #[error("the service cannot carry out the request now")]
     Unavailable,
     /// The credential's key is not known, and the issuer does not say or may not be asked yet.
-    #[error("the issuer's keys cannot be had now")]
+    #[error("the issuer's keys are not available now")]
     KeysUnavailable {
         /// How long until the same request may be sent again.
         retry_after: Duration,

@@ -4,23 +4,23 @@
 words! {
     /// What kind of fault a finding is; those of the text come before those of the card.
     Code(title, help) {
-        TooLarge => "card/too-large", "the text is larger than is read",
-            "A card is a few kilobytes. Nothing of a larger text than the limit was looked at.";
+        TooLarge => "card/too-large", "the text exceeds the size limit",
+            "A card is a few kilobytes. A text above the limit is not examined.";
         NotUtf8 => "card/not-utf8", "the text is not UTF-8",
             "JSON is exchanged in UTF-8. The place is that of the first byte that does not belong; \
-             nothing behind it was looked at. Save the file as UTF-8.";
-        ByteOrderMark => "card/byte-order-mark", "a byte order mark stands in front",
+             the text after it was not examined. Save the file as UTF-8.";
+        ByteOrderMark => "card/byte-order-mark", "the text begins with a byte order mark",
             "Many readers of JSON refuse a text that begins with the bytes EF BB BF. Save the file as \
              UTF-8 without a byte order mark (BOM, signature).";
-        Empty => "card/empty", "there is nothing but white space",
+        Empty => "card/empty", "the text is empty or only white space",
             "A card is one JSON object.";
         NotJson => "card/not-json", "the text is not JSON",
-            "The place is where reading had to stop; nothing behind it was looked at. JSON has no \
+            "The place is where reading had to stop; the text after it was not examined. JSON has no \
              comments, no trailing commas, no single quotes, and nothing behind its one value.";
         TooDeep => "card/too-deep", "the text is nested too deeply",
             "A card needs four levels of objects and arrays, and 128 are read. The place is that of \
-             the bracket that is one too many; nothing behind it was looked at.";
-        LoneSurrogate => "card/lone-surrogate", "an escape stands for half a character",
+             the bracket that is one too many; the text after it was not examined.";
+        LoneSurrogate => "card/lone-surrogate", "an escape is an unpaired surrogate",
             "The escapes from \\ud800 to \\udfff stand for a character only in pairs. Readers of JSON \
              disagree about one alone, and no signature can be made over it.";
         DuplicateProperty => "card/duplicate-property", "a property is repeated in one object",
@@ -42,9 +42,9 @@ words! {
         OtherVariant => "card/other-variant", "a property belongs to the other variant",
             "The variant follows from protocolVersion. Write what this variant has in its place, or \
              convert the card with svcctl cards convert.";
-        OfficialShape => "card/official-shape", "something is written as official A2A cards write it",
-            "This format is a relative of the official A2A agent card and not the same. svcctl cards \
-             explain lists all differences, svcctl cards convert writes the card anew.";
+        OfficialShape => "card/official-shape", "a property has the form of official A2A cards",
+            "This format is similar to the official A2A agent card, but not the same. svcctl cards \
+             explain lists all differences; svcctl cards convert converts the card.";
         WrongType => "card/wrong-type", "a value is of the wrong JSON type",
             "Types are exact: \"true\" and 1 are no booleans, and one string is no array of strings. No \
              property of a card is a number.";

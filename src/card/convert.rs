@@ -48,8 +48,8 @@ struct Writer {
     is_official: bool,
 }
 
-const NO_PLACE: &str = "there is no place for it";
-const SIGN_ANEW: &str = "a signature is over the card as it was: sign anew";
+const NO_PLACE: &str = "the new card has no equivalent";
+const SIGN_ANEW: &str = "a signature is valid only for the unchanged card: sign the new card";
 const ONE_MODE: &str = "the legacy variant has one mode";
 
 impl Writer {

@@ -69,17 +69,22 @@ type Sign = (&'static str, Option<Type>, Side, &'static str);
 
 /// The signs, each with its pointer; `*` stands for the first part there is.
 const SIGNS: [Sign; 22] = [
-    ("/preferredTransport", None, Side::Older, "official cards name their transport so before 1.0"),
-    ("/additionalInterfaces", None, Side::Older, "official cards list endpoints so before 1.0"),
-    ("/provider/organization", None, Side::Older, "official cards name the provider so"),
+    (
+        "/preferredTransport",
+        None,
+        Side::Older,
+        "official cards before 1.0 name their transport here",
+    ),
+    ("/additionalInterfaces", None, Side::Older, "official cards before 1.0 list endpoints here"),
+    ("/provider/organization", None, Side::Older, "official cards name the provider here"),
     (
         "/securitySchemes",
         Some(Type::Object),
         Side::Older,
         "official cards name schemes in an object",
     ),
-    ("/securityRequirements", None, Side::Newer, "official cards require schemes so from 1.0 on"),
-    ("/supportedInterfaces/*/tenant", None, Side::Newer, "official cards know tenants from 1.0 on"),
+    ("/securityRequirements", None, Side::Newer, "official cards from 1.0 on require schemes here"),
+    ("/supportedInterfaces/*/tenant", None, Side::Newer, "official cards from 1.0 on have tenants"),
     ("/securitySchemes/*/apiKeySecurityScheme", None, Side::Newer, WRAPPED),
     ("/securitySchemes/*/httpAuthSecurityScheme", None, Side::Newer, WRAPPED),
     ("/securitySchemes/*/oauth2SecurityScheme", None, Side::Newer, WRAPPED),
@@ -98,7 +103,7 @@ const SIGNS: [Sign; 22] = [
     ("/capabilities/mcpCompatible", None, Side::Current, "official cards do not have it"),
 ];
 
-const WRAPPED: &str = "official cards wrap schemes so from 1.0 on";
+const WRAPPED: &str = "official cards from 1.0 on wrap schemes like this";
 
 /// Names that speak for a card at all.
 const OF_CARDS: [&str; 6] =

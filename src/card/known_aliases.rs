@@ -59,10 +59,16 @@ static OFFICIAL: [Relative; 20] = [
         Reshape,
         "move it to extensions of the card itself, each with uri, required and version",
     ),
-    relative("extension", "description", &[], Remove, "there is no place for it: leave it out"),
-    relative("extension", "params", &[], Remove, "there is no place for it: leave it out"),
+    relative(
+        "extension",
+        "description",
+        &[],
+        Remove,
+        "this format has no such property: remove it",
+    ),
+    relative("extension", "params", &[], Remove, "this format has no such property: remove it"),
     relative("interface", "transport", &["protocolBinding"], Rename, "write protocolBinding"),
-    relative("interface", "tenant", &[], Remove, "there is no place for it: leave it out"),
+    relative("interface", "tenant", &[], Remove, "this format has no such property: remove it"),
     relative(
         "skill",
         "security",
@@ -82,16 +88,16 @@ static OFFICIAL: [Relative; 20] = [
         "protected",
         &["algorithm", "keyId"],
         Reshape,
-        "sign anew: a signature here is algorithm, keyId and jws",
+        "sign the card again: a signature in this format has algorithm, keyId and jws",
     ),
     relative(
         "signature",
         "signature",
         &["jws"],
         Reshape,
-        "sign anew: a signature here is algorithm, keyId and jws",
+        "sign the card again: a signature in this format has algorithm, keyId and jws",
     ),
-    relative("signature", "header", &[], Remove, "there is no place for it: leave it out"),
+    relative("signature", "header", &[], Remove, "this format has no such property: remove it"),
     relative(
         "scheme",
         "apiKeySecurityScheme",
@@ -118,14 +124,14 @@ static OFFICIAL: [Relative; 20] = [
         "oauth2SecurityScheme",
         &["type"],
         Remove,
-        "OAuth 2 cannot be said here: describe the token as http with scheme bearer",
+        "OAuth 2 is not supported by this format: describe the token as http with scheme bearer",
     ),
     relative(
         "scheme",
         "mtlsSecurityScheme",
         &["type"],
         Remove,
-        "mutual TLS cannot be said here: leave it out",
+        "mutual TLS is not supported by this format: leave it out",
     ),
     relative("scheme", "location", &["in"], Rename, "write in"),
 ];
@@ -173,14 +179,18 @@ pub(super) fn of_other_variant(variant: Variant, name: &str) -> Option<(&'static
     Some(known.map_or((ONLY_CURRENT, Remove), |known| (known.advice, known.change)))
 }
 
-/// Values of official cards, or of the wider world, that cannot be said here.
+/// Values of official cards, or of the wider world, that is not supported by this format.
 static VALUES: [(&str, &str, &str); 6] = [
-    ("protocolBinding", "JSONRPC", "JSON-RPC is of official A2A cards and cannot be said here"),
+    (
+        "protocolBinding",
+        "JSONRPC",
+        "JSON-RPC is used in official A2A cards and is not supported by this format",
+    ),
     ("type", "oauth2", "describe the token as \"type\": \"http\", \"scheme\": \"bearer\""),
-    ("type", "mutualTLS", "mutual TLS cannot be said here: leave the scheme out"),
-    ("in", "cookie", "a key in a cookie cannot be said here"),
-    ("scheme", "basic", "basic authentication cannot be said here"),
-    ("scheme", "digest", "digest authentication cannot be said here"),
+    ("type", "mutualTLS", "mutual TLS is not supported by this format: leave the scheme out"),
+    ("in", "cookie", "a key in a cookie is not supported by this format"),
+    ("scheme", "basic", "basic authentication is not supported by this format"),
+    ("scheme", "digest", "digest authentication is not supported by this format"),
 ];
 
 /// Returns what to do about a value that is known, but not here.

@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         // `nullish` or `01` is one wrong value at its beginning, not a value and a missing comma.
         match end.filter(|end| !self.goes_on(*end)) {
             Some(end) => self.at = end,
-            None => return Err(self.stop(begin, "this is no JSON value")),
+            None => return Err(self.stop(begin, "this is not a JSON value")),
         }
         Ok(())
     }

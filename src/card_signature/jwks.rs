@@ -24,14 +24,16 @@ pub enum JwksError {
     #[error("the key set is larger than 256 KiB, or has more than 64 keys")]
     TooLarge,
     /// It is no key set.
-    #[error("it is no JSON Web Key Set: an object with an array of objects, keys")]
+    #[error(
+        "it is not a JSON Web Key Set, which is an object with an array of objects called keys"
+    )]
     Shape,
     /// A name is repeated in one object.
     #[error("a name is repeated in one of its objects")]
     Twice,
     /// It holds what must not be published.
     #[error(
-        "it holds a private or shared key, which must not be given away; keep the public part only"
+        "it contains a private or shared key, which must not be published; keep only the public part"
     )]
     Private,
 }

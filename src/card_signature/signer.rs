@@ -39,10 +39,10 @@ enum Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// There is no private key in it.
-    #[error("it holds no private key in PEM that is not encrypted")]
+    #[error("it does not contain an unencrypted private key in PEM format")]
     NotPem,
     /// It is of another kind, too small, or damaged.
-    #[error("it is no key of EC P-256, Ed25519, or RSA of at least 2048 bits")]
+    #[error("it is not a key for EC P-256, Ed25519, or RSA with at least 2048 bits")]
     Unusable,
     /// A key cannot be found by such an id.
     #[error("a key id is 1 to 256 bytes without control characters")]
@@ -56,13 +56,13 @@ pub enum SignError {
     #[error("the card is not valid")]
     NotValid(ValidationReport),
     /// The legacy variant has no place for signatures.
-    #[error("a card of the legacy variant has no signatures")]
+    #[error("a card of the legacy variant cannot have signatures")]
     Legacy,
     /// The card was changed since, so that those are worth nothing.
     #[error("the card has a signature that was made over another card")]
     Stale,
     /// Two signatures of one key say no more than one.
-    #[error("the card has a signature of this key id already")]
+    #[error("the card already has a signature with this key id")]
     Twice,
     /// The library failed, which it does only when there is no randomness.
     #[error("the signature could not be made")]

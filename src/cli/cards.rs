@@ -34,7 +34,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Check agent cards and say what is wrong and where; sign them, register them with the service
+/// Check agent cards and show what is wrong and where; sign them, register them with the service
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Validate(validate::Args),
@@ -94,7 +94,7 @@ fn read_one(path: &Path) -> Result<Vec<u8>, Error> {
         Ok(Some(bytes)) => Ok(bytes),
         Ok(None) => Err(Error::new(
             Exit::LocalFile,
-            format!("{shown} is larger than {BYTES_MAX} bytes, which no card is"),
+            format!("{shown} is larger than {BYTES_MAX} bytes, the limit for a card"),
         )),
         Err(error) => {
             Err(Error::new(Exit::LocalFile, format!("cannot read {shown}")).caused_by(error))

@@ -238,7 +238,7 @@ fn from_between(status: u16) -> Option<Box<Problem>> {
     };
     Some(Box::new(Problem {
         kind: format!("urn:svc:problem:{outcome}"),
-        title: format!("HTTP {status} from something before the service").into(),
+        title: format!("HTTP {status} from a proxy in front of the service").into(),
         status,
         outcome: outcome.into(),
         detail: None,

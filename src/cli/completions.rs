@@ -6,9 +6,9 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Print the completions of a shell
+/// Print the completion script for a shell
 ///
-/// Packages install them for bash, zsh and fish.
+/// Packages install the scripts for bash, zsh and fish.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
   svcctl completions fish > ~/.config/fish/completions/svcctl.fish
 ")]
 pub(crate) struct Args {
-    /// Shell to complete in
+    /// Shell to print the script for
     shell: Shell,
 }
 

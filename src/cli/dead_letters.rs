@@ -14,7 +14,7 @@ use crate::cli::output::Output;
 use crate::cli::pages;
 use crate::domain::id::InstallationId;
 
-/// See what the service has given up
+/// See the jobs and effects that the service has given up
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

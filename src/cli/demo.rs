@@ -8,18 +8,18 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::demo;
 
-/// Watch the main job happen: a real daemon, real sockets, a simulated forge
+/// Watch releases succeed and fail, with a real daemon, real sockets and a simulated forge
 ///
-/// Starts svcd on a temporary store with a forge simulator beside it, sends signed webhooks, lets
-/// some side effects fail, and then does what an operator would do, with the very commands. After
-/// that, releases end: by the signed result of their workflow run, or, when nothing is heard, by the
-/// reconcilers, whose intervals are shortened for it; and a signal fires and recovers. Every line
-/// comes from an answer: it ends with 1 when one differs from what must be. It takes less than ten
-/// seconds, needs 512 MiB of free space in the temporary folder, and cleans up.
+/// Starts svcd on a temporary store with a forge simulator beside it, sends signed webhooks, makes some
+/// side effects fail, and then runs the commands that an operator would run. After that, the releases end:
+/// through the signed result of their workflow run or, if no result arrives, through the reconcilers, whose
+/// intervals are shortened for the demonstration. A signal fires and recovers. Every line comes from an
+/// answer of the service. Exits with 1 if an answer is not as expected. Takes less than ten seconds, needs
+/// 512 MiB of free space in the temporary folder, and cleans up.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
-    /// Leave everything running at the end, and show the commands to play on with
+    /// Keep everything running at the end, and show the commands to continue with
     #[arg(long)]
     keep: bool,
     #[command(subcommand)]
@@ -34,10 +34,10 @@ enum Story {
 
 /// Watch an agent change a design file with a person's consent, once
 ///
-/// Starts svcd on a temporary store with its relay on, and a plugin that has a small file open instead
-/// of a design tool. An agent pairs with it and proposes a change; you see the card, and approve it by
-/// a key. The same order again is refused, the change is undone, and the audit log verified. It ends
-/// with 1 when an answer differs from what must be, or when you decline.
+/// Starts svcd on a temporary store with its relay on, and a plugin that opens a small file in place of a
+/// design tool. An agent pairs with the plugin and proposes a change; you see the card, and approve it by
+/// pressing a key. Then the same order is sent again and refused, the change is undone, and the audit log is
+/// verified. Exits with 1 if an answer is not as expected, or if you decline.
 #[derive(clap::Args, Debug)]
 struct Relay {
     /// Approve without asking
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     let ran = match &args.story {
         None => demo::run(args.keep, &mut print),
         Some(Story::Relay(relay)) if !relay.yes && !io::stdin().is_terminal() => {
-            let message = "a person has to approve, and standard input is no terminal";
+            let message = "a person must approve, but standard input is not a terminal";
             return Err(Error::new(Exit::Usage, message).hint("approve everything with --yes"));
         }
         Some(Story::Relay(relay)) => {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     ran.map_err(|error| {
         let hint = match error {
             demo::Error::NoDaemon(_) => "run cargo build --release, which builds both programs",
-            demo::Error::Declined => "run it again and press Enter to see what comes of a consent",
+            demo::Error::Declined => "run it again and press Enter to approve",
             _ => {
                 "this is a defect of svc, or of the machine it runs on; the text above shows where"
             }

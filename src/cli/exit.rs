@@ -8,19 +8,19 @@ words! {
     /// How a run ended, by rising code; its word is that of the service where it has one.
     Exit(meaning) {
         Done => "done", "done";
-        Failed => "failed", "the service refused the request, the operation failed, a card or its signature is not valid, or mcp doctor or relay audit verify found something";
+        Failed => "failed", "the service refused the request, the operation failed, a card or its signature is not valid, or mcp doctor or relay audit verify found a problem";
         NotReady => "not_ready", "status: the service is not ready";
         Unauthenticated => "unauthenticated", "the token is missing or not accepted";
         NotReplayable => "not_replayable", "the item must not be replayed";
-        NotFound => "not_found", "no such item in this installation, no such card, or nothing of the relay by that id or code";
+        NotFound => "not_found", "no such item in this installation, no such card, or no such id or code in the relay";
         Conflict => "operation_conflict", "the idempotency key was used for another request";
         SignalFiring => "signal_firing", "slo: a critical signal fires";
-        PreconditionFailed => "precondition_failed", "cards: the card is not the one that was expected";
+        PreconditionFailed => "precondition_failed", "cards: the registered card does not match the condition";
         Usage => "usage", "the command line is wrong";
-        Malformed => "malformed_answer", "the answer of the service could not be understood";
+        Malformed => "malformed_answer", "the answer of the service is malformed";
         Unreachable => "unreachable", "the service cannot be reached";
         LocalFile => "local_file", "a local file cannot be used, or output cannot be written";
-        Temporary => "temporary", "a passing failure; run it again later, with the same key";
+        Temporary => "temporary", "a temporary failure; retry later, with the same key";
     }
 }
 

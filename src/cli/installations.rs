@@ -36,10 +36,10 @@ pub(crate) fn meant(client: &Client, global: &Global) -> Result<InstallationId, 
     let installations = all(client)?;
     match installations.as_slice() {
         [only] => Ok(only.installation_id),
-        [] => Err(Error::new(Exit::NotFound, "the service knows no installation yet")
+        [] => Err(Error::new(Exit::NotFound, "the service does not know any installation yet")
             .hint("install the app at the forge; its webhook makes the installation known")),
         several => {
-            let error = Error::new(Exit::Usage, "there are several installations: say which");
+            let error = Error::new(Exit::Usage, "there are several installations; choose one");
             Err(several.iter().take(10).fold(error, |error, installation| {
                 let account = installation.account.as_deref().unwrap_or("account not known");
                 let id = &installation.installation_id;

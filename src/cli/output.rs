@@ -22,23 +22,23 @@ use crate::cli::error::Error;
 /// How answers are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// For people
+    /// Human-readable text
     Table,
     /// One JSON document
     Json,
-    /// One JSON document a line, one line an item
+    /// One JSON document per line, one line per item
     Ndjson,
 }
 
 /// What may be asked for: how answers are printed, or a report for another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Wanted {
-    /// For people
+    /// Human-readable text
     #[value(name = "text", alias = "table")]
     Table,
     /// One JSON document
     Json,
-    /// One JSON document a line, one line an item
+    /// One JSON document per line, one line per item
     Ndjson,
     /// For code scanning: SARIF 2.1.0
     Sarif,

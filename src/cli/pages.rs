@@ -23,7 +23,7 @@ const PAGES_MAX: u32 = 1_000;
 /// How much of a list is wanted, and how it is shown.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct Paging {
-    /// Most items to show; with --all, items to ask for at once
+    /// Maximum number of items to show; with --all, number of items per request
     #[arg(long, value_name = "N", default_value_t = PAGE_DEFAULT)]
     #[arg(value_parser = clap::value_parser!(u32).range(i64::from(PAGE_MIN)..=i64::from(PAGE_MAX)))]
     pub(crate) limit: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Paging {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Show instants in place of ages in the table
+    /// Show timestamps instead of ages in the table
     #[arg(long)]
     pub(crate) exact_times: bool,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Part<C: Cursor = Uuid> {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only what came before this item of the list
+    /// Show only items that are older than this one
     #[arg(long, value_name = "ID", value_parser = cursor::<C>)]
     before: Option<C>,
 }

@@ -22,10 +22,10 @@ use crate::cli::pages::{self, Cursor, Part, Table};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// See and end what agents may do with open design files, and pair with a plugin
+/// See and end the access of agents to open design files, and pair with a plugin
 ///
 /// A plugin in the design tool shows each proposal of an agent as a card, and runs it once if the person
-/// approves it there. There is no approving here, because an operator is not the person.
+/// approves it there. No command can approve a proposal, because an operator is not that person.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Status(status::Args),
@@ -125,7 +125,7 @@ fn refused(failure: Failure, list: &str) -> Error {
         }
         "too_late" => (
             Exit::Failed,
-            "it was begun, and nothing takes that back",
+            "it has begun, and cannot be taken back",
             "the person can undo it in the design tool".to_owned(),
         ),
         _ => return failure.into(),

@@ -25,11 +25,12 @@ use crate::runtime::random::{Ids, SystemEntropy};
 
 /// Replay one dead letter that is safe to replay
 ///
-/// One idempotency key makes a replay happen at most once, however often it is asked for. A new key
-/// is made and printed to standard error before anything is sent. A service that is busy and a lost
-/// connection are tried again with the same key; after that, give the key with --idempotency-key.
+/// With one idempotency key, a replay happens at most once, however often it is requested. A new key is
+/// generated and printed to standard error before anything is sent. If the service is busy or the connection
+/// is lost, the request is repeated with the same key. To repeat it later, pass the key with
+/// --idempotency-key.
 ///
-/// Ends with 0 for `replayed` and `already_applied`, 5 when the item must not be replayed.
+/// Exits with 0 for `replayed` and `already_applied`, and 5 if the item must not be replayed.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -38,24 +39,24 @@ Examples:
   svcctl replay job 0199f3a0-0000-7000-8000-00000000000a --idempotency-key KEY
 ")]
 pub(crate) struct Args {
-    /// Kind of item
+    /// Type of the item
     #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
-    /// Its id, as the list shows it
+    /// ID of the item, as shown in the list
     #[arg(value_name = "ID")]
     item_id: Uuid,
 
-    /// Key of an earlier try of this very replay [default: a new one]
+    /// Key of an earlier request for the same replay [default: a new key]
     #[arg(long, value_name = "KEY", value_parser = operation)]
     idempotency_key: Option<OperationId>,
 
-    /// How often to try again when the service is busy or the connection is lost
+    /// How often to retry if the service is busy or the connection is lost
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
     retries: u32,
 
-    /// Show the item and whether it may be replayed, and send nothing
+    /// Show the item and whether it may be replayed, without replaying it
     #[arg(long, conflicts_with_all = ["idempotency_key", "retries"])]
     dry_run: bool,
 }
@@ -82,7 +83,7 @@ fn dry_run(item: &DeadLetterDetail, output: Output) -> Result<Exit, Error> {
         return Ok(Exit::Done);
     }
     let advice = advice::of(&item.replay_class);
-    let message = format!("the service would refuse it ({})", item.replay_class);
+    let message = format!("the service would refuse the replay ({})", item.replay_class);
     Err(Error::new(Exit::NotReplayable, message).hint(advice.why).hint(advice.next))
 }
 
@@ -110,13 +111,13 @@ fn send(
 
 fn remark(wait: Duration, failure: &Failure, output: Output) {
     let why = match failure {
-        Failure::Unreachable { .. } => "the service is away",
+        Failure::Unreachable { .. } => "the service cannot be reached",
         Failure::Lost { .. } => "the connection was lost",
         Failure::Refused { .. } | Failure::NotOurs { .. } | Failure::Malformed { .. } => {
             "the service is busy"
         }
     };
-    let text = format!("{why}; trying again with the same key in {} ms", wait.as_millis());
+    let text = format!("{why}; retrying with the same key in {} ms", wait.as_millis());
     output.remark("note", &text);
 }
 
@@ -130,7 +131,7 @@ fn with_same_key(failure: Failure, args: &Args, global: &Global, key: &Operation
     let next_command =
         NextCommand::new(&format!("replay {} {}", args.item_type, args.item_id), global)
             .with("--idempotency-key", key.as_str());
-    error.hint(format!("later, with the same key: {}", next_command.into_line()))
+    error.hint(format!("to retry later with the same key: {}", next_command.into_line()))
 }
 
 fn print(replayed: &Replayed, output: Output) -> Result<(), Error> {

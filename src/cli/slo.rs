@@ -9,10 +9,10 @@ use crate::cli::output::{Format, Output, ago};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// Show the signals: what fires, since when, and what to look at next
+/// Show the signals: which ones fire, since when, and what to check next
 ///
-/// Ends with 0 when no critical signal fires, 8 when one does, 75 when nothing was evaluated since
-/// the start. A warning that fires is shown and ends with 0.
+/// Exits with 0 if no critical signal fires, 8 if one does, and 75 if the signals have not been evaluated
+/// since the service started. A warning that fires is shown, and the exit code is still 0.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +40,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
 fn show(slo: &Slo, now: Timestamp, output: Output) -> Result<(), Error> {
     let evaluated = match &slo.evaluated_at {
         Some(instant) => ago(now, *instant),
-        None => "not since the start".to_owned(),
+        None => "not since the service started".to_owned(),
     };
     output.facts(vec![
         ("policy", slo.policy_version.to_string()),

@@ -12,9 +12,9 @@ use crate::cli::output::{Format, Output, ago};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// Say whether the service is ready, and if not, why
+/// Show whether the service is ready, and if not, why
 ///
-/// Ends with 0 when it is ready, 3 when it is not, 69 when it cannot be reached. Needs no token.
+/// Exits with 0 if it is ready, 3 if it is not, and 69 if it cannot be reached. Needs no token.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -48,8 +48,8 @@ pub(super) fn operator_listen(source: &mut Source) -> Option<SocketAddr> {
     if !listen.ip().is_loopback() && source.text("SVC_OPERATOR_HOSTS").is_empty() {
         source.problem(
             "SVC_OPERATOR_HOSTS",
-            "it is empty, so no client outside this machine gets an answer; name the hosts that \
-             SVC_OPERATOR_LISTEN is reached by",
+            "it is empty, so requests from other machines are refused; list the host names that they \
+             use for SVC_OPERATOR_LISTEN",
         );
     }
     Some(listen)

@@ -229,10 +229,10 @@ fn require(source: &mut Source, written: &Written, further_hosts: &[String], is_
         return;
     }
     let why = if is_local {
-        "a setting of tokens, or a host that is no loopback name, needs SVC_PUBLIC_URL, \
+        "a token setting, or a host that is not a loopback name, requires SVC_PUBLIC_URL, \
          SVC_MCP_ISSUER and SVC_MCP_JWKS_URL"
     } else {
-        "/mcp is reached by other machines, which needs SVC_PUBLIC_URL, SVC_MCP_ISSUER, \
+        "other machines can reach /mcp, which requires SVC_PUBLIC_URL, SVC_MCP_ISSUER, \
          SVC_MCP_JWKS_URL and SVC_MCP_ORIGINS"
     };
     for (name, is_missing) in [

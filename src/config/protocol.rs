@@ -45,7 +45,7 @@ pub(super) fn read(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<P
             |name: &&str| *name != meant && is_within(EDITS_MAX, name.as_bytes(), meant.as_bytes());
         warnings.extend(source.names().filter(is_slip).map(|name| Problem {
             name: name.to_owned(),
-            what: format!("it has no effect; {meant} is perhaps what was meant"),
+            what: format!("it has no effect; did you mean {meant}?"),
         }));
     }
     Some(ProtocolConfig { modern: modern?, offered: offered? })
@@ -127,7 +127,7 @@ mod tests {
         ] {
             let (config, warnings) = load(&[(slip, "true")]).unwrap();
             assert!(!config.modern, "{slip}");
-            let wanted = format!("{slip}: it has no effect; {meant} is perhaps what was meant");
+            let wanted = format!("{slip}: it has no effect; did you mean {meant}?");
             assert_eq!(warnings, [wanted]);
         }
         for other in [

@@ -76,7 +76,7 @@ pub(super) fn read(
         let own = own.join(" or ");
         source.problem(
             "SVC_RELAY_ORIGINS",
-            format!("the plugin for Penpot is served and could not connect; add {own}, or remove SVC_RELAY_TOOL_ORIGINS"),
+            format!("the plugin for Penpot would be served, but could not connect; add {own}, or remove SVC_RELAY_TOOL_ORIGINS"),
         );
     }
     Some(RelayConfig {
@@ -108,12 +108,12 @@ fn require_mcp(source: &mut Source, mcp: Option<&McpConfig>, local: bool) {
         ),
         Some(false) if !local && is_sound => source.problem(
             "SVC_RELAY",
-            "/mcp asks for no tokens, so the relay cannot tell people apart; set SVC_PUBLIC_URL, SVC_MCP_ISSUER and \
+            "/mcp requires no tokens, so the relay cannot tell people apart; set SVC_PUBLIC_URL, SVC_MCP_ISSUER and \
              SVC_MCP_JWKS_URL, or SVC_RELAY_LOCAL=true where all of this machine's users may count as one person",
         ),
         Some(true) if local => source.problem(
             "SVC_RELAY_LOCAL",
-            "/mcp asks for tokens, which say who calls; remove SVC_RELAY_LOCAL, or the settings of tokens",
+            "/mcp requires tokens, which identify the caller; remove SVC_RELAY_LOCAL, or the token settings",
         ),
         None | Some(_) => {}
     }

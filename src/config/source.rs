@@ -121,7 +121,10 @@ impl Source {
                 None
             }
             (Some(_), None) if self.credential(name).is_some_and(|path| path.exists()) => {
-                self.problem(name, "a credential of this name is there too; set one of them");
+                self.problem(
+                    name,
+                    "a systemd credential with this name exists too; use only one of them",
+                );
                 None
             }
             (Some(value), None) => Some(SecretString::from(value)),

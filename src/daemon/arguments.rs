@@ -9,9 +9,9 @@ use crate::daemon::Error;
 
 /// The daemon of the svc control plane.
 ///
-/// Takes signed forge webhooks into a durable inbox, turns them into lifecycle jobs, performs side
-/// effects at the forge through an outbox, and serves operators. Everything is configured by
-/// environment variables; svcd(8) lists them.
+/// Stores signed forge webhooks in a durable inbox, turns them into lifecycle jobs, performs side
+/// effects at the forge through an outbox, and serves operators. All settings are environment
+/// variables; svcd(8) lists them.
 #[derive(Debug, Parser)]
 #[command(name = "svcd", version, max_term_width = 100)]
 pub struct Arguments {
@@ -23,9 +23,9 @@ pub struct Arguments {
 /// What the daemon's binary does besides running.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum Command {
-    /// Check the configuration and say everything that is wrong with it
+    /// Check the configuration and report every problem
     ///
-    /// Ends with 78 also when svcd would start but never become ready.
+    /// Also exits with 78 if svcd would start but never become ready.
     CheckConfig,
 }
 
@@ -50,7 +50,9 @@ pub fn show_checked(config: &Config) {
     match config.reconciliation {
         Some(_) => println!("the configuration is valid"),
         None => {
-            println!("svcd starts with this configuration, reconciles nothing, and is never ready");
+            println!(
+                "svcd would start with this configuration, but reconcile nothing and never become ready"
+            );
         }
     }
     for warning in &config.warnings {

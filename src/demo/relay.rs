@@ -44,7 +44,7 @@ pub(super) fn tell(stage: &Stage, print: Print<'_>, ask: Ask<'_>) -> Result<(), 
     let page = Running::start(plugin, |_, _| {});
     let page = page.map_err(|error| Error::System("start the plugin", error))?;
     let mut teller = Teller { stage, print, ask, page, host };
-    teller.say("A daemon runs, with its relay on. A person has a file open in a design tool, and the plugin in it.")?;
+    teller.say("A daemon is running with its relay on. A person has a file open in a design tool, with the plugin.")?;
     let mut agent = Agent::begin(stage.public()?)?;
     teller.pair(&mut agent)?;
     let (invocation, proposal) = teller.change(&mut agent)?;
@@ -97,7 +97,7 @@ impl Teller<'_> {
 
     fn change(&mut self, agent: &mut Agent) -> Result<(InvocationId, Approved), Error> {
         self.say(
-            "The agent wants to change a text. Nothing happens yet: the plugin shows what would.",
+            "The agent wants to change a text. Nothing happens yet: the plugin shows what would change.",
         )?;
         let arguments = json!({ "node": Document::TITLE, "text": NEW });
         self.show("agent", &format!("{ACTION} {arguments}"))?;
@@ -155,7 +155,7 @@ impl Teller<'_> {
         invocation: InvocationId,
         (grant, execute): Approved,
     ) -> Result<(), Error> {
-        self.say("An approval is good for one time. The order that was just carried out reaches the plugin again:")?;
+        self.say("An approval is valid once. The order that was just carried out is sent to the plugin again:")?;
         let order = frame::write(&FromDaemon::Execute(execute));
         self.page.order(move |plugin| plugin.hear(&order));
         let why = self.wait("the refusal of the plugin", |event| match event {
@@ -184,7 +184,7 @@ impl Teller<'_> {
 
     fn audit(&mut self) -> Result<(), Error> {
         self.say(
-            "The operator verifies the audit log, which never has arguments, names or results:",
+            "The operator verifies the audit log, which never contains arguments, names or results:",
         )?;
         let path = "/api/v1/operator/relay/audit-events/verify";
         let verified = self.stage.operator_get(path)?;

@@ -19,7 +19,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(30);
 /// Tells the story.
 pub(super) fn tell(stage: &mut Stage, print: Print<'_>) -> Result<(), Error> {
     let mut teller = Teller { stage, print };
-    teller.say("A daemon and a simulated forge are running. Is the service well?")?;
+    teller.say("A daemon and a simulated forge are running. Is the service ready?")?;
     teller.run(&["status"], 0)?;
     teller.trouble()?;
     teller.conclusions()?;

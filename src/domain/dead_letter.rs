@@ -91,23 +91,23 @@ impl ErrorClass {
 words! {
     /// Why an item may, or may not, be replayed.
     ReplayClass {
-        /// Safe: the whole work is one transaction that did not happen.
+        /// Safe: the whole job is one transaction, and it was not committed.
         JobTransaction => "job_transaction",
         /// Safe: nothing left this process.
         NotSent => "not_sent",
         /// Safe: the forge definitely refused, so nothing happened there.
         Refused => "refused",
-        /// Safe: it sets a state, and setting it twice is the same.
+        /// Safe: it sets a state, and setting the same state again does no harm.
         Repeatable => "repeatable",
-        /// Safe: it was in doubt, and a look at the forge proved that it did not happen.
+        /// Safe: its outcome was uncertain, and a query to the forge proved that it had no effect.
         ProvedAbsent => "proved_absent",
-        /// Not safe: a workflow run may exist; dispatching again might start a second.
+        /// Not safe: a workflow run may exist; dispatching again might start a second one.
         DispatchUncertain => "dispatch_uncertain",
-        /// Not safe: a check run may exist; creating again might make a second.
+        /// Not safe: a check run may exist; creating it again might make a second one.
         CreateUncertain => "create_uncertain",
         /// Not safe: the check run under its number is known not to be ours.
         BindingMismatch => "binding_mismatch",
-        /// Not safe: what is to be done cannot be read, so it would fail again.
+        /// Not safe: its stored content cannot be read, so it would fail again.
         Unreadable => "unreadable",
     }
 }

@@ -57,7 +57,7 @@ const REGISTRY_FULL: Outcome =
 const MISDIRECTED_REQUEST: Outcome = (
     "misdirected_request",
     StatusCode::MISDIRECTED_REQUEST,
-    "The address does not answer to that host name",
+    "The address does not accept that host name",
 );
 const FORBIDDEN: Outcome = ("forbidden", StatusCode::FORBIDDEN, "The request is not let in");
 const UPGRADE_REQUIRED: Outcome =
@@ -189,14 +189,14 @@ pub(super) fn no_route() -> Response {
 
 /// Answers a host name this surface does not go by.
 pub(super) fn wrong_host() -> Response {
-    let detail = "this address does not answer to that host name; see SVC_OPERATOR_HOSTS";
+    let detail = "this address does not accept that host name; see SVC_OPERATOR_HOSTS";
     problem(INVALID_REQUEST, Some(detail.to_owned()), None)
 }
 
 /// Answers a host name that the routes behind the gate do not go by.
 pub(super) fn misdirected() -> Response {
     let detail =
-        "this address does not answer to that host name; see SVC_PUBLIC_URL and SVC_MCP_HOSTS";
+        "this address does not accept that host name; see SVC_PUBLIC_URL and SVC_MCP_HOSTS";
     problem(MISDIRECTED_REQUEST, Some(detail.to_owned()), None)
 }
 

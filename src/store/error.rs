@@ -115,7 +115,7 @@ pub enum OpenError {
     Foreign(PathBuf),
     /// The schema is newer than this binary and does not admit it.
     #[error(
-        "the database has schema {found}, this svcd knows {known}; install a newer svcd, or restore a backup of schema {known}"
+        "the database has schema {found}, but this svcd supports schemas up to {known}; install a newer svcd, or restore a backup of schema {known}"
     )]
     TooNew {
         /// Step of the file.
@@ -134,13 +134,13 @@ pub enum OpenError {
         #[source]
         source: Option<Source>,
     },
-    /// There has been a database, and there is none.
+    /// The database file is empty or missing, but files of an earlier database remain.
     #[error(
-        "{0} is empty or gone, and there has been a database; restore a backup, or remove the files beside it whose names begin with {0} to begin with an empty one"
+        "{0} is empty or missing, but files of an earlier database are beside it; restore a backup, or remove the files whose names begin with {0} to start with an empty database"
     )]
     Gone(PathBuf),
     /// A setting did not take.
-    #[error("the database did not take {pragma}: it answered {found}")]
+    #[error("the database did not accept {pragma}: its value is {found}")]
     Pragma {
         /// Which.
         pragma: &'static str,

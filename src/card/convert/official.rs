@@ -4,7 +4,7 @@
 use crate::card::json_writer::JsonOutput;
 use crate::card::node::{Member, Node, Type};
 
-pub(super) const NO_BINDING: &str = "its binding cannot be said here";
+pub(super) const NO_BINDING: &str = "its binding is not supported by this format";
 
 /// The beginning of a scheme of ours.
 pub(super) struct Scheme<'a> {
@@ -32,7 +32,7 @@ pub(super) fn scheme<'a>(named: Member<'a>) -> Result<Scheme<'a>, &'static str> 
             // Before 1.0 the type is in the scheme itself.
             let word = named.value.get("type").and_then(Node::text);
             let known = WRAPPERS.iter().find(|(_, kind)| word.as_deref() == Some(*kind));
-            (known.ok_or("such a scheme cannot be said here")?.1, named.value)
+            (known.ok_or("such a scheme is not supported by this format")?.1, named.value)
         }
     };
     let has = |name: &str, word: &str| {
@@ -40,10 +40,10 @@ pub(super) fn scheme<'a>(named: Member<'a>) -> Result<Scheme<'a>, &'static str> 
         text.is_some_and(|text| text.eq_ignore_ascii_case(word))
     };
     if kind == "http" && !has("scheme", "bearer") {
-        return Err("only bearer tokens can be said here");
+        return Err("only bearer tokens are supported by this format");
     }
     if kind == "apiKey" && (has("in", "cookie") || has("location", "cookie")) {
-        return Err("a key in a cookie cannot be said here");
+        return Err("a key in a cookie is not supported by this format");
     }
     let members =
         vec![("type", JsonOutput::Own(format!("\"{kind}\""))), ("id", JsonOutput::Kept(named.key))];

@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 use crate::cli::value_parser::one_of;
 
-/// Say what the codes of findings mean
+/// Explain the codes of findings
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
   svcctl cards codes card/other-variant
 ")]
 pub(crate) struct Args {
-    /// Code to explain [default: all, a line each]
+    /// Code to explain [default: all codes, one per line]
     #[arg(value_parser = one_of(Code::ALL, Code::as_str), hide_possible_values = true)]
     code: Option<Code>,
 }

@@ -11,10 +11,10 @@ use crate::cli::value_parser::one_of;
 /// Losses that are told one by one.
 const LOSSES: usize = 20;
 
-/// Write a card anew in another variant
+/// Convert a card to another variant
 ///
-/// Reads cards of both variants and official A2A cards, and prints the new card. When something of the
-/// card has no place in it, or the new card is not valid, nothing is printed and the run ends with 1.
+/// Reads cards of both variants and official A2A cards, and prints the new card. If a part of the card has no
+/// equivalent in the new card, or the new card is not valid, prints nothing and exits with 1.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,11 +26,11 @@ pub(crate) struct Args {
     #[arg(default_value = super::STDIN)]
     file: PathBuf,
 
-    /// Which variant to write
+    /// Variant to convert to
     #[arg(long, value_name = "VARIANT", value_parser = one_of(&Variant::ALL, Variant::as_str))]
     to: Variant,
 
-    /// Leave out what has no place, and tell what it is
+    /// Omit the parts that have no equivalent, and list them
     #[arg(long)]
     lossy: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     let bytes = super::read_one(&args.file)?;
     let shown = args.file.display();
     let Some(conversion) = card::convert(&bytes, args.to) else {
-        return Err(Error::new(Exit::Failed, format!("{shown} is no JSON object"))
+        return Err(Error::new(Exit::Failed, format!("{shown} is not a JSON object"))
             .hint(format!("svcctl cards validate {shown}")));
     };
     let losses = conversion.losses.iter().map(|loss| format!("{}: {}", loss.pointer, loss.why));
@@ -51,14 +51,14 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
         for loss in losses.take(LOSSES) {
             error = error.hint(loss);
         }
-        return Err(error.hint("--lossy leaves them out"));
+        return Err(error.hint("use --lossy to omit them"));
     }
     if let Some(finding) = conversion.report.findings.first() {
         let count = conversion.report.findings.len();
         let message =
-            format!("the new card would not be valid, {count} findings: {}", finding.message);
+            format!("the new card would not be valid ({count} findings): {}", finding.message);
         return Err(Error::new(Exit::Failed, message)
-            .hint(format!("mend it first: svcctl cards validate {shown}")));
+            .hint(format!("correct it first: svcctl cards validate {shown}")));
     }
     for loss in losses {
         output.remark("left out", &loss);

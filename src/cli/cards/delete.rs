@@ -20,11 +20,11 @@ Examples:
   svcctl cards delete route-planner --if-match DIGEST
 ")]
 pub(crate) struct Args {
-    /// Its name, as the list shows it
+    /// Name of the card, as shown in the list
     #[arg(value_name = "NAME", value_parser = registry::name)]
     name: CardName,
 
-    /// Only the card with this digest
+    /// Delete the card only if it has this digest
     #[arg(long, value_name = "DIGEST", value_parser = registry::tag)]
     if_match: Option<Digest>,
 }

@@ -11,10 +11,10 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, escape};
 
-/// Say which kind of card a file is, and what to change in it
+/// Show which kind of card a file is, and what to change to make it valid
 ///
-/// Knows the current and the legacy variant, official A2A cards of 0.2, 0.3 and 1.x, and mixtures.
-/// Ends with 0 when the card is valid, 1 when it is not.
+/// Recognises the current and the legacy variant, official A2A cards of versions 0.2, 0.3 and 1.x, and mixtures
+/// of them. Exits with 0 if the card is valid, 1 if it is not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -64,7 +64,7 @@ fn told(name: &str, dialect: Dialect, evidence: &[Evidence], report: &Validation
     if !report.is_valid()
         && !matches!(dialect, Dialect::Current | Dialect::Legacy | Dialect::NoCard)
     {
-        add(format!("\nsvcctl cards convert --to current --lossy {name} writes it anew"));
+        add(format!("\nto convert it: svcctl cards convert --to current --lossy {name}"));
     }
     text
 }
@@ -74,7 +74,7 @@ const fn heading(change: Change) -> &'static str {
         Change::Rename => "to rename",
         Change::Reshape => "to write in another form",
         Change::Add => "to add",
-        Change::Remove => "to leave out, because it cannot be said here",
+        Change::Remove => "to remove, because this format has no equivalent",
         Change::Correct => "to correct",
     }
 }

@@ -82,7 +82,7 @@ impl Finder {
             Err(error) => return Some(unreadable(&text, &error)),
         };
         let Some(first) = paths.next() else {
-            return Some(unreadable(&text, &"no file has such a name"));
+            return Some(unreadable(&text, &"no file matches"));
         };
         self.pending.push(Pending::Matches(paths));
         self.matched(first)
@@ -201,7 +201,7 @@ mod tests {
             "Unreadable(\"d.json\", \"No such file or directory (os error 2)\")",
             "AlreadyWalked(\"b/.well-known\")",
             "Card(\"readme.md\")",
-            "Unreadable(\"?x\", \"no file has such a name\")",
+            "Unreadable(\"?x\", \"no file matches\")",
         ];
         assert_eq!(found(&named, folder.path()), expected);
     }

@@ -8,7 +8,7 @@ use super::sign::Key;
 
 /// Print the public half of a signing key, as a JSON Web Key Set
 ///
-/// Publish it where those who verify cards look for it, over https. Nothing in it is secret.
+/// Publish the key set over https, where those who verify cards look for it. It contains nothing secret.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only what comes after this name
+    /// Show only cards whose name comes after this one
     #[arg(long, value_name = "NAME", value_parser = registry::name)]
     after: Option<CardName>,
 }

@@ -16,10 +16,10 @@ use crate::cli::output::{Format, Output};
 use crate::domain::agent_card::CardName;
 use crate::domain::digest::Digest;
 
-/// Register an agent card, or replace the one of that name
+/// Register an agent card, or replace the card of that name
 ///
-/// Only valid cards are registered, of at most 1 MiB; the service keeps the bytes as they are. The
-/// same bytes again change nothing.
+/// Only valid cards of at most 1 MiB are registered; the service stores their bytes unchanged. Pushing the same
+/// bytes again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,15 +31,15 @@ pub(crate) struct Args {
     /// File with the card, or - for standard input
     file: PathBuf,
 
-    /// Its name: a-z, 0-9, '.', '_' and '-' [default: that of the file without its ending]
+    /// Name of the card: a-z, 0-9, '.', '_' and '-' [default: the file name without its extension]
     #[arg(long, value_parser = registry::name)]
     name: Option<CardName>,
 
-    /// Only if the card has this digest, so that another writer's change is not lost
+    /// Replace the card only if it has this digest, so that another writer's change is not lost
     #[arg(long, value_name = "DIGEST", value_parser = registry::tag, conflicts_with = "create")]
     if_match: Option<Digest>,
 
-    /// Only when the name is free
+    /// Register the card only if the name is not in use
     #[arg(long)]
     create: bool,
 }
@@ -67,8 +67,8 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 fn name_of(file: &Path) -> Result<CardName, Error> {
     let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     registry::name(&stem).map_err(|why| {
-        let message = format!("{} gives the card no name", file.display());
-        Error::new(Exit::Usage, message).caused_by(why).hint("name it: --name NAME")
+        let message = format!("no card name can be derived from {}", file.display());
+        Error::new(Exit::Usage, message).caused_by(why).hint("pass a name: --name NAME")
     })
 }
 

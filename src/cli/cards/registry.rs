@@ -29,7 +29,7 @@ pub(super) fn name(text: &str) -> Result<CardName, String> {
 pub(super) fn tag(text: &str) -> Result<Digest, String> {
     let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     Digest::from_str(quoted.unwrap_or(text))
-        .map_err(|why| format!("{why}: see the list, or ETag of the card"))
+        .map_err(|why| format!("{why}; use the digest in the list, or the ETag of the card"))
 }
 
 /// Returns the header that makes a write conditional.
@@ -66,11 +66,11 @@ pub(super) fn refused(failure: Failure, name: &CardName) -> Error {
         "not_found" => (
             Exit::NotFound,
             format!("no card is registered as {name}"),
-            vec!["see which there are: svcctl cards list".to_owned()],
+            vec!["list the registered cards: svcctl cards list".to_owned()],
         ),
         "precondition_failed" => (
             Exit::PreconditionFailed,
-            format!("{name} is not what the command expects it to be; nothing was changed"),
+            format!("{name} does not match the condition of the command; nothing was changed"),
             vec![
                 format!("look at it: svcctl cards show {name}"),
                 "its digest now, for --if-match: svcctl cards list".to_owned(),
@@ -78,12 +78,12 @@ pub(super) fn refused(failure: Failure, name: &CardName) -> Error {
         ),
         "invalid_card" => (
             Exit::Failed,
-            "the card is not valid, so that it is not registered".to_owned(),
-            vec!["look a code up: svcctl cards codes CODE".to_owned()],
+            "the card is not valid, so it was not registered".to_owned(),
+            vec!["explain a code: svcctl cards codes CODE".to_owned()],
         ),
         "registry_full" => (
             Exit::Failed,
-            "as many cards are registered as may be".to_owned(),
+            "the maximum number of cards is registered".to_owned(),
             vec!["make room: svcctl cards list; svcctl cards delete NAME".to_owned()],
         ),
         _ => return failure.into(),

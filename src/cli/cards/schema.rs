@@ -8,15 +8,15 @@ use crate::cli::value_parser::one_of;
 
 /// Print the JSON Schema (draft 2020-12) of a variant
 ///
-/// A validator that uses it must assert the format uri. Only cards validate knows the rules that JSON Schema cannot
-/// express, such as the one against repeated properties.
+/// A validator that uses the schema must assert the format uri. Only cards validate checks the rules that JSON
+/// Schema cannot express, such as the one against repeated properties.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl cards schema --variant current > agent-card.schema.json
 ")]
 pub(crate) struct Args {
-    /// Which variant
+    /// Variant to print the schema of
     #[arg(long, value_name = "VARIANT", value_parser = one_of(&Variant::ALL, Variant::as_str))]
     variant: Variant,
 }

@@ -12,8 +12,7 @@ use crate::domain::agent_card::CardName;
 
 /// Print a registered agent card, byte for byte as it was pushed
 ///
-/// The card is JSON already, so --output changes nothing. What is known of it beside its bytes is in
-/// the list.
+/// The card is JSON already, so --output changes nothing. Its metadata is shown by cards list.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -21,7 +20,7 @@ Examples:
   svcctl cards show route-planner | sha256sum    # its digest
 ")]
 pub(crate) struct Args {
-    /// Its name, as the list shows it
+    /// Name of the card, as shown in the list
     #[arg(value_name = "NAME", value_parser = registry::name)]
     name: CardName,
 }

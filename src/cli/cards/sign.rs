@@ -9,13 +9,13 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::crypto::secret;
 
-/// Sign an agent card, and print it with the signature in it
+/// Sign an agent card, and print it with the signature
 ///
-/// The signature is over the card in its canonical form (RFC 8785) without its signatures, so that
-/// layout and order may change afterwards and nothing else. The card is printed as it was, with one
-/// signature more. The key decides the algorithm: ES256 for EC P-256, RS256 for RSA of at least 2048
-/// bits, `EdDSA` for Ed25519. Only a valid card of the current variant is signed. Set signedAt before,
-/// if it is to be there: it is signed with the rest.
+/// The signature covers the card in its canonical form (RFC 8785) without its signatures, so that only its
+/// layout and the order of properties may change afterwards. The card is printed unchanged, with one more
+/// signature. The key determines the algorithm: ES256 for EC P-256, RS256 for RSA of at least 2048 bits, `EdDSA`
+/// for Ed25519. Only a valid card of the current variant is signed. To include signedAt, set it before you
+/// sign: the signature covers it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     key: Key,
 
-    /// Put the signature in the place of all the card has
+    /// Replace all signatures of the card with the new one
     #[arg(long)]
     replace: bool,
 }
@@ -39,11 +39,11 @@ pub(crate) struct Args {
 /// The private key.
 #[derive(clap::Args, Debug)]
 pub(super) struct Key {
-    /// File with the private key, PEM; one that others can read is refused
+    /// File with the private key in PEM format; refused if other users can read it
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
-    /// Id by which those who verify find the key
+    /// ID by which verifiers find the key
     #[arg(long, value_name = "ID")]
     key_id: String,
 }
@@ -84,10 +84,10 @@ fn refused(file: &Path, error: SignError) -> Error {
     let hint = match &error {
         SignError::NotValid(report) => return not_valid(file, report),
         SignError::Legacy => {
-            format!("write it anew first: svcctl cards convert --to current {shown}")
+            format!("convert it first: svcctl cards convert --to current {shown}")
         }
         SignError::Stale | SignError::Twice => {
-            "--replace puts the new signature in the place of all the card has".to_owned()
+            "use --replace to replace all its signatures with the new one".to_owned()
         }
         SignError::Failed => "run it again".to_owned(),
     };

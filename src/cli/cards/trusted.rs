@@ -44,14 +44,14 @@ fn fetch(address: &str, timeout: Duration) -> Result<Vec<u8>, Error> {
         let message = format!("cannot fetch the keys from {}", shown(address));
         Error::new(Exit::Unreachable, message)
             .caused_by(cause)
-            .hint("fetch them by other means, and name the file with --jwks")
+            .hint("download them another way, and pass the file with --jwks")
     };
     let mut answer = Agent::new_with_config(client::config(timeout.min(TIMEOUT_MAX)))
         .get(uri)
         .call()
         .map_err(|error| failed(error.to_string()))?;
     if answer.status().as_u16() != 200 {
-        return Err(failed(format!("it answered {}, and not 200", answer.status().as_u16())));
+        return Err(failed(format!("it answered {} instead of 200", answer.status().as_u16())));
     }
     let bytes_max = u64::try_from(JWKS_BYTES_MAX).unwrap_or(u64::MAX);
     let body = answer.body_mut().with_config().limit(bytes_max);
@@ -61,7 +61,7 @@ fn fetch(address: &str, timeout: Duration) -> Result<Vec<u8>, Error> {
 /// Refuses what would show the request, or could be answered by anybody.
 fn allowed(address: &str) -> Result<Uri, Error> {
     let refused = |why: &str| Err(Error::new(Exit::Usage, format!("--jwks is refused: {why}")));
-    let Ok(uri) = address.parse::<Uri>() else { return refused("it is no URL") };
+    let Ok(uri) = address.parse::<Uri>() else { return refused("it is not a URL") };
     let Some(host) = uri.host().filter(|host| !host.is_empty()) else {
         return refused("the URL has no host");
     };
@@ -69,7 +69,7 @@ fn allowed(address: &str) -> Result<Uri, Error> {
         return refused("the URL holds a user name or a password");
     }
     if uri.scheme_str() != Some("https") && !is_loopback(host) {
-        return refused("plain http is taken only from this machine; use https");
+        return refused("plain http is accepted only from this machine; use https");
     }
     Ok(uri)
 }

@@ -20,12 +20,12 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Output, Wanted};
 
-/// Say whether agent cards are valid, and if not, what is wrong and where
+/// Check whether agent cards are valid, and if not, show what is wrong and where
 ///
-/// The service decides; with --offline, the same validator in this program, and no service is needed.
-/// Ends with 0 when all are valid, 1 when one is not, and 74 when something could not be read; what
-/// can be read is checked in any case. Folders are searched for .json, .ndjson and .jsonl. Lines and
-/// columns count from 1, columns in characters.
+/// The service checks the cards. With --offline, svcctl uses its own copy of the validator and needs no service.
+/// Exits with 0 if all cards are valid, 1 if one is not, and 74 if an input could not be read; the others are
+/// checked in any case. Folders are searched for .json, .ndjson and .jsonl files. Lines and columns are counted
+/// from 1, columns in characters.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -39,20 +39,20 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE|DIR|-", default_value = super::STDIN)]
     names: Vec<PathBuf>,
 
-    /// Check without the service, by the validator of this program
+    /// Check without the service, with the validator in svcctl
     #[arg(long)]
     offline: bool,
 
-    /// Read a card on each line of every file, not only of .ndjson and .jsonl
+    /// Read one card per line from every file, not only from .ndjson and .jsonl files
     #[arg(long)]
     ndjson: bool,
 
-    /// Most bytes of one card; a larger one is a finding. The service takes no more than the default
+    /// Maximum size of a card in bytes; a larger card is a finding. The service accepts at most the default
     #[arg(long, value_name = "N", default_value_t = super::BYTES_MAX)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     max_bytes: u64,
 
-    /// How to print the report
+    /// Format of the report
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Wanted,
 }
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     match (total.unreadable.len(), total.invalid) {
         // A run that has checked nothing must not pass, or a misspelt path would go unnoticed.
         (0, 0) if total.cards == 0 => {
-            Err(Error::new(Exit::LocalFile, "there is no card in what was named"))
+            Err(Error::new(Exit::LocalFile, "there is no card in the files and folders given"))
         }
         (0, 0) => Ok(Exit::Done),
         (0, _) => Ok(Exit::Failed),
@@ -87,7 +87,7 @@ fn validator(args: &Args, global: &Global) -> Result<Validator, Error> {
         return Ok(Validator::BuiltIn);
     }
     if args.max_bytes > super::BYTES_MAX {
-        let message = format!("the service takes cards of at most {} bytes", super::BYTES_MAX);
+        let message = format!("the service accepts cards of at most {} bytes", super::BYTES_MAX);
         return Err(Error::new(Exit::Usage, message).hint("add --offline"));
     }
     Client::anonymous(global).map(Validator::Service)
@@ -164,7 +164,7 @@ impl Iterator for Source {
                 Input::Lines(path) => self.open(&path),
                 Input::Unreadable(name, why) => Some(Work::Unreadable(name, why)),
                 Input::AlreadyWalked(folder) => {
-                    Some(Work::Note(format!("{} was searched already", folder.display())))
+                    Some(Work::Note(format!("{} has already been searched", folder.display())))
                 }
             };
             if work.is_some() {

@@ -157,5 +157,5 @@ fn send(client: &Client, media_type: HeaderValue, body: &[u8]) -> Result<Answer,
 
 /// Says what can be done without the service. It is for the person to decide.
 fn or_offline(failure: Failure) -> Error {
-    Error::from(failure).hint("to check with the validator of svcctl itself: add --offline")
+    Error::from(failure).hint("to check with the validator in svcctl, add --offline")
 }

@@ -12,12 +12,12 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, escape};
 
-/// Say whether the signatures of agent cards are those of trusted keys
+/// Verify the signatures of agent cards with trusted keys
 ///
-/// Ends with 0 when every card has signatures and all are valid, 1 when not, and 74 when something
-/// could not be read; the rest is verified in any case. A signature is valid, invalid with a reason, or
-/// of no trusted key. The key decides the algorithm, and what the card declares must be the same. Keys
-/// a card brings or points to are never used.
+/// Exits with 0 if every card has signatures and all are valid, 1 if not, and 74 if an input could not be read;
+/// the others are verified in any case. A signature is reported as valid, as invalid with a reason, or as having
+/// no trusted key. The key determines the algorithm, and the card must declare the same one. Keys that a card
+/// contains or refers to are never used.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

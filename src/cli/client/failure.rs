@@ -67,8 +67,9 @@ impl From<Failure> for Error {
             }
             Failure::Refused { problem, retry_after } => refused(problem, retry_after),
             Failure::NotOurs { status } => {
-                let message = format!("HTTP {status}, and not an answer of the service");
-                Self::new(Exit::Malformed, message).hint("does --url name the operator surface?")
+                let message = format!("HTTP {status}, which is not an answer of the service");
+                Self::new(Exit::Malformed, message)
+                    .hint("check that --url is the control socket or the operator address")
             }
             Failure::Malformed { what, cause } => {
                 Self::new(Exit::Malformed, format!("cannot understand {what}"))
@@ -112,8 +113,8 @@ fn unreachable(endpoint: &Endpoint, cause: ureq::Error) -> Error {
         Endpoint::Unix(path) if denied => {
             format!("your account must be in the group of the socket: ls -l {}", path.display())
         }
-        Endpoint::Unix(_) => "is it running? systemctl status svcd".to_owned(),
-        Endpoint::Url(_) => "is --url (or SVC_URL) right, and is the service running?".to_owned(),
+        Endpoint::Unix(_) => "check that it is running: systemctl status svcd".to_owned(),
+        Endpoint::Url(_) => "check --url (or SVC_URL), and that the service is running".to_owned(),
     };
     Error::new(Exit::Unreachable, format!("cannot reach {endpoint}"))
         .caused_by(cause.into_io())
@@ -125,15 +126,16 @@ fn refused(problem: Box<Problem>, retry_after: Option<Duration>) -> Error {
     let text = problem.detail.as_deref().unwrap_or(&problem.title);
     let error = Error::new(exit, format!("{text} ({}, HTTP {})", problem.outcome, problem.status));
     let error = match exit {
-        Exit::Unauthenticated => error
-            .hint("is the token the current one? after a rotation the service refuses the old one"),
+        Exit::Unauthenticated => {
+            error.hint("use the current token: after a rotation, the service refuses the old one")
+        }
         Exit::NotFound => error
             .hint("list what there is: svcctl dead-letters list; svcctl releases list")
-            .hint("an item of another installation is not found: svcctl installations list"),
+            .hint("the item may belong to another installation: svcctl installations list"),
         Exit::Conflict => error.hint("omit --idempotency-key to get a new key"),
         Exit::Temporary => error.hint(match retry_after {
-            Some(wait) => format!("the service asks to wait {} s", wait.as_secs()),
-            None => "ask the service what is wrong: svcctl status".to_owned(),
+            Some(wait) => format!("retry after {} s", wait.as_secs()),
+            None => "check what is wrong: svcctl status".to_owned(),
         }),
         Exit::NotReplayable => {
             let advice = advice::of(problem.replay_class.as_deref().unwrap_or_default());

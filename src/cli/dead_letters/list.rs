@@ -17,7 +17,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 /// Most pages one run asks for: 100 000 items.
 const PAGES_MAX: u32 = 1_000;
 
-/// List what was given up, newest first
+/// List dead letters, newest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -30,15 +30,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only what failed before this instant, such as 2026-11-21T09:00:00Z
+    /// Show only items that failed before this time, such as 2026-11-21T09:00:00Z
     #[arg(long, value_name = "TIMESTAMP", value_parser = instant)]
     before: Option<Timestamp>,
 
-    /// Show only this kind of item
+    /// Show only items of this type
     #[arg(long = "type", value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: Option<ItemType>,
 
-    /// Show only what was given up for this reason
+    /// Show only items with this reason code
     #[arg(long, value_name = "CODE", value_parser = one_of(Reason::ALL, Reason::as_str))]
     reason: Option<Reason>,
 }
@@ -108,5 +108,5 @@ fn rows(items: &[DeadLetter], paging: Paging) -> Vec<Vec<String>> {
 }
 
 fn instant(text: &str) -> Result<Timestamp, &'static str> {
-    Timestamp::parse_rounding_up(text).ok_or("not an instant such as 2026-11-21T09:00:00Z")
+    Timestamp::parse_rounding_up(text).ok_or("not a timestamp such as 2026-11-21T09:00:00Z")
 }

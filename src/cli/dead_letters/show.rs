@@ -22,11 +22,11 @@ Example:
   svcctl dead-letters show outbox 0199f3a0-0000-7000-8000-00000000000a
 ")]
 pub(crate) struct Args {
-    /// Kind of item
+    /// Type of the item
     #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
-    /// Its id, as the list shows it
+    /// ID of the item, as shown in the list
     #[arg(value_name = "ID")]
     item_id: Uuid,
 }

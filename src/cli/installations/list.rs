@@ -7,7 +7,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, or_dash};
 
-/// List all installations the service knows
+/// List all installations that the service knows
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -72,7 +72,7 @@ impl Backend for Daemon {
     ) -> Result<bool, Unavailable> {
         let now = self.clock.now();
         lock(&self.used).insert(nonce, expires_at, now).ok_or_else(|| {
-            Unavailable("too many requests took several rounds; try again later".to_owned())
+            Unavailable("too many requests needed several rounds; try again later".to_owned())
         })
     }
 }
@@ -90,7 +90,7 @@ impl Used {
 /// Returns a failure as a sentence for a model and who reads along: what happened, and the next steps.
 fn unavailable(failure: Failure, instead: Option<&str>) -> Unavailable {
     let start = match &failure {
-        Failure::Unreachable { .. } => Some("start svcd if it is not"),
+        Failure::Unreachable { .. } => Some("start svcd if it is not running"),
         Failure::Lost { .. } => Some("svcd did not answer within a second; try again"),
         Failure::Refused { .. } | Failure::NotOurs { .. } | Failure::Malformed { .. } => None,
     };

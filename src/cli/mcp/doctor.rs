@@ -27,14 +27,13 @@ use probe::{Exchange, Probe};
 /// Longest time of each request, in seconds.
 const TIMEOUT_SECONDS: u64 = 5;
 
-/// Compare how MCP is set up here and in the running daemon, and try it as a client would
+/// Compare the MCP settings of this environment and of the running daemon, and test /mcp as a client would
 ///
-/// Shows the transports, the default era, the supported revisions and whether the modern era is
-/// routed, by the settings in this environment and by those the daemon runs with; then asks the
-/// address of /mcp, its OAuth metadata, the issuer's metadata and its keys, without a token, for five
-/// seconds each.
-/// Ends with 0 when nothing is wrong, 1 with findings, each with the next step, 69 when the daemon
-/// does not answer; what it says of this environment needs no daemon.
+/// Shows the transports, the default era, the supported revisions and whether the modern era is routed, both
+/// for the settings of this environment and for those of the running daemon. Then requests the address of
+/// /mcp, its OAuth metadata, and the issuer's metadata and keys, without a token and with a limit of five
+/// seconds each. Exits with 0 if nothing is wrong, 1 if there are findings, each with the next step, and 69
+/// if the daemon does not answer. The settings of this environment are shown without a daemon too.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -16,13 +16,13 @@ use crate::mcp::{self, Server, Settings};
 use crate::runtime::clock::{Clock, SystemClock};
 use crate::runtime::random::{Ids, SystemEntropy};
 
-/// Serve the protocol over standard input and output, to the program that starts this
+/// Serve the protocol over standard input and output, to the program that starts this command
 ///
-/// An MCP client starts it by itself; svcd need not listen on TCP. A message is a line. The legacy
-/// era of the protocol is spoken, and with `MCP_V2_EXPERIMENTAL=true` the modern one too: the first
-/// message decides. Tools reach svcd at --url, and each request to it takes at most a second. While it
-/// is away, the tools are listed all the same, and a call says what to do. The tools of the relay are
-/// served over HTTP only. Ends with the input.
+/// An MCP client starts this command itself; svcd does not need to listen on TCP. Each message is one line.
+/// The legacy era of the protocol is served and, with `MCP_V2_EXPERIMENTAL=true`, the modern era too: the
+/// first message of the client selects one. Tools send requests to svcd at --url, with a limit of one second
+/// each. While svcd is not running, the tools are still listed, and a call returns the next step. The tools
+/// of the relay are served over HTTP only. Exits at the end of the input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -10,9 +10,9 @@ use crate::cli::value_parser::one_of;
 use crate::domain::reconcile::Status;
 use crate::domain::time::Timestamp;
 
-/// List what is being repaired, newest first
+/// List reconciliations, newest first
 ///
-/// Without --status, the items that have not ended.
+/// Without --status, lists only the items that have not ended.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -21,7 +21,7 @@ Examples:
   svcctl reconcile list --all -o ndjson | jq -r 'select(.reason == \"running_stale\").subjectId'
 ")]
 pub(crate) struct Args {
-    /// Show only items of this status
+    /// Show only items with this status
     #[arg(long, value_name = "STATUS", value_parser = one_of(Status::ALL, Status::as_str))]
     status: Option<Status>,
 

@@ -49,7 +49,7 @@ fn facts(invocation: &RelayInvocation, now: Timestamp) -> Vec<(&'static str, Str
         ("reason", invocation.reason.clone()),
         ("settled late", late),
         ("decided by", invocation.decided_by.clone()),
-        ("to be decided until", Some(invocation.expires_at.to_string())),
+        ("decision due", Some(invocation.expires_at.to_string())),
         ("proposed", Some(time(invocation.created_at))),
         ("changed", Some(time(invocation.updated_at))),
     ];

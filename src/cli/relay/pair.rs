@@ -21,10 +21,10 @@ const PUBLIC: &str =
 
 /// Enter the code that a plugin shows, so that your agents may propose changes in that file
 ///
-/// Pairs in your own name, by your access token for /mcp with the scopes mcp:read and mcp:pair; then the
-/// plugin shows which account asks, and you confirm there, within a minute. The token is sent to the
-/// public address and kept nowhere. A daemon with `SVC_RELAY_LOCAL` asks for no token. With a --url of
-/// unix:, the daemon there says what its public address is.
+/// Pairs in your own name, with your access token for /mcp, which needs the scopes mcp:read and mcp:pair. The
+/// plugin then shows the account of the token, and you confirm there within a minute. The token is sent to the
+/// public address and not stored. A daemon with `SVC_RELAY_LOCAL` requires no token. If --url begins with
+/// unix:, the daemon at that socket supplies its public address.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -33,11 +33,11 @@ Examples:
   get-token | svcctl relay pair 7K2M-9QXV --url https://svc.example --token-file -
 ")]
 pub(crate) struct Args {
-    /// The code, as the plugin shows it; case, blanks and hyphens do not matter
+    /// Code that the plugin shows; case, blanks and hyphens do not matter
     #[arg(value_name = "CODE")]
     code: String,
 
-    /// File with your own access token, or - for standard input; never the operator's
+    /// File with your own access token, or - for standard input; not the operator token
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }
@@ -84,7 +84,7 @@ fn public_url(global: &Global) -> Result<String, Error> {
     let endpoint = status.endpoint.as_deref().and_then(|url| url.strip_suffix("/mcp"));
     endpoint.map(str::to_owned).ok_or_else(|| {
         Error::new(Exit::Failed, "the daemon serves no /mcp, so it has no relay")
-            .hint("an operator turns both on: SVC_MCP and SVC_RELAY in svcd(8)")
+            .hint("an operator must turn on SVC_MCP and SVC_RELAY; see svcd(8)")
             .hint(PUBLIC)
     })
 }
@@ -95,14 +95,11 @@ fn refused(answer: &Answer, has_token: bool) -> Option<Error> {
         StatusCode::UNAUTHORIZED if has_token => (
             Exit::Unauthenticated,
             "the service does not accept the token",
-            [
-                "it must be your own access token for /mcp, and not be expired; get another one",
-                PUBLIC,
-            ],
+            ["use your own access token for /mcp; if it has expired, get another one", PUBLIC],
         ),
         StatusCode::UNAUTHORIZED => (
             Exit::Unauthenticated,
-            "the service asks for an access token",
+            "the service requires an access token",
             [
                 "name a file with it: --token-file FILE, or - for standard input",
                 "it needs the scopes mcp:read and mcp:pair",
@@ -110,21 +107,24 @@ fn refused(answer: &Answer, has_token: bool) -> Option<Error> {
         ),
         StatusCode::FORBIDDEN => (
             Exit::Unauthenticated,
-            "the service does not let this request in",
+            "the service refuses this request",
             [
                 "the token needs the scopes mcp:read and mcp:pair",
-                "a service without tokens takes no request from a proxy",
+                "a service without tokens refuses requests that a proxy forwards",
             ],
         ),
         StatusCode::NOT_FOUND => (
             Exit::NotFound,
             "no plugin shows that code now, or the relay is off",
-            ["read the code again from the plugin: it holds for five minutes, once", PUBLIC],
+            [
+                "read the code from the plugin again: it is valid for five minutes and can be used once",
+                PUBLIC,
+            ],
         ),
         StatusCode::MISDIRECTED_REQUEST => (
             Exit::Failed,
-            "the service does not go by the host name of --url",
-            [PUBLIC, "a local one goes by localhost and its port"],
+            "the service does not accept the host name of --url",
+            [PUBLIC, "a local service accepts localhost with its port"],
         ),
         _ => return None,
     };

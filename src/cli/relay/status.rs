@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 use crate::cli::relay::PATH;
 
-/// Say whether the relay is on, and how much goes on in it
+/// Show whether the relay is on, and how busy it is
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -24,7 +24,7 @@ Examples:
   svcctl releases list --all -o ndjson | jq -r 'select(.failureReason).releaseRunId'
 ")]
 pub(crate) struct Args {
-    /// Show only release runs of this status
+    /// Show only release runs with this status
     #[arg(long, value_name = "STATUS", value_parser = one_of(ReleaseStatus::OCCURRING, ReleaseStatus::as_str))]
     status: Option<ReleaseStatus>,
 

@@ -15,37 +15,37 @@ pub(super) fn sentence(release: &ReleaseRunDetail, now: Timestamp) -> String {
         "send_check_run_update" => format!("the check run is updated {at}"),
         "publish" => format!("the result is published to the check run {at}"),
         "awaits_answer" => {
-            format!("a request to the forge is under way; if it is lost, that is noticed {deadline}")
+            format!("a request to the forge is in progress; if it gets no answer, svcd detects that {deadline}")
         }
         "awaits_result" if next.deadline_at.is_none() => {
-            "the signed result of the workflow run is awaited".to_owned()
+            "svcd waits for the signed result of the workflow run".to_owned()
         }
         "awaits_result" => {
-            format!("the signed result is awaited; the forge is asked {at}, the last time {deadline}")
+            format!("svcd waits for the signed result; it queries the forge {at}, for the last time {deadline}")
         }
-        "recheck" => format!("the forge is asked {at}, the last time {deadline}"),
+        "recheck" => format!("svcd queries the forge {at}, for the last time {deadline}"),
         "awaits_reconciliation" => {
-            "the forge has not confirmed the check run; a reconciler looks at it soon".to_owned()
+            "the forge has not confirmed the check run; a reconciler will check it soon".to_owned()
         }
-        "operator_replay" => "an operator replays the dead letter, once its cause is gone".to_owned(),
+        "operator_replay" => "an operator must repair the cause and replay the dead letter".to_owned(),
         "operator_rerequest" => {
-            "an operator looks for the run at the forge; if there is none, rerequests the check run there"
+            "an operator must look for the run at the forge and, if there is none, rerequest the check run there"
                 .to_owned()
         }
         "operator_investigate" => investigate(release).to_owned(),
-        "nothing" => "nothing: it is over".to_owned(),
-        _ => "this svcctl does not know; compare the versions: svcctl --version; svcd --version"
+        "nothing" => "nothing: the release has ended".to_owned(),
+        _ => "this svcctl does not know the next step; compare the versions: svcctl --version; svcd --version"
             .to_owned(),
     }
 }
 
 fn investigate(release: &ReleaseRunDetail) -> &'static str {
     if release.next.dead_letter_id.is_some() {
-        "an operator looks at the dead letter: it must not be replayed"
+        "an operator must examine the dead letter; it must not be replayed"
     } else if release.release_run.last_publication_error.is_some() {
-        "an operator looks at the check run at the forge: it could not be published"
+        "an operator must look at the check run at the forge: the result could not be published"
     } else {
-        "an operator looks at the log of svcd: nothing is planned, though it has not ended"
+        "an operator must look at the log of svcd: the release has not ended, but no next step is planned"
     }
 }
 
@@ -108,12 +108,12 @@ mod tests {
         let told = |code, planned| sentence(&release(code, planned), NOW);
         assert_eq!(
             told("recheck", true),
-            "the forge is asked in 1m (2026-11-21T09:01:00.000000Z), the last time in 30m \
+            "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), for the last time in 30m \
              (2026-11-21T09:30:00.000000Z)"
         );
         assert_eq!(
             told("awaits_result", false),
-            "the signed result of the workflow run is awaited"
+            "svcd waits for the signed result of the workflow run"
         );
     }
 

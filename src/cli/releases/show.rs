@@ -14,7 +14,7 @@ use crate::cli::{Global, installations};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// Show one release run: where it stands, its attempts, and what happens next
+/// Show one release run: its state, its attempts, and what happens next
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
   svcctl releases show 0199f3a0-0000-7000-8000-00000000000a -o json | jq .next
 ")]
 pub(crate) struct Args {
-    /// Its id, as the list shows it
+    /// ID of the release run, as shown in the list
     #[arg(value_name = "ID")]
     release_run_id: Uuid,
 }

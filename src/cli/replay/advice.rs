@@ -9,15 +9,15 @@ pub(crate) struct Advice {
     pub(crate) next: &'static str,
 }
 
-const SAFE_NEXT: &str = "replay it once what made it fail is repaired: svcctl replay";
+const SAFE_NEXT: &str = "repair the cause of the failure, then replay it: svcctl replay";
 
 /// Returns the advice for a class as the service names it, also for one a newer service may have.
 pub(crate) fn of(class: &str) -> Advice {
     match ReplayClass::from_word(class) {
         Some(class) => of_class(class),
         None if class == "not_dead" => Advice {
-            why: "it is not dead: it waits, runs or is finished, perhaps replayed by another operator",
-            next: "see what is dead: svcctl dead-letters list",
+            why: "it is not a dead letter: it is waiting, running or finished; another operator may have replayed it",
+            next: "list the dead letters: svcctl dead-letters list",
         },
         None => Advice {
             why: "this svcctl does not know the replay class",
@@ -28,34 +28,36 @@ pub(crate) fn of(class: &str) -> Advice {
 
 const fn of_class(class: ReplayClass) -> Advice {
     match class {
-        ReplayClass::JobTransaction => {
-            Advice { why: "the whole work is one transaction that did not happen", next: SAFE_NEXT }
-        }
+        ReplayClass::JobTransaction => Advice {
+            why: "the whole job is one transaction, and it was not committed",
+            next: SAFE_NEXT,
+        },
         ReplayClass::NotSent => Advice { why: "nothing was sent to the forge", next: SAFE_NEXT },
         ReplayClass::Refused => {
             Advice { why: "the forge refused it, so nothing happened there", next: SAFE_NEXT }
         }
-        ReplayClass::Repeatable => {
-            Advice { why: "it sets a state, and setting it twice is the same", next: SAFE_NEXT }
-        }
+        ReplayClass::Repeatable => Advice {
+            why: "it sets a state, and setting the same state again does no harm",
+            next: SAFE_NEXT,
+        },
         ReplayClass::ProvedAbsent => {
-            Advice { why: "a look at the forge proved that it did not happen", next: SAFE_NEXT }
+            Advice { why: "a query to the forge proved that it had no effect", next: SAFE_NEXT }
         }
         ReplayClass::DispatchUncertain => Advice {
-            why: "a workflow run may exist; dispatching again might start a second",
+            why: "a workflow run may exist; dispatching again might start a second one",
             next: "look for the run at the forge; if there is none, rerequest the check run there",
         },
         ReplayClass::CreateUncertain => Advice {
-            why: "a check run may exist; creating again might make a second",
-            next: "look at the commit's check runs at the forge; the release waits until it is known",
+            why: "a check run may exist; creating it again might make a second one",
+            next: "look at the commit's check runs at the forge; the release waits until this is resolved",
         },
         ReplayClass::BindingMismatch => Advice {
-            why: "the forge shows another check run under its number, and that one must not be written to",
+            why: "the forge shows a different check run under this number, and it must not be changed",
             next: "compare the commit's check runs at the forge with svcctl releases show",
         },
         ReplayClass::Unreadable => Advice {
-            why: "what is to be done cannot be read, so it would fail again",
-            next: "ask the forge for the webhook again, or for the check run to be run again",
+            why: "its stored content cannot be read, so it would fail again",
+            next: "redeliver the webhook at the forge, or rerequest the check run there",
         },
     }
 }

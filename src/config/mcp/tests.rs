@@ -106,7 +106,7 @@ fn a_remote_one_names_all_that_is_missing() {
     // What cannot be read is told once.
     assert_eq!(refused(&[("SVC_PUBLIC_URL", "http://svc.example"), EVERYWHERE]).len(), 4);
     let problems = load(&[("SVC_MCP", "true"), URL]).unwrap_err();
-    assert!(problems.iter().all(|it| it.contains("is missing; /mcp is reached by other machines")));
+    assert!(problems.iter().all(|it| it.contains("is missing; other machines can reach /mcp")));
 }
 
 #[test]

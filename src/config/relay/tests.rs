@@ -104,7 +104,7 @@ fn without_mcp_it_does_not_start() {
 #[test]
 fn without_tokens_it_starts_only_when_that_is_asked_for() {
     let said = refused(&[]);
-    assert!(said.starts_with("SVC_RELAY: /mcp asks for no tokens"), "{said}");
+    assert!(said.starts_with("SVC_RELAY: /mcp requires no tokens"), "{said}");
     assert!(said.contains("SVC_MCP_ISSUER") && said.contains("SVC_RELAY_LOCAL=true"), "{said}");
     assert!(refused(&[("SVC_RELAY_LOCAL", "false")]).starts_with("SVC_RELAY: "));
     assert!(refused(&[URL, ISSUER, KEYS, CALLERS, LOCAL]).starts_with("SVC_RELAY_LOCAL: "));

@@ -21,7 +21,7 @@ impl Teller<'_> {
     }
 
     fn a_result_makes_a_release_succeed(&mut self) -> Result<(), Error> {
-        self.say("The checks of v1.0.0 are through. Its workflow run signs the result with its identity token and sends it. Before that, another run tries with its own token:")?;
+        self.say("The checks of v1.0.0 are finished. Its workflow run sends the result with its identity token. Before that, another run tries the same with its own token:")?;
         self.send_result("v1.0.0", "v1.1.0", "accepted", (401, "unauthenticated"))?;
         self.expect_release("v1.0.0", "running", None)?;
         self.send_result("v1.0.0", "v1.0.0", "accepted", (200, "recorded"))?;
@@ -41,11 +41,11 @@ impl Teller<'_> {
     }
 
     fn the_others_tell_nothing(&mut self) -> Result<(), Error> {
-        self.say("Now the daemon is told nothing. The run of v1.1.0 ends well at the forge and sends no result; the run of v1.3.0 never ends; whether v1.2.0 has a run is still in doubt.")?;
+        self.say("Now the daemon receives no webhooks and no results. The run of v1.1.0 succeeds at the forge but sends no result; the run of v1.3.0 never ends; it is still unknown whether v1.2.0 has a run.")?;
         let (green, stuck) = (self.workflow_run("v1.1.0")?, self.workflow_run("v1.3.0")?);
         self.stage.forge.set_run(green.id, RunState::Completed("success"));
         self.stage.forge.set_run(stuck.id, RunState::InProgress);
-        self.say("The daemon looks by itself: after 5 minutes, and for half an hour. It is started again on the same store, with its intervals shortened for this demonstration:")?;
+        self.say("The daemon queries the forge itself, first after 5 minutes and then for half an hour. It is restarted on the same store, with its intervals shortened for this demonstration:")?;
         for (name, value) in SHORTENED {
             self.show(&format!("{name}={value}"))?;
         }
@@ -58,13 +58,13 @@ impl Teller<'_> {
             "v1.1.0",
             "reporting",
         )?;
-        self.say("It has found what is amiss. v1.1.0 is green at the forge; without its result it has not succeeded:")?;
+        self.say("It has found the problems. v1.1.0 is green at the forge, but without its result it has not succeeded:")?;
         self.run(&["reconcile", "list"], 0)?;
         self.show_release("v1.1.0", "reporting", None)
     }
 
     fn an_uncertain_effect_is_resolved(&mut self) -> Result<(), Error> {
-        self.say("Exactly one run at the forge names the attempt of v1.2.0: its dispatch is proved, and the dead letter closed. The run's result accepts it at a risk:")?;
+        self.say("Exactly one run at the forge names the attempt of v1.2.0, so the dispatch took effect, and the dead letter is closed. The result of the run accepts the release at a risk:")?;
         self.await_no_letter("forge_dispatch_uncertain")?;
         self.send_result("v1.2.0", "v1.2.0", "accepted_at_risk", (200, "recorded"))?;
         self.await_conclusion("v1.2.0", "neutral")?;
@@ -72,33 +72,33 @@ impl Teller<'_> {
     }
 
     fn a_check_run_is_repaired(&mut self) -> Result<(), Error> {
-        self.say("The check run of v1.4.0 is set to what the release ended in, and the dead letter of the refused update is closed:")?;
+        self.say("The check run of v1.4.0 is set to the final state of the release, and the dead letter of the refused update is closed:")?;
         self.await_conclusion("v1.4.0", "success")?;
         self.await_no_letter("forge_check_run_update_failed")?;
         self.show_release("v1.4.0", "succeeded", None)?;
-        self.say("Every doubt is resolved, so no dead letter is left:")?;
+        self.say("Every unknown outcome is resolved, so no dead letter is left:")?;
         self.run(&["dead-letters", "list"], 0)?;
         self.expect_letters(&[])
     }
 
     fn deadlines_pass(&mut self) -> Result<(), Error> {
         self.say(
-            "The deadlines are 4 seconds after the first look. v1.1.0 is green, and nothing else:",
+            "The deadlines are 4 seconds after the first query. v1.1.0 is green, but has sent no result:",
         )?;
         self.await_release("the deadline of v1.1.0", "v1.1.0", "failed")?;
         self.await_conclusion("v1.1.0", "failure")?;
         self.show_release("v1.1.0", "failed", Some("forge_result_callback_missing"))?;
-        self.say("v1.3.0 still runs, as the forge says. It is not waited for any longer:")?;
+        self.say("v1.3.0 is still running at the forge. The daemon stops waiting for it:")?;
         self.await_release("the deadline of v1.3.0", "v1.3.0", "timed_out")?;
         self.await_conclusion("v1.3.0", "timed_out")?;
         self.show_release("v1.3.0", "timed_out", Some("forge_workflow_deadline_exceeded"))?;
-        self.say("A result that comes now is too late. It changes nothing, and is audited:")?;
+        self.say("A result that arrives now is too late. It changes nothing, and is recorded as an audit event:")?;
         self.send_result("v1.1.0", "v1.1.0", "accepted", (409, "result_conflict"))?;
         self.expect_release("v1.1.0", "failed", Some("forge_result_callback_missing"))
     }
 
     fn all_have_ended(&mut self) -> Result<(), Error> {
-        self.say("What became of the five releases, what was reconciled, and who did what:")?;
+        self.say("The state of the five releases, what was reconciled, and who did what:")?;
         self.run(&["releases", "list"], 0)?;
         self.everything_was_reconciled()?;
         self.run(&["audit", "list"], 0)?;

@@ -19,13 +19,11 @@ impl Teller<'_> {
     }
 
     fn a_signal_fires(&mut self) -> Result<(), Error> {
-        self.say(&format!("The daemon measures itself, too, and nothing fires so far. Now a limit of {MEBIBYTES} MiB is set on the size of its files, as prlimit --fsize does:"))?;
+        self.say(&format!("The daemon also evaluates signals about itself, and none has fired so far. Now a limit of {MEBIBYTES} MiB is set on the size of its files, as prlimit --fsize does:"))?;
         self.stage.limit_files(Some(MEBIBYTES << 20))?;
         self.await_health("the signal to fire", "critical")?;
         self.run(&["slo"], 8)?;
-        self.say(
-            "That is a page, before anything is lost. The service takes in webhooks all the same:",
-        )?;
+        self.say("The signal fires before any data is lost. The service still accepts webhooks:")?;
         self.run(&["status"], 0)?;
         let webhook = self.stage.webhooks.installation("unsuspend");
         self.deliver("installation.unsuspend", &webhook)

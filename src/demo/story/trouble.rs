@@ -36,7 +36,7 @@ impl Teller<'_> {
         self.show(&format!("POST /webhooks/forge -> {status} {outcome}"))?;
         self.expect("the webhook", &(202, "accepted".to_owned()), &(status, outcome))?;
         self.await_status("v1.0.0", "in_progress")?;
-        self.say("It became a job, the job a release: check run made, workflow dispatched, check run in progress. The same delivery again changes nothing:")?;
+        self.say("The webhook became a job, and the job created a release: the check run is created, the workflow dispatched, and the check run set to in progress. Sending the same delivery again changes nothing:")?;
         let (status, outcome) = self.stage.deliver_as(&id, &webhook)?;
         self.show(&format!("POST /webhooks/forge -> {status} {outcome}"))?;
         self.expect("the same delivery", &(200, "duplicate".to_owned()), &(status, outcome))
@@ -56,7 +56,7 @@ impl Teller<'_> {
     }
 
     fn an_operator_looks(&mut self) -> Result<(), Error> {
-        self.say("An operator is paged and looks:")?;
+        self.say("An operator is paged, and lists installations and dead letters:")?;
         self.run(&["installations", "list"], 0)?;
         self.run(&["dead-letters", "list"], 0)?;
         self.expect_letters(&[
@@ -69,7 +69,7 @@ impl Teller<'_> {
 
     fn a_doubt_is_never_replayed(&mut self) -> Result<(), Error> {
         self.say(
-            "The dispatch that was lost may have started a workflow. A replay is always refused:",
+            "The dispatch whose connection was lost may have started a workflow run. Its replay is always refused:",
         )?;
         let id = self.letter("forge_dispatch_uncertain")?.item_id;
         self.run(&["dead-letters", "show", "outbox", &id], 0)?;
@@ -78,7 +78,7 @@ impl Teller<'_> {
     }
 
     fn a_refusal_is_replayed_once(&mut self) -> Result<(), Error> {
-        self.say("The dispatch that was refused had no effect. It is replayed, once, however often it is asked for with one key:")?;
+        self.say("The dispatch that was refused had no effect. With one key it is replayed once, however often that is requested:")?;
         let id = self.letter("forge_dispatch_rejected")?.item_id;
         self.run(&["replay", "outbox", &id, "--dry-run"], 0)?;
         let key = ["--idempotency-key", "demo-operation-1"];
@@ -93,7 +93,7 @@ impl Teller<'_> {
     }
 
     fn the_rest_is_mended(&mut self) -> Result<(), Error> {
-        self.say("A check run's state can be set again; a job whose transaction did not happen can be run again, once the cause is gone:")?;
+        self.say("The state of a check run can be set again; a job whose transaction was not committed can run again once its cause of failure is gone:")?;
         let update = self.letter("forge_check_run_update_failed")?.item_id;
         self.replay(&["replay", "outbox", &update], "replayed")?;
         self.await_status("v1.3.0", "in_progress")?;

@@ -14,16 +14,16 @@ words! {
     /// A signal.
     Signal(meaning) {
         OldestJob => "oldest_job_age", "how long the oldest due job has waited for a worker";
-        OldestInbox => "oldest_inbox_age", "how long ago the oldest webhook came that is not processed";
-        DeadLetters => "dead_letters_added", "items that were given up";
-        LeaseExpiries => "lease_expiries", "leases that ran out because their holder vanished";
+        OldestInbox => "oldest_inbox_age", "age of the oldest webhook that has not been processed";
+        DeadLetters => "dead_letters_added", "jobs and side effects that became dead letters";
+        LeaseExpiries => "lease_expiries", "leases that expired because their worker stopped without a result";
         ReconciliationOverdue => "reconciliation_overdue", "how far the most overdue reconciliation is past its deadline";
-        PublicationFailures => "publication_failures", "check runs that could not be brought to the state they must show";
-        LookupFailures => "forge_lookup_failures", "questions to the forge that got no usable answer";
-        WebhookRejections => "webhook_rejections", "webhooks that were not taken in: signature, content, or the store";
-        DatabaseBusy => "database_busy", "time the writer spent on transactions, waiting for its lock included";
-        DiskFree => "disk_free", "space left for the database, by its file system and by the limit on the size of files";
-        BacklogGrowth => "backlog_growth", "by how much more jobs and side effects wait than before";
+        PublicationFailures => "publication_failures", "check runs that could not be updated to the state of their release";
+        LookupFailures => "forge_lookup_failures", "queries to the forge that got no usable answer";
+        WebhookRejections => "webhook_rejections", "webhooks that were refused because of their signature, their content, or the store";
+        DatabaseBusy => "database_busy", "time that the writer spent on transactions, including the wait for its lock";
+        DiskFree => "disk_free", "space left for the database, limited by its file system and by the file size limit";
+        BacklogGrowth => "backlog_growth", "increase in the number of waiting jobs and side effects";
     }
 }
 
@@ -173,7 +173,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 60,
         unit: Unit::Seconds,
         owner: PLATFORM,
-        next_check: "see whether jobs run at all (svc_jobs_total), and the log for worker.claim_failed",
+        next_check: "check whether svc_jobs_total increases, and look in the log for worker.claim_failed",
     },
     Rule {
         signal: Signal::OldestInbox,
@@ -195,7 +195,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 0,
         unit: Unit::Count,
         owner: OPERATIONS,
-        next_check: "svcctl dead-letters list, for each installation; replay what is safe once its cause is gone",
+        next_check: "svcctl dead-letters list, for each installation; repair the cause, then replay the safe ones",
     },
     Rule {
         signal: Signal::LeaseExpiries,
@@ -206,7 +206,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 0,
         unit: Unit::Count,
         owner: PLATFORM,
-        next_check: "look for restarts, a machine that stood still, and calls to the forge that never end",
+        next_check: "look for restarts of svcd, a suspended machine, and calls to the forge that do not end",
     },
     Rule {
         signal: Signal::ReconciliationOverdue,
@@ -217,7 +217,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 0,
         unit: Unit::Seconds,
         owner: PLATFORM,
-        next_check: "svcctl status: do reconcilers poll and succeed? Releases stay undecided until they do",
+        next_check: "check with svcctl status that reconcilers poll and succeed; releases stay undecided until they do",
     },
     Rule {
         signal: Signal::PublicationFailures,
@@ -228,7 +228,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 0,
         unit: Unit::Count,
         owner: INTEGRATION,
-        next_check: "check the app's permission to write check runs; releases show an outdated state meanwhile",
+        next_check: "check the app's permission to write check runs; until then, check runs show an outdated state",
     },
     Rule {
         signal: Signal::LookupFailures,
@@ -250,7 +250,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 2,
         unit: Unit::Count,
         owner: INTEGRATION,
-        next_check: "compare svc_deliveries_total by outcome: bad_signature is a secret that differs or a stranger, unavailable is our store",
+        next_check: "compare svc_deliveries_total by outcome: bad_signature means that the secrets differ or the request is not from the forge, unavailable means a store failure",
     },
     Rule {
         signal: Signal::DatabaseBusy,
@@ -261,7 +261,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 150,
         unit: Unit::Seconds,
         owner: PLATFORM,
-        next_check: "look for another process at the file, a slow disk, and more work than it can take",
+        next_check: "look for another process that uses the database file, a slow disk, and overload",
     },
     Rule {
         signal: Signal::DiskFree,
@@ -273,7 +273,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 512 * MIB,
         unit: Unit::Bytes,
         owner: PLATFORM,
-        next_check: "free space on the file system of SVC_DATABASE, or raise the limit on the size of files: once it is full, nothing is taken in",
+        next_check: "free space on the file system of SVC_DATABASE, or raise the file size limit; svcd accepts no webhooks when the space is used up",
     },
     Rule {
         signal: Signal::BacklogGrowth,
@@ -284,7 +284,7 @@ pub const POLICY: [Rule; 11] = [
         healthy: 0,
         unit: Unit::Count,
         owner: PLATFORM,
-        next_check: "compare what comes in with what is done: svc_jobs_available, svc_outbox_available, a paused installation",
+        next_check: "check svc_jobs_available and svc_outbox_available, and look for a paused installation",
     },
 ];
 

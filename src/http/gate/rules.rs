@@ -111,7 +111,7 @@ pub trait Tokens: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The gate does not go by this host.
-    #[error("this address does not answer to that host name")]
+    #[error("this address does not accept that host name")]
     Host,
     /// A proxy passed the request on.
     #[error(
@@ -123,7 +123,7 @@ pub enum Refused {
     #[error("pages of that origin may not call this address")]
     Origin,
     /// The peer, or the owner of the token, asks too often.
-    #[error("too many requests; come back after the seconds that Retry-After says")]
+    #[error("too many requests; retry after the number of seconds in Retry-After")]
     TooMany {
         /// How long to wait.
         retry_after: Duration,
@@ -145,7 +145,7 @@ pub enum Refused {
     InsufficientScope,
     /// What the token proves cannot be checked at present.
     #[error(
-        "the keys that tokens are checked with cannot be had; come back after the seconds that Retry-After says"
+        "the keys for checking tokens are not available; retry after the number of seconds in Retry-After"
     )]
     KeysUnavailable {
         /// How long to wait.

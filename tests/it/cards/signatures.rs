@@ -247,16 +247,17 @@ fn private_keys_that_cannot_be_used_are_refused() {
     let odd = ["rsa-1024.pem", "p384.pem", "p384-sec1.pem", "ed448.pem", "encrypted.pem"];
     let odd = odd.map(|name| text(name).unwrap());
     let mut rows = vec![
-        (String::new(), "k", "it holds no private key"),
-        (armored("PUBLIC KEY"), "k", "it holds no private key"),
-        (armored("PRIVATE KEY"), "k", "it is no key of"),
-        (armored("EC PRIVATE KEY"), "k", "it is no key of"),
-        (armored("RSA PRIVATE KEY"), "k", "it is no key of"),
+        (String::new(), "k", "it does not contain an unencrypted private key"),
+        (armored("PUBLIC KEY"), "k", "it does not contain an unencrypted private key"),
+        (armored("PRIVATE KEY"), "k", "it is not a key for"),
+        (armored("EC PRIVATE KEY"), "k", "it is not a key for"),
+        (armored("RSA PRIVATE KEY"), "k", "it is not a key for"),
         (good.clone(), "", "a key id is"),
         (good.clone(), "a\nb", "a key id is"),
     ];
     rows.extend(odd.into_iter().map(|pem| {
-        let says = if pem.contains("ENCRYPTED") { "it holds no" } else { "it is no key of" };
+        let says =
+            if pem.contains("ENCRYPTED") { "it does not contain" } else { "it is not a key for" };
         (pem, "k", says)
     }));
     let long = "k".repeat(257);

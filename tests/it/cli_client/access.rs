@@ -102,7 +102,7 @@ fn a_service_that_is_not_there_is_unreachable() {
     let run = desk.run("status --url unix:/nonexistent/svcd.sock");
     let expected = "\
 error: cannot reach unix:/nonexistent/svcd.sock: No such file or directory (os error 2)
-hint: is it running? systemctl status svcd
+hint: check that it is running: systemctl status svcd
 ";
     assert_eq!((run.code, run.stderr.as_str()), (69, expected));
     assert_eq!(desk.run(&format!("replay job {ID} --url unix:/nonexistent")).code, 69);

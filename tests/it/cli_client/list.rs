@@ -95,7 +95,7 @@ fn the_only_installation_is_found_and_several_are_named() {
     let desk = Desk::new(several());
     let run = finish(desk.command("dead-letters list").env_remove("SVC_INSTALLATION"));
     let expected = "\
-error: there are several installations: say which
+error: there are several installations; choose one
 hint: --installation 7  (acme, active)
 hint: --installation 9  (account not known, deleted)
 ";

@@ -93,7 +93,7 @@ fn a_release_run_is_told_whole() {
         "commit       aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
         "reason       forge_workflow_failure\n",
         "held up by   a dead letter, forge_dispatch_rejected\n",
-        "next         an operator replays the dead letter, once its cause is gone\n",
+        "next         an operator must repair the cause and replay the dead letter\n",
         "\nATTEMPT  ID",
     ] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);

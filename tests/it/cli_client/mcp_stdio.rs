@@ -111,8 +111,8 @@ fn without_the_service_tools_are_listed_and_a_call_says_what_to_do() {
         assert!(listed.contains(&"validate_agent_card") && listed.contains(&"service_status"));
         assert!(!listed.contains(&"list_design_sessions"), "the relay needs a person's account");
         let away = format!(
-            "cannot reach unix:{}: No such file or directory (os error 2); is it running? \
-             systemctl status svcd; start svcd if it is not",
+            "cannot reach unix:{}: No such file or directory (os error 2); check that it is running: \
+             systemctl status svcd; start svcd if it is not running",
             socket.display()
         );
         let offline = "; or check the file without svcd: svcctl cards validate --offline FILE";
@@ -149,13 +149,13 @@ fn what_the_service_refuses_is_a_failure_with_the_next_step() {
     let (answers, desk) = calls(vec![busy(), busy()]);
     for answer in &answers {
         let text = failure(answer);
-        let said = "a title (unavailable, HTTP 503); the service asks to wait 1 s";
+        let said = "a title (unavailable, HTTP 503); retry after 1 s";
         assert!(text.starts_with(said), "{text}");
     }
     assert_eq!(desk.server.requests().len(), 2, "each is asked once");
     let (answers, _desk) = calls(vec![Reply::json(200, "<html>"), Reply::json(404, "<html>")]);
     assert!(failure(&answers[0]).starts_with("cannot understand the answer of the service"));
-    assert!(failure(&answers[1]).starts_with("HTTP 404, and not an answer of the service"));
+    assert!(failure(&answers[1]).starts_with("HTTP 404, which is not an answer of the service"));
     // The connection is cut.
     let (answers, _desk) = calls(Vec::new());
     for answer in &answers {
@@ -181,7 +181,8 @@ fn settings_that_are_wrong_end_it_and_slips_are_told() {
     let (answers, run) =
         exchange_messages(command.env("MCP_V2_EXPERIMENTL", "true"), &lines(&[initialize(1)]));
     assert_eq!((run.code, answers.len()), (0, 1));
-    let warning = "warning: MCP_V2_EXPERIMENTL: it has no effect; MCP_V2_EXPERIMENTAL is perhaps what was meant\n";
+    let warning =
+        "warning: MCP_V2_EXPERIMENTL: it has no effect; did you mean MCP_V2_EXPERIMENTAL?\n";
     assert_eq!(run.stderr, warning);
 }
 

@@ -39,7 +39,7 @@ fn a_log_that_holds_ends_with_0_and_what_cannot_be_checked_is_counted() {
 fn a_broken_hash_and_an_invalid_signature_each_end_with_1_and_say_which_event() {
     let (run, _) = verify(Some(8), (3, 0, 0), "");
     assert_eq!(run.code, 1);
-    assert!(run.stderr.starts_with("broken: event 8 does not hold"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("broken: the hash of event 8 is not valid"), "{}", run.stderr);
     assert!(run.stdout.contains("intact      no"), "{}", run.stdout);
     let (run, _) = verify(None, (2, 1, 0), "");
     assert_eq!(run.code, 1);

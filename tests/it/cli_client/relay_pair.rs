@@ -124,7 +124,7 @@ fn each_refusal_has_an_exit_code_and_a_next_step() {
         (rpc(401), " --token-file FILE", 4, "get another one"),
         (rpc(403), " --token-file FILE", 4, "mcp:pair"),
         (problem(403, "forbidden"), " --token-file FILE", 4, "mcp:pair"),
-        (problem(404, "not_found"), "", 6, "read the code again"),
+        (problem(404, "not_found"), "", 6, "read the code from the plugin again"),
         (rpc(421), "", 1, "SVC_PUBLIC_URL"),
         (problem(429, "too_many_requests").header("retry-after", "600"), "", 75, "600 s"),
         (problem(503, "unavailable"), "", 75, "svcctl status"),

@@ -55,7 +55,7 @@ fn a_long_wait_is_left_to_the_person() {
     let desk = Desk::new(vec![problem(503, "unavailable", "").header("Retry-After", "60")]);
     let run = desk.run(&format!("replay job {ID}"));
     assert_eq!(run.code, 75);
-    assert!(run.stderr.contains("hint: the service asks to wait 60 s\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("hint: retry after 60 s\n"), "{}", run.stderr);
     assert_eq!(desk.server.requests().len(), 1);
 }
 
@@ -64,7 +64,7 @@ fn a_refused_replay_says_why_and_what_is_next() {
     for (class, words) in [
         ("dispatch_uncertain", "a workflow run may exist"),
         ("create_uncertain", "a check run may exist"),
-        ("not_dead", "it is not dead"),
+        ("not_dead", "it is not a dead letter"),
         ("of_tomorrow", "does not know the replay class"),
     ] {
         let extra = format!(",\"replayClass\":\"{class}\"");

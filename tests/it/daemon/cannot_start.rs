@@ -108,7 +108,7 @@ fn a_check_ends_well_only_when_the_daemon_may_become_ready() {
     site.set("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "soon");
     let never_ready = site.run(&["check-config"]);
     assert_eq!(never_ready.code, Some(78), "{never_ready:?}");
-    for part in ["never ready", "SVC_RECONCILIATION_NEXT_CHECK_SECONDS: \"soon\""] {
+    for part in ["never become ready", "SVC_RECONCILIATION_NEXT_CHECK_SECONDS: \"soon\""] {
         assert!(never_ready.stdout.contains(part), "{never_ready:?}");
     }
 }
@@ -183,8 +183,10 @@ fn a_newer_schema_is_refused_unless_it_admits_this_binary() {
         .unwrap();
     drop(database);
     let has = format!("has schema {newer}");
-    let (knows, restore) =
-        (format!("knows {NEWEST_STEP}"), format!("restore a backup of schema {NEWEST_STEP}"));
+    let (knows, restore) = (
+        format!("supports schemas up to {NEWEST_STEP}"),
+        format!("restore a backup of schema {NEWEST_STEP}"),
+    );
     assert_refused(&site, &[&has, &knows, &restore]);
 
     let database = database::open(&site.database());

@@ -7,8 +7,8 @@ use super::ask::{Answer, Ask, Endpoint};
 use super::site::Site;
 
 const PAGE: &str = "https://page.test";
-const KEYS: &str = "the keys that tokens are checked with cannot be had; come back after the seconds that \
-                    Retry-After says";
+const KEYS: &str = "the keys for checking tokens are not available; retry after the number of seconds in \
+                    Retry-After";
 
 fn call() -> Ask {
     Ask::post("/fixture/gated").header("Host", "fixture.test").header("Origin", PAGE)

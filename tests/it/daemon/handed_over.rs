@@ -67,7 +67,7 @@ fn a_socket_that_no_setting_names_is_told() {
         site.set("SVC_PUBLIC_LISTEN", public);
         let log = Daemon::start(&mut handing_over(&site, &listener), site.socket()).err().unwrap();
         assert!(log.ends_with("exit status: 78"), "{log}");
-        let told = format!("hands over a socket at {address}, which is neither");
+        let told = format!("passed a socket at {address}, which is neither");
         assert!(log.contains(&told), "{log}");
     }
 }
@@ -78,5 +78,5 @@ fn a_socket_of_another_kind_is_told() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let log = Daemon::start(&mut handing_over(&site, &socket), site.socket()).err().unwrap();
     assert!(log.ends_with("exit status: 78"), "{log}");
-    assert!(log.contains("cannot use a socket that the service manager hands over: "), "{log}");
+    assert!(log.contains("cannot use a socket that the service manager passed: "), "{log}");
 }

@@ -35,7 +35,7 @@ fn a_code_is_claimed_once_and_an_unknown_one_is_not_found() {
     assert_eq!((claimed.subject.as_str(), claimed.client.as_str()), ("local", "local"));
     let again = site.svcctl(&url, &["relay", "pair", "7K2M-9QXV"]);
     assert_eq!(again.code, Some(6), "{again:?}");
-    assert!(again.stderr.contains("read the code again"), "{again:?}");
+    assert!(again.stderr.contains("read the code from the plugin again"), "{again:?}");
     let status = site.svcctl(&url, &["relay", "status"]);
     assert!(status.code == Some(0) && status.stdout.starts_with("relay        on\n"), "{status:?}");
 }

@@ -78,7 +78,7 @@ fn assert_refused(site: &Site, what: &str) {
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(78), "{what}: {ended:?}");
     let last = ended.stderr.lines().last().unwrap();
-    assert!(last.contains("is empty or gone") || last.contains("is damaged"), "{what}: {last}");
+    assert!(last.contains("is empty or missing") || last.contains("is damaged"), "{what}: {last}");
     assert!(held("svc.db") == before, "{what}: the file was changed");
     assert!(held("svc.db-wal").unwrap_or_default() == log, "{what}: the log was changed");
 }

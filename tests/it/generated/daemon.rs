@@ -9,22 +9,22 @@ use svc::daemon::arguments;
 /// Longest line of the sample, in bytes.
 const WIDTH: usize = 90;
 
-const ENVIRONMENT: &str = "Every setting is an environment variable. Under systemd they stand in \
-    /etc/svc/svcd.env. All of them are checked at the start, and everything that is wrong is said \
-    at once. A variable that begins with SVC_ and is none of these is an error. SERVICE_ is \
-    accepted in the place of SVC_. Of the variables that begin with MCP_, two are read.";
+const ENVIRONMENT: &str = "Every setting is an environment variable. Under systemd, the settings are in \
+    /etc/svc/svcd.env. svcd checks all of them when it starts, and reports every problem at once. An \
+    unknown variable that begins with SVC_ is an error. The prefix SERVICE_ is accepted instead of \
+    SVC_. Only two of the variables that begin with MCP_ are read.";
 
-const SECRETS: &str = "A setting marked secret may also be given as a file, whose path is the \
-    value of the same name with _FILE appended, or as a systemd credential of the same name \
-    (LoadCredential=NAME:PATH). A file that others can read or change is refused. One newline at \
-    its end is dropped. Secrets are never shown.";
+const SECRETS: &str = "A setting marked secret can also be given as a file, whose path is the \
+    value of the variable with _FILE appended to its name, or as a systemd credential of the same name \
+    (LoadCredential=NAME:PATH). A file that other users can read or change is refused. One newline at \
+    the end of the file is removed. Secrets are never shown.";
 
 const SURFACES: &[(&str, &str)] = &[
     (
         "control",
         "The Unix socket SVC_CONTROL_SOCKET, for operators on this machine: operator API, health, \
-         metrics. Each process that may open it can stop the daemon; a restart recovers everything. The \
-         operator API wants the bearer token here too.",
+         metrics. Each process that may open it can stop the daemon; a restart loses no data. The \
+         operator API requires the bearer token here too.",
     ),
     (
         "operator",
@@ -34,53 +34,56 @@ const SURFACES: &[(&str, &str)] = &[
     (
         "public",
         "SVC_PUBLIC_LISTEN, behind a TLS proxy: webhooks at POST /webhooks/forge, each with a \
-         signature that holds; results of releases at POST \
+         valid signature; results of releases at POST \
          /api/v1/release-runs/ID/attempts/ID/result, each with the identity token of its workflow \
-         run, or a signature; and health. A socket that the service manager listens at, and that has this \
-         address, is used, so that webhooks wait while svcd is restarted; svcd.socket, among the \
-         examples, says how.",
+         run, or a signature; and health. If the service manager passes a listening socket \
+         with this address, svcd uses it, so that webhooks wait while svcd restarts; the example unit \
+         svcd.socket shows how.",
     ),
 ];
 
 const SIGNALS: &[(&str, &str)] = &[
     (
         "SIGTERM, SIGINT",
-        "Stop in order, within SVC_STOP_SECONDS: readiness fails, nothing new is accepted, what is \
-         under way ends. What does not end by then is done again by the next start.",
+        "Stop gracefully within SVC_STOP_SECONDS: readiness fails, no new work is accepted, and work in \
+         progress is finished. Work that is not finished in time is resumed after the next start.",
     ),
     (
         "SIGXFSZ",
-        "Ignored: a file that grew too large is an error of that write and does not end the daemon.",
+        "Ignored: a write that exceeds the file size limit fails, but does not end the daemon.",
     ),
 ];
 
 const EXITS: &[(&str, &str)] = &[
-    ("0", "It was asked to stop, and stopped."),
-    ("1", "It could not start: the store, an address or the control socket cannot be used."),
+    ("0", "svcd was told to stop, and stopped."),
+    (
+        "1",
+        "svcd could not start, because the store, an address or the control socket cannot be used.",
+    ),
     ("2", "The command line is wrong."),
     (
         "74",
-        "The disk failed while it ran. It answered only requests whose data is on disk; start it \
-         again.",
+        "The disk failed while svcd was running. svcd answered only requests whose data is on disk; \
+         start it again.",
     ),
     (
         "78",
-        "The configuration is wrong, or a socket was handed over that no setting names, or the database must not be used (damaged, gone, of another program, of a newer schema). Starting again does not help.",
+        "The configuration is wrong, or the service manager passed a socket that no setting names, or the database must not be used (it is damaged, missing, of another program, or of a newer schema). Starting svcd again does not help.",
     ),
 ];
 
 const FILES: &[(&str, &str)] = &[
-    ("/etc/svc/svcd.env", "Settings, one NAME=value a line."),
+    ("/etc/svc/svcd.env", "Settings, one NAME=value per line."),
     (
         "/etc/svc/operator.token",
-        "The operator token, where svcctl(1) looks for it: mode 0640, group svc-operators.",
+        "The operator token, in the default location of svcctl(1): mode 0640, group svc-operators.",
     ),
     (
         "/var/lib/svc/svc.db",
-        "The database, with svc.db-wal and svc.db-shm beside it. Never copy it while the daemon \
-         runs, except with a tool of SQLite.",
+        "The database, with svc.db-wal and svc.db-shm beside it. Do not copy it while the daemon \
+         runs, except with an SQLite backup tool.",
     ),
-    ("/run/svc/svcd.sock", "The control socket. A lock file and a private folder stand beside it."),
+    ("/run/svc/svcd.sock", "The control socket. A lock file and a private folder are beside it."),
 ];
 
 /// Returns svcd(8).
@@ -151,8 +154,8 @@ fn entry(roff: &mut Roff, name: &str, note: &str, meaning: &str) {
 /// Returns the commented sample environment file.
 pub(super) fn sample() -> String {
     let mut text = String::new();
-    let head = "Settings of svcd, read by its systemd unit. svcd(8) says more, and `svcd \
-                check-config` says what is wrong. Every line is commented out and shows the default, \
+    let head = "Settings of svcd, read by its systemd unit. svcd(8) describes them in detail, and `svcd \
+                check-config` reports problems. Every line is commented out and shows the default, \
                 or an example where there is none.";
     paragraph(&mut text, head);
     text.push('\n');

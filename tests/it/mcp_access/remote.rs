@@ -81,7 +81,7 @@ fn a_subject_and_a_peer_have_a_rate_and_a_burst_of_four_seconds() {
     for token in [&token, &other] {
         let answer = site.call_with(token);
         assert_eq!((answer.status.as_u16(), header(&answer, "retry-after")), (429, "1"));
-        let message = "too many requests; come back after the seconds that Retry-After says";
+        let message = "too many requests; retry after the number of seconds in Retry-After";
         assert_eq!(json(&answer), refusal(message));
     }
     for call in 10..20 {

@@ -131,8 +131,8 @@ fn keys_that_cannot_be_had_are_no_refusal_of_a_token() {
         assert_eq!(answer.status, 503, "{unusable:?}");
         assert_eq!(header(&answer, "retry-after"), "5");
         assert_eq!(header(&answer, "www-authenticate"), "", "another token would not help");
-        let message = "the keys that tokens are checked with cannot be had; come back after the \
-                       seconds that Retry-After says";
+        let message = "the keys for checking tokens are not available; retry after the number of \
+                       seconds in Retry-After";
         assert_eq!(body(&answer), refusal(message));
         // What is wrong by itself is refused without keys.
         let expired = with(site.keys.claims(site.now()), "exp", json!(site.now() - 60));

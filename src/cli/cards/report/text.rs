@@ -45,7 +45,7 @@ impl Reporter for Text {
         }
         if card.report.truncated {
             out.push_str(&escape(card.name));
-            out.push_str(": there is more; mend these first\n\n");
+            out.push_str(": there are more findings; correct these first\n\n");
         }
     }
 

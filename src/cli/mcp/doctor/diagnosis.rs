@@ -178,8 +178,8 @@ fn of_endpoint(subject: &McpStatus, exchange: &Exchange) -> Option<Finding> {
         // A daemon without the modern era refuses this method with 400, as JSON-RPC.
         (200 | 400, Some(_)) if is_json_rpc(&answer.body) => Some(Finding::new(
             Code::TokensNotAsked,
-            format!("{url} answers without a token, though svcd asks for one"),
-            "what stands in front of svcd answers itself, or adds a token: remove that",
+            format!("{url} answers without a token, but svcd requires one"),
+            "a proxy in front of svcd answers itself or adds a token; change its configuration",
         )),
         (200 | 400, None) if is_json_rpc(&answer.body) => of_era(subject, url, answer),
         (status, _) => Some(Finding::new(
@@ -207,7 +207,7 @@ fn of_era(subject: &McpStatus, url: &str, answer: &Answer) -> Option<Finding> {
     (is_modern != subject.modern_routing).then(|| {
         let era = if is_modern { "the modern era too" } else { "the legacy era alone" };
         let message = format!("{url} speaks {era}, which is not how svcd is set up");
-        let next = "is it another process that listens there? compare its settings, or restart it";
+        let next = "another process may be listening there; compare its settings, or restart it";
         Finding::new(Code::EndpointDiffers, message, next)
     })
 }
@@ -215,15 +215,15 @@ fn of_era(subject: &McpStatus, url: &str, answer: &Answer) -> Option<Finding> {
 const fn after_refusal(status: u16) -> &'static str {
     match status {
         300..=399 => "clients follow no redirect: set SVC_PUBLIC_URL to the address it leads to",
-        401 => "svcd asks for no token: let what stands in front of it ask for none either",
+        401 => "svcd requires no token; configure the proxy in front of it to require none either",
         403 => {
             "without tokens /mcp serves this machine only: take the proxy away, or set up tokens"
         }
         404 => "is SVC_MCP=true in svcd, and does the proxy pass on the path as it is?",
         421 => "let the proxy pass on the Host header, or add that host to SVC_MCP_HOSTS",
-        429 => "let the proxy set X-Forwarded-For, so that each client has a rate of its own",
+        429 => "let the proxy set X-Forwarded-For, so that each client has its own rate limit",
         502..=504 => "does the proxy reach svcd at SVC_PUBLIC_LISTEN? svcctl status",
-        _ => "look at what stands in front of svcd, and at the log of svcd",
+        _ => "check the proxy in front of svcd, and the log of svcd",
     }
 }
 
@@ -239,12 +239,12 @@ fn of_metadata(
 ) -> Option<Finding> {
     let url = &exchange.url;
     let document: Result<ProtectedResource, String> = exchange.document().and_then(|answer| {
-        serde_json::from_slice(&answer.body).map_err(|_| "it is no such document".to_owned())
+        serde_json::from_slice(&answer.body).map_err(|_| "it is not a metadata document".to_owned())
     });
     match document {
         Err(cause) => Some(Finding::new(
             Code::MetadataUnavailable,
-            format!("the OAuth metadata cannot be had from {url}: {cause}"),
+            format!("the OAuth metadata cannot be fetched from {url}: {cause}"),
             "let the proxy pass on /.well-known/oauth-protected-resource/mcp to svcd",
         )),
         Ok(document)
@@ -268,7 +268,7 @@ fn usable_keys(
 ) -> Result<Vec<&'static str>, Finding> {
     let answer = exchange.document().map_err(|cause| {
         let shown = without_query(&exchange.url);
-        let message = format!("the keys of the issuer cannot be had from {shown}: {cause}");
+        let message = format!("the keys of the issuer cannot be fetched from {shown}: {cause}");
         let next = "is SVC_MCP_JWKS_URL right, and may this machine reach it?";
         Finding::new(Code::KeysUnavailable, message, next)
     })?;
@@ -295,7 +295,7 @@ fn of_proxy(daemon: &McpStatus) -> Option<Finding> {
     }
     (daemon.enabled && is_https && !names.iter().any(|name| name == FORWARDED_FOR)).then(|| {
         let message = "the last request to /mcp arrived without X-Forwarded-For";
-        let next = "let the proxy set it, so that each client has a rate of its own: \
+        let next = "let the proxy set it, so that each client has its own rate limit: \
                     proxy_set_header X-Forwarded-For $remote_addr";
         Finding::new(Code::ForwardingMissing, message, next)
     })
@@ -314,7 +314,7 @@ fn of_skew(url: &str, seconds: i64) -> Option<Finding> {
         let side = if seconds > 0 { "ahead of" } else { "behind" };
         let shown = without_query(url);
         let message = format!("the clock behind {shown} is {by} s {side} this machine's");
-        let next = "synchronize both clocks: a minute off, and good tokens are refused";
+        let next = "synchronize both clocks: if they differ by a minute, valid tokens are refused";
         Finding::new(Code::ClockSkew, message, next)
     })
 }

@@ -37,20 +37,20 @@ struct IssuerMetadata {
 pub(super) fn diagnose(authorization: &McpAuthorization, exchange: &Exchange) -> Option<Finding> {
     let url = &exchange.url;
     let document: Result<IssuerMetadata, String> = exchange.document().and_then(|answer| {
-        serde_json::from_slice(&answer.body).map_err(|_| "it is no such document".to_owned())
+        serde_json::from_slice(&answer.body).map_err(|_| "it is not a metadata document".to_owned())
     });
     let document = match document {
         Ok(document) => document,
         Err(cause) => {
-            let message = format!("the metadata of the issuer cannot be had from {url}: {cause}");
-            let next =
-                "without it clients do not find where to get a token: is SVC_MCP_ISSUER right?";
+            let message =
+                format!("the metadata of the issuer cannot be fetched from {url}: {cause}");
+            let next = "clients need it to find out where to get a token; check SVC_MCP_ISSUER";
             return Some(Finding::new(Code::IssuerMetadataUnavailable, message, next));
         }
     };
     let differs = |what: &str, there: &str, here: &str, name: &str| {
         let message = format!("the metadata at {url} names {what} {there}, and svcd has {here}");
-        let next = format!("set {name} to what the issuer says, character by character");
+        let next = format!("set {name} to the value in the metadata, character by character");
         Some(Finding::new(Code::IssuerMetadataDiffers, message, next))
     };
     // The daemon shows its own URL without the query, so this one is compared without it as well.
@@ -65,7 +65,7 @@ pub(super) fn diagnose(authorization: &McpAuthorization, exchange: &Exchange) ->
         _ if !document.code_challenge_methods_supported.iter().any(|it| it == "S256") => {
             let message =
                 format!("the metadata at {url} has no S256 in code_challenge_methods_supported");
-            let next = "clients of MCP do not go on without: let the issuer take PKCE, and say so";
+            let next = "MCP clients require it: enable PKCE with S256 at the issuer, so that its metadata lists it";
             Some(Finding::new(Code::IssuerPkceMissing, message, next))
         }
         _ => None,

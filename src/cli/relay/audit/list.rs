@@ -10,7 +10,7 @@ use crate::domain::time::Timestamp;
 
 /// List the events of the relay's audit log, newest first
 ///
-/// The table leaves out digests, signatures and hashes; -o json has all of them.
+/// The table omits digests, signatures and hashes; -o json has all of them.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

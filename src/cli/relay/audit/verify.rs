@@ -8,19 +8,19 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, or_dash};
 use crate::cli::relay::PATH;
 
-/// Check that no event of the relay's audit log was changed, removed or put in between
+/// Verify that no event in the relay's audit log was changed, removed or inserted
 ///
-/// Recomputes the hash of every event, each of which covers the one before it, and checks the signature of every
-/// confirmation, decision and allowance with the key of the device that made it. Note the head somewhere else:
-/// a log whose newest events were cut off holds too, and has another head. A log that was written anew as a whole
-/// has hashes that hold; then the signatures show it. Events of versions before schema step 50 kept too little to
-/// check their signatures; they are counted apart. Ends with 0 when all hashes hold and no signature is invalid,
-/// 1 otherwise.
+/// Recomputes the hash of every event, which covers the event before it, and verifies the signature of every
+/// confirmation, decision and allowance with the key of the device that made it. Store the head somewhere else:
+/// if the newest events are removed, the remaining log is still valid, but has a different head. If the whole log
+/// is rewritten, its hashes can be valid, but its signatures are not. Events written before schema step 50 lack
+/// the data to verify their signatures, and are counted separately. Exits with 0 if all hashes are valid and no
+/// signature is invalid, 1 otherwise.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl relay audit verify
-  svcctl relay audit verify -o json | jq -r .head     to be noted elsewhere
+  svcctl relay audit verify -o json | jq -r .head     to store elsewhere
 ")]
 pub(crate) struct Args {}
 
@@ -42,7 +42,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
             ])?;
             if let Some(broken) = check.first_broken {
                 let text = format!(
-                    "event {broken} does not hold: it, or one before it, was changed outside svcd; keep the database \
+                    "the hash of event {broken} is not valid: it or an earlier event was changed outside svcd; keep the database \
                      file as it is, and compare it with a backup"
                 );
                 output.alarm("broken", true, &text);

@@ -8,7 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::pages::{Paging, Part, Table};
 use crate::domain::time::Timestamp;
 
-/// List devices, newest first; those that were revoked too
+/// List devices, newest first, including those that were revoked
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

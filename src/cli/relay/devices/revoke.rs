@@ -8,9 +8,9 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Revoke a device for ever: its sessions end, and its key is never paired again
+/// Revoke a device permanently: its sessions end, and its key cannot be paired again
 ///
-/// For a device that was lost or is not trusted any more. The plugin makes a new key when it is paired
+/// Use this for a device that was lost or is no longer trusted. The plugin creates a new key when it is paired
 /// again. Revoking a device again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -18,7 +18,7 @@ Examples:
   svcctl relay devices revoke 0199f3a0-0000-7000-8000-00000000000a
 ")]
 pub(crate) struct Args {
-    /// Its id, as the list shows it
+    /// ID of the device, as shown in the list
     #[arg(value_name = "ID")]
     device: Uuid,
 }

@@ -12,18 +12,17 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::cli::relay;
 
-/// Deny an invocation, with all steps of its proposal that have not begun
+/// Deny an invocation, and all steps of its proposal that have not begun
 ///
-/// Its card disappears from the plugin. Ends with 1 when it runs, has succeeded, or may
-/// have: nothing takes that back.
-/// Denying it again changes nothing.
+/// The card disappears from the plugin. Exits with 1 if the invocation is running, has succeeded or may have
+/// succeeded, because it cannot be taken back then. Denying it again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl relay invocations deny 0199f3a0-0000-7000-8000-00000000000a
 ")]
 pub(crate) struct Args {
-    /// Its id, as the list shows it
+    /// ID of the invocation, as shown in the list
     #[arg(value_name = "ID")]
     invocation: Uuid,
 }

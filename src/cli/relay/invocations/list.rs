@@ -8,7 +8,7 @@ use crate::cli::output::{Output, or_dash};
 use crate::cli::pages::{Paging, Part, Table};
 use crate::domain::time::Timestamp;
 
-/// List invocations, newest first; never their arguments or results
+/// List invocations, newest first, without their arguments or results
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -8,14 +8,14 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Show one invocation: who proposed what, who decided, and what became of it
+/// Show one invocation: who proposed it, who decided, and its outcome
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl relay invocations show 0199f3a0-0000-7000-8000-00000000000a
 ")]
 pub(crate) struct Args {
-    /// Its id, as the list shows it
+    /// ID of the invocation, as shown in the list
     #[arg(value_name = "ID")]
     invocation: Uuid,
 }

@@ -8,7 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::pages::{Paging, Part, Table};
 use crate::domain::time::Timestamp;
 
-/// List sessions, newest first; those that have ended too
+/// List sessions, newest first, including those that have ended
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -8,9 +8,10 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// End a session: its plugin is disconnected, and what it has not begun is cancelled
+/// End a session: its plugin is disconnected, and invocations that have not begun are cancelled
 ///
-/// What runs is then unknown: look at the file. The device stays paired; see relay devices revoke.
+/// The outcome of a running invocation is then unknown: look at the file. The device stays paired; see relay
+/// devices revoke.
 /// Ending a session again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -18,7 +19,7 @@ Examples:
   svcctl relay sessions revoke 0199f3a0-0000-7000-8000-00000000000a
 ")]
 pub(crate) struct Args {
-    /// Its id, as the list shows it
+    /// ID of the session, as shown in the list
     #[arg(value_name = "ID")]
     session: Uuid,
 }

@@ -9,14 +9,14 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Output, ago};
 use crate::domain::time::Timestamp;
 
-/// Show one session: whose it is, how it stands, and until when it may be read without asking
+/// Show one session: its owner, its state, and until when agents may read without approval
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl relay sessions show 0199f3a0-0000-7000-8000-00000000000a
 ")]
 pub(crate) struct Args {
-    /// Its id, as the list shows it
+    /// ID of the session, as shown in the list
     #[arg(value_name = "ID")]
     session: Uuid,
 }

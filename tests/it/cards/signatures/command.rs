@@ -158,10 +158,10 @@ fn keys_come_from_the_named_address_and_from_nowhere_else() {
     assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 1);
     let redirect = http("302 Found", &format!("Location: {good}\r\n"), "");
     for (answer, says) in [
-        (redirect, "it answered 302, and not 200"),
-        (http("404 Not Found", "", &jwks), "it answered 404, and not 200"),
+        (redirect, "it answered 302 instead of 200"),
+        (http("404 Not Found", "", &jwks), "it answered 404 instead of 200"),
         (http("200 OK", "", &" ".repeat(300_000)), "cannot fetch the keys from http://127.0.0.1"),
-        (http("200 OK", "", "<html>"), "it is no JSON Web Key Set"),
+        (http("200 OK", "", "<html>"), "it is not a JSON Web Key Set"),
         (Vec::new(), "timeout"),
     ] {
         let (address, _) = answering(answer);
