@@ -85,9 +85,8 @@ impl Exchange {
             Arc::clone(&self.long_lived),
             upgrade.is_some(),
         );
-        let answer = self.handle(held.admitted, held.body, long_lived).await;
-        // The answer does not need the body, whose bytes are not charged while a slow peer takes the answer.
-        drop(held.bytes);
+        // The body is charged as long as the handler has it, and not while a slow peer takes the answer.
+        let answer = self.handle(held.admitted, (held.body, held.bytes), long_lived).await;
         let response = match answer {
             Ok(Answer::Ready(response)) => Ok(response),
             Ok(Answer::Late(late)) => self.wait(late).await,
@@ -195,7 +194,7 @@ impl Exchange {
     async fn handle(
         &self,
         admitted: Admitted,
-        body: Vec<u8>,
+        (body, bytes): (Vec<u8>, Reservation),
         long_lived: LongLived,
     ) -> Result<Answer, Refusal> {
         let surface = self.surface.as_str();
@@ -204,7 +203,12 @@ impl Exchange {
         let (request, work) = begun.ok_or(Refusal::Internal)?;
         let work = match work {
             Work::Done(answer) => return Ok(answer),
-            Work::Blocking(work) => move || contained(surface, || work(&request)),
+            // A handler whose time is over still has the body.
+            Work::Blocking(work) => move || {
+                let answer = contained(surface, || work(&request));
+                drop(bytes);
+                answer
+            },
         };
         let answer = self.pool.submit(work).ok_or(Refusal::Overloaded)?;
         match timeout(self.limits.handler_timeout, answer).await {

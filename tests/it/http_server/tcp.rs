@@ -289,6 +289,21 @@ fn bodies_share_a_bound_and_count_what_has_arrived() {
     server.stop(PATIENCE);
 }
 
+#[test]
+fn the_body_of_a_handler_that_goes_on_counts_until_its_end() {
+    let limits = TcpLimits { body_bytes_max: 8, handler_timeout: SHORT, ..tcp_limits() };
+    let (server, address, held) = start_tcp(limits);
+    let waiting =
+        "POST /wait HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5\r\n\r\nfirst";
+    assert_status(&talk(connect(address), waiting), "503");
+    let small = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nmore";
+    assert_status(&talk(connect(address), small), "503");
+    held.gate.stop();
+    // It ends a moment after it may.
+    while !talk(connect(address), small).ends_with("more") {}
+    server.stop(PATIENCE);
+}
+
 /// Limits under which every request says whose it is.
 pub(super) fn behind_a_proxy() -> TcpLimits {
     let trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
