@@ -7,6 +7,7 @@
 
 mod forge;
 mod limits;
+mod turns;
 mod virtual_time;
 
 use std::path::Path;

@@ -42,13 +42,14 @@ pub(in crate::store) fn next(
             && let Some(Waiting { installation, due_at }) =
                 behind(after)?.filter(|found| found.installation.get() <= end)
         {
-            after = installation.get();
-            steps += 1;
-            if steps > STEPS_MAX {
+            if steps == STEPS_MAX {
                 // Kept even if nothing was claimed, or each claim would walk the same installations that must wait.
-                serve(tx, queue, installation)?;
+                // Not the one just found: it was not looked at, and with 257 waiting it would be left out each time.
+                serve(tx, queue, after)?;
                 return Ok(turns);
             }
+            after = installation.get();
+            steps += 1;
             // The time first, since it is known already; `admits` reads the store.
             if due_at <= tx.now && admits(installation)? {
                 turns.push(installation);
@@ -56,7 +57,7 @@ pub(in crate::store) fn next(
         }
     }
     if let Some(installation) = turns.last() {
-        serve(tx, queue, *installation)?;
+        serve(tx, queue, installation.get())?;
     }
     Ok(turns)
 }
@@ -71,7 +72,7 @@ fn last(tx: &Tx<'_>, queue: &str) -> Result<i64, Error> {
         .unwrap_or(0))
 }
 
-fn serve(tx: &Tx<'_>, queue: &str, installation: InstallationId) -> Result<(), Error> {
+fn serve(tx: &Tx<'_>, queue: &str, installation: i64) -> Result<(), Error> {
     tx.execute(
         "INSERT INTO claim_turns (queue, installation_id) VALUES (:queue, :installation) \
          ON CONFLICT (queue) DO UPDATE SET installation_id = excluded.installation_id",

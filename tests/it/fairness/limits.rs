@@ -21,7 +21,7 @@ use crate::support::World;
 use crate::support::forge::{FakeForge, Plan};
 use crate::support::world::{RETRY, RULES, commit, installation, open_raw, pace, webhooks};
 
-const POLICY: LeasePolicy = LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
+pub(super) const POLICY: LeasePolicy = LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
 
 /// A push of a tag, as it is recorded.
 pub(super) fn push(id: &str, tenant: i64, tag: &str, number: u32) -> NewDelivery {
@@ -43,7 +43,7 @@ pub(super) fn push(id: &str, tenant: i64, tag: &str, number: u32) -> NewDelivery
 }
 
 /// A world in which each of these installations has so many messages that are due.
-fn backlog(counts: &[(i64, u32)]) -> World {
+pub(super) fn backlog(counts: &[(i64, u32)]) -> World {
     let mut world = World::new();
     for (tenant, count) in counts {
         for number in 0..*count {
