@@ -2,6 +2,7 @@
 
 mod crash;
 mod hints;
+mod stale;
 mod unavailable;
 
 use std::time::Duration;
@@ -102,24 +103,6 @@ fn a_suspended_installation_starts_nothing_until_its_job_is_replayed() {
     world.settle();
     assert_eq!(world.forge.count(EffectKind::WorkflowDispatch, None), 1);
     assert!(world.dead_letters(1).is_empty());
-}
-
-#[test]
-fn an_old_webhook_does_not_undo_a_newer_one() {
-    let mut world = World::new();
-    world.deliver(&webhooks(1).installation("unsuspend"));
-    world.clock.advance(Duration::from_secs(1));
-    world.deliver(&webhooks(1).installation("suspend"));
-    // The older one is worked on last, as after a retry.
-    let raw = crate::support::world::open_raw(&world.database());
-    raw.execute(
-        "UPDATE control_plane_jobs SET available_at = available_at + 5000000 WHERE id = 1",
-        [],
-    )
-    .unwrap();
-    world.clock.advance(LONG);
-    world.settle();
-    assert_eq!(world.ask::<String>("SELECT state FROM installations"), "suspended");
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub(in crate::store) fn record(
          ON CONFLICT (installation_id) DO UPDATE SET \
             account = coalesce(excluded.account, account), state = coalesce(:state, state), \
             updated_at = iif(:state IS NULL, updated_at, excluded.updated_at) \
-         WHERE :state IS NULL OR updated_at <= excluded.updated_at",
+         WHERE updated_at <= :seen_at",
         params! {
             ":id": installation,
             ":account": account,
