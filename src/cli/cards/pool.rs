@@ -83,7 +83,7 @@ struct Source<I> {
     number: u64,
 }
 
-/// Reads the next piece; nothing when that was all, when no results are taken any more, or when another
+/// Reads the next piece; returns `None` after the last one, when no results are taken any more, or when another
 /// thread panicked while it was reading.
 fn next<I: Iterator>(source: &Mutex<Source<I>>) -> Option<(u64, I::Item)> {
     // Held while waiting and while reading, because pieces have one order.

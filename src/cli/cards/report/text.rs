@@ -98,7 +98,7 @@ impl Text {
 fn excerpt(text: &str, finding: &CardFinding) -> (String, String) {
     let offset = finding.offset;
     let before = text.get(..offset).unwrap_or(text);
-    // One character more than is shown tells whether the line is cut.
+    // Takes one character more than is shown, to know whether the line is cut.
     let mut near: Vec<char> =
         before.chars().rev().take_while(|char| *char != '\n').take(BEFORE + 1).collect();
     let is_cut = near.len() > BEFORE;

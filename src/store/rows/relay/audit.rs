@@ -162,7 +162,7 @@ fn blank(
         actor: account.actor.map(str::to_owned),
         created_at: tx.now,
         prev_hash,
-        // A placeholder: the hash covers the other members and is computed when the row is written.
+        // Replaced when the row is written: the hash covers the other members.
         hash: prev_hash,
     })
 }
