@@ -49,6 +49,9 @@ _svcctl() {
             svcctl,releases)
                 cmd="svcctl__subcmd__releases"
                 ;;
+            svcctl,reload)
+                cmd="svcctl__subcmd__reload"
+                ;;
             svcctl,replay)
                 cmd="svcctl__subcmd__replay"
                 ;;
@@ -210,6 +213,9 @@ _svcctl() {
                 ;;
             svcctl__subcmd__help,releases)
                 cmd="svcctl__subcmd__help__subcmd__releases"
+                ;;
+            svcctl__subcmd__help,reload)
+                cmd="svcctl__subcmd__help__subcmd__reload"
                 ;;
             svcctl__subcmd__help,replay)
                 cmd="svcctl__subcmd__help__subcmd__replay"
@@ -557,7 +563,7 @@ _svcctl() {
 
     case "${cmd}" in
         svcctl)
-            opts="-o -h -V --url --installation --token-file --output --color --timeout --help --version status dead-letters replay releases reconcile audit installations slo cards mcp relay completions demo help"
+            opts="-o -h -V --url --installation --token-file --output --color --timeout --help --version status dead-letters replay releases reconcile audit installations slo cards mcp relay reload completions demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1435,12 +1441,16 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__cards__subcmd__validate)
-            opts="-o -h --offline --ndjson --max-bytes --output --url --installation --token-file --color --timeout --help"
+            opts="-o -h --offline --ndjson --exclude --no-ignore --max-bytes --fix --diff --fix-partly --output --url --installation --token-file --color --timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-bytes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1893,7 +1903,7 @@ _svcctl() {
             return 0
             ;;
         svcctl__subcmd__help)
-            opts="status dead-letters replay releases reconcile audit installations slo cards mcp relay completions demo help"
+            opts="status dead-letters replay releases reconcile audit installations slo cards mcp relay reload completions demo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2581,6 +2591,20 @@ _svcctl() {
         svcctl__subcmd__help__subcmd__releases__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__help__subcmd__reload)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -4493,6 +4517,52 @@ _svcctl() {
                 return 0
             fi
             case "${prev}" in
+                --url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --installation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        svcctl__subcmd__reload)
+            opts="-o -h --control-socket --url --installation --token-file --output --color --timeout --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --control-socket)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --url)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -42,8 +42,8 @@ CREATE TABLE claim_turns (
 CREATE TABLE control_plane_jobs (
     id                INTEGER PRIMARY KEY,
     job_id            TEXT NOT NULL UNIQUE,        -- UUIDv7, shown to operators
-    idempotency_key   TEXT NOT NULL UNIQUE,        -- that of the inbox row: one job for one delivery
-    inbox_id          INTEGER NOT NULL UNIQUE REFERENCES webhook_inbox (inbox_id),
+    idempotency_key   TEXT NOT NULL,               -- that of the inbox row
+    inbox_id          INTEGER NOT NULL UNIQUE REFERENCES webhook_inbox (inbox_id),  -- one job for one delivery
     installation_id   INTEGER NOT NULL,
     repository        TEXT,                        -- owner/name, for the operator's list
     status            TEXT NOT NULL CHECK (status IN ('available', 'leased', 'completed', 'dead_letter')),
@@ -64,6 +64,7 @@ CREATE TABLE control_plane_jobs (
 CREATE INDEX control_plane_jobs_available ON control_plane_jobs (available_at, id) WHERE status = 'available';
 -- The first that is due of the next installation.
 CREATE INDEX control_plane_jobs_available_of_installation ON control_plane_jobs (installation_id, available_at, id) WHERE status = 'available';
+-- What the sweeper reads: finished jobs, oldest first.
 CREATE INDEX control_plane_jobs_completed ON control_plane_jobs (finished_at, id) WHERE status = 'completed';
 CREATE INDEX control_plane_jobs_leased ON control_plane_jobs (lease_expires_at, id) WHERE status = 'leased';
 
@@ -83,12 +84,14 @@ CREATE TABLE dead_letters (
     replay_safe      INTEGER NOT NULL CHECK (replay_safe IN (0, 1)),  -- follows from replay_class
     resolution       TEXT CHECK (resolution IN ('replayed', 'completed', 'superseded')),  -- null while open
     resolved_at      INTEGER,                          -- microseconds UTC
+    -- Why the last call to the forge failed, beside what kind of failure it was.
+    cause TEXT,  -- stable code; NULL where no call failed, or an earlier step did not note it
     UNIQUE (installation_id, failed_at),
     CHECK ((resolution IS NULL) = (resolved_at IS NULL))
 ) STRICT;
 -- The operator's list is answered from this index alone; one item has at most one open dead letter.
 CREATE INDEX dead_letters_open ON dead_letters
-    (installation_id, failed_at DESC, item_type, item_id, repository, reason_code, error_class, attempt_count, replay_class, resolution)
+    (installation_id, failed_at DESC, item_type, item_id, repository, reason_code, error_class, cause, attempt_count, replay_class, resolution)
     WHERE resolution IS NULL;
 CREATE UNIQUE INDEX dead_letters_open_item ON dead_letters (item_type, item_id) WHERE resolution IS NULL;
 
@@ -177,6 +180,8 @@ CREATE INDEX outbox_finished ON outbox (finished_at, id) WHERE status IN ('compl
 CREATE INDEX outbox_in_doubt ON outbox (finished_at, id)
     WHERE status = 'dead_letter' AND send_began_at IS NOT NULL;
 CREATE INDEX outbox_leased ON outbox (lease_expires_at, id) WHERE status = 'leased';
+-- When an attempt is deleted, SQLite looks for rows that refer to it: let it look here.
+CREATE INDEX outbox_of_attempt ON outbox (attempt_id);
 -- A trigger on insert makes SQLite look for children of the new row: let it look here.
 CREATE INDEX outbox_of_release_run ON outbox (release_run_id);
 CREATE INDEX outbox_unfinished ON outbox (attempt_id, id) WHERE status IN ('held', 'available', 'leased', 'dead_letter');
@@ -237,6 +242,8 @@ CREATE INDEX reconciliation_items_listed_finished ON reconciliation_items (insta
 CREATE INDEX reconciliation_items_of_subject ON reconciliation_items (subject_id, reason, created_at);
 CREATE INDEX reconciliation_items_open ON reconciliation_items (kind, next_check_at, id) WHERE status = 'open';
 CREATE INDEX reconciliation_items_open_of_installation ON reconciliation_items (kind, installation_id, next_check_at, id) WHERE status = 'open';
+-- Read by a poll that finds nothing due: whether the latest lookup of an unfinished item was not answered.
+CREATE INDEX reconciliation_items_outcome ON reconciliation_items (kind, outcome_code, status) WHERE status IN ('open', 'leased');
 CREATE UNIQUE INDEX reconciliation_items_subject ON reconciliation_items (kind, reason, subject_id) WHERE status IN ('open', 'leased');
 
 -- A person's leave to read a session for a while, given in the plugin. Each read has an approval and a grant all the same.
@@ -520,6 +527,7 @@ CREATE TABLE release_run_results (
     created_at              INTEGER NOT NULL,          -- microseconds UTC
     updated_at              INTEGER NOT NULL           -- microseconds UTC
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX release_run_results_of_attempt ON release_run_results (attempt_id);
 
 -- A release of one commit under one tag. Unique by what is released, so that a webhook replayed
 -- under a new delivery id starts nothing.
@@ -558,6 +566,8 @@ CREATE TABLE release_runs (
     UNIQUE (forge_installation_id, repository_id, git_ref, head_sha),
     CHECK ((status IN ('succeeded', 'failed', 'timed_out', 'cancelled')) = (finished_at IS NOT NULL))
 ) STRICT;
+-- What the sweeper reads of release runs: finished ones, oldest first.
+CREATE INDEX release_runs_finished ON release_runs (finished_at, id) WHERE finished_at IS NOT NULL;
 -- A row that is new has nothing kept: an update that changes nothing has it learned.
 CREATE TRIGGER release_runs_forge_conclusion_derived AFTER INSERT ON release_runs
 WHEN coalesce(NEW.forge_conclusion, NEW.decision, NEW.conclusion) IS NOT NULL
@@ -616,6 +626,7 @@ CREATE TABLE result_callbacks (
     outcome          TEXT NOT NULL,                    -- the stored answer
     created_at       INTEGER NOT NULL                  -- microseconds UTC
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX result_callbacks_of_attempt ON result_callbacks (attempt_id);
 
 -- Who may use this file. Read again inside every write transaction, so that a rolling upgrade can
 -- shut an older writer out without stopping it first.
@@ -641,8 +652,12 @@ CREATE TABLE webhook_inbox (
     received_at         INTEGER NOT NULL,          -- microseconds UTC
     updated_at          INTEGER NOT NULL           -- microseconds UTC
 ) STRICT;
+-- Deliveries that wait for an operator: the release runs of their repository are kept.
+CREATE INDEX webhook_inbox_dead ON webhook_inbox (repository_id) WHERE state = 'dead_letter';
 -- What the sweeper reads: finished rows, oldest first.
 CREATE INDEX webhook_inbox_finished ON webhook_inbox (updated_at, inbox_id) WHERE state IN ('processed', 'ignored');
+-- The age of the oldest webhook that is not processed, whether it has a job or lost it.
+CREATE INDEX webhook_inbox_unprocessed ON webhook_inbox (received_at, state) WHERE state IN ('accepted', 'processing');
 
 -- How often the forge was asked to send a delivery again that did not arrive. Counted before each
 -- request leaves, so that a crash forgets none; kept until the forge can send it no more.

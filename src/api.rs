@@ -22,11 +22,11 @@ use crate::domain::id::{AuditEventId, InstallationId};
 use crate::domain::time::Timestamp;
 
 pub use audit::AuditEvent;
-pub use cards::{AgentCard, CardFinding, CardReport};
+pub use cards::{AgentCard, CardEdit, CardFinding, CardReport};
 pub use dead_letters::{DeadLetter, DeadLetterDetail};
-pub use list::{Filter, NoFilter, ReconciliationFilter, ReleaseFilter, Row, Wanted};
+pub use list::{Filter, ListRequest, ListRow, NoFilter, ReconciliationFilter, ReleaseFilter};
 pub use mcp::{McpAuthorization, McpRevisions, McpStatus};
-pub use page::{Page, PageAfter};
+pub use page::{PageAfter, PageBody};
 pub use protected_resource::ProtectedResource;
 pub use reconciliation::ReconciliationItem;
 pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};
@@ -35,11 +35,20 @@ pub use slo::{Slo, SloGate, SloSignal};
 /// Answer to a replay that holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Replayed {
+pub struct ReplayBody {
     /// `replayed` or `already_applied`.
     pub outcome: Cow<'static, str>,
     /// UUID of the one audit event of this operation.
     pub audit_event_id: AuditEventId,
+}
+
+/// Answer to a reload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reloaded {
+    /// Settings whose secrets are other ones now.
+    pub changed: Vec<Cow<'static, str>>,
+    /// Settings whose secrets are as they were.
+    pub unchanged: Vec<Cow<'static, str>>,
 }
 
 /// One installation.
@@ -71,15 +80,15 @@ pub struct Readiness {
     pub reconciliation_configuration_valid: bool,
     /// Null until the first poll.
     pub last_workflow_reconciliation_poll_at: Option<Timestamp>,
-    /// Null until the first success.
+    /// When an authoritative answer was last applied, or nothing was due while all open items were answered.
     pub last_successful_workflow_reconciliation_at: Option<Timestamp>,
     /// Null until the first poll.
     pub last_check_run_reconciliation_poll_at: Option<Timestamp>,
-    /// Null until the first success.
+    /// When an authoritative answer was last applied, or nothing was due while all open items were answered.
     pub last_successful_check_run_reconciliation_at: Option<Timestamp>,
     /// Null until the first poll.
     pub last_lifecycle_reconciliation_poll_at: Option<Timestamp>,
-    /// Null until the first success.
+    /// When an authoritative answer was last applied, or nothing was due while all open items were answered.
     pub last_successful_lifecycle_reconciliation_at: Option<Timestamp>,
     /// `ok`, or a stable word for what is wrong with the store.
     pub store: Cow<'static, str>,

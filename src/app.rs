@@ -14,6 +14,7 @@ mod receive;
 pub mod relay;
 mod relay_audit;
 mod relay_operators;
+mod reload;
 mod request_states;
 mod slo;
 
@@ -40,6 +41,7 @@ pub use cards::Put;
 pub use error::Error;
 pub use receive::{Intake, Webhook};
 pub use relay_operators::RelayList;
+pub use reload::Reload;
 
 // Rows that use cases return, so that surfaces need not know the store.
 pub use crate::store::List;
@@ -83,7 +85,6 @@ pub struct Refused {
 
 /// Everything use cases need.
 pub struct App {
-    /// The store.
     pub store: Store,
     /// Time.
     pub clock: Arc<dyn Clock>,
@@ -95,10 +96,11 @@ pub struct App {
     pub results: Option<ResultRules>,
     /// The reconciliation settings could be understood.
     pub reconciliation_configuration_valid: bool,
-    /// Notifies workers.
     pub worker_notify: WorkerNotify,
     /// Nothing means that the relay is off.
     pub relay: Option<Arc<Relay>>,
+    /// How secrets are read again.
+    pub reload: Reload,
     /// Counters.
     pub metrics: Arc<Metrics>,
     /// Semaphore for requests that check cards, [`CARD_CHECKS_MAX`] of them.

@@ -17,6 +17,7 @@ mod diagnose;
 mod dialect;
 mod fast_path;
 mod finding;
+mod fix;
 mod json_writer;
 mod known_aliases;
 mod ndjson;
@@ -30,10 +31,11 @@ mod spelling;
 mod syntax;
 mod uri;
 
-pub use code::Code;
+pub use code::FindingCode;
 pub use convert::{Conversion, Loss, convert};
 pub use dialect::{Dialect, Evidence, dialect};
-pub use finding::{Change, Finding};
+pub use finding::{Change, Edit, Finding};
+pub use fix::{Fixed, fix};
 pub use ndjson::lines;
 pub use position::Position;
 pub use schema::schema;
@@ -69,15 +71,15 @@ impl ValidationReport {
     /// Returns whether the text is JSON, whatever it says.
     #[must_use]
     pub fn is_json(&self) -> bool {
-        let is_other = |finding: &Finding| finding.code == Code::NotAnObject;
+        let is_other = |finding: &Finding| finding.code == FindingCode::NotAnObject;
         self.variant.is_some() || self.findings.iter().any(is_other)
     }
 
     /// Returns the report about a text that is longer than its reader takes.
     #[must_use]
     pub fn too_large(bytes_max: u64) -> Self {
-        let finding = finding::FindingBuilder::new(Code::TooLarge, 0, 0)
-            .message("the card is larger than is read")
+        let finding = finding::FindingBuilder::new(FindingCode::TooLarge, 0, 0)
+            .message("the card exceeds the size limit")
             .allowed(format!("at most {bytes_max} bytes"));
         Self::new(None, "", vec![finding])
     }

@@ -22,6 +22,7 @@ mod pages;
 mod reconcile;
 mod relay;
 mod releases;
+mod reload;
 mod replay;
 mod retry;
 mod slo;
@@ -38,31 +39,36 @@ pub use exit::Exit;
 pub use output::Output;
 
 use crate::domain::id::InstallationId;
-use output::{Color, Wanted};
+use crate::runtime::stdout;
+use output::{Color, FormatArg};
 
 const EXAMPLES: &str = "\
 Examples:
-  svcctl demo                                 see everything work, without any setup
-  svcctl status                               is the service ready?
-  svcctl slo                                  which signals fire, and what to check next?
-  svcctl releases list                        what is the state of the releases?
-  svcctl releases show ID                     what happens next to this release?
-  svcctl reconcile list                       what is being reconciled, and until when?
-  svcctl dead-letters list                    which dead letters are there?
-  svcctl dead-letters show outbox ID          why did it fail, and may it be replayed?
-  svcctl replay outbox ID --dry-run           check whether a replay would be accepted
-  svcctl replay outbox ID                     replay it
-  svcctl audit list                           who replayed what?
+  svcctl demo                                 # see everything work, without any setup
+  svcctl status                               # is the service ready?
+  svcctl slo                                  # which signals are firing, and what should be checked next?
+  svcctl releases list                        # what is the state of the releases?
+  svcctl releases show ID                     # what happens next with this release?
+  svcctl reconcile list                       # what is being reconciled, and what is the deadline?
+  svcctl dead-letters list                    # what dead letters are there?
+  svcctl dead-letters show outbox ID          # why did it fail, and may it be replayed?
+  svcctl replay outbox ID --dry-run           # check whether a replay would be accepted
+  svcctl replay outbox ID                     # replay it
+  svcctl audit list                           # who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
-  svcctl cards validate agent-card.json       is the agent card valid, and if not, why?
-  svcctl cards push agent-card.json           register it, so that others can find it
-  svcctl relay pair 7K2M-9QXV                 let your agent work on your open design file
+  svcctl cards validate agent-card.json       # is the agent card valid, and if not, why?
+  svcctl cards push agent-card.json           # register it, so that others can find it
+  svcctl relay pair 7K2M-9QXV                 # let your agent work on your open design file
 ";
 
-/// Operate a running svcd: see its health, releases and dead letters, replay what failed; check agent cards
+/// Operate svcd: show its health, releases and dead letters, replay dead letters, and manage agent cards
 ///
 /// Data goes to standard output, everything else to standard error. With --output json or ndjson,
 /// errors are printed as JSON objects too.
+///
+/// The forge is GitHub or a server with the same API. An effect is a call that changes something there; in commands,
+/// its type is outbox. A dead letter is a job or an effect that svcd has given up on. An installation is an account or
+/// organisation that has installed your app on the forge.
 #[derive(Debug, Parser)]
 #[command(
     name = "svcctl",
@@ -82,7 +88,7 @@ pub struct Cli {
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     #[arg(
-        help = "Address of the service: unix:/PATH, https://HOST, or http:// on this machine",
+        help = "Address of the service: unix:/PATH, https://HOST, or http://HOST for this machine only",
         long,
         global = true,
         value_name = "URL",
@@ -99,17 +105,18 @@ pub(crate) struct Global {
 
     // The environment's file is not read here: `relay pair` has an option of this name for another token, and clap would
     // hand it the operator's.
-    /// File with the operator token [env: `SVC_OPERATOR_API_TOKEN_FILE`] [default: /etc/svc/operator.token]
+    /// File with the operator token [env: SVC_OPERATOR_API_TOKEN_FILE] [default: /etc/svc/operator.token]
     ///
-    /// If no file is named and the variable `SVC_OPERATOR_API_TOKEN` is set, its value is the token. A file that
-    /// other users can read is refused. The token is never taken from the command line.
+    /// If neither this option nor SVC_OPERATOR_API_TOKEN_FILE names a file, the token is the value of
+    /// SVC_OPERATOR_API_TOKEN. If that variable is not set either, the token is in the default file. A file that
+    /// users outside its group can read is refused. The token is never taken from the command line.
     #[arg(long, global = true, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
     /// Output format
     #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table")]
     #[arg(value_parser = output::answers())]
-    output: Wanted,
+    output: FormatArg,
 
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -146,6 +153,7 @@ enum Command {
     Mcp(mcp::Command),
     #[command(subcommand)]
     Relay(relay::Command),
+    Reload(reload::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -182,6 +190,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Cards(command) => cards::run(command, global, output),
         Command::Mcp(command) => mcp::run(command, global, output),
         Command::Relay(command) => relay::run(command, global, output),
+        Command::Reload(args) => reload::run(args, global, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),
     }
@@ -191,10 +200,19 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
 /// command line.
 #[must_use]
 pub fn usage(error: &clap::Error) -> Exit {
-    let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-    // When even this cannot be printed, there is no reader to tell.
-    drop(error.print());
-    exit
+    let printed = stdout::flushed(error.print());
+    if error.use_stderr() {
+        // When even this cannot be printed, there is no reader to tell.
+        return Exit::Usage;
+    }
+    printed.map_or_else(
+        |unprinted| {
+            let unprinted = Error::from(unprinted);
+            Output::new(FormatArg::Table, Color::Auto).failure(&unprinted);
+            unprinted.exit()
+        },
+        |()| Exit::Done,
+    )
 }
 
 #[cfg(test)]

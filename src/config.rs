@@ -8,6 +8,7 @@
 
 pub mod settings;
 
+mod env_file;
 mod groups;
 mod mcp;
 mod protocol;
@@ -25,7 +26,8 @@ use log::LevelFilter;
 use secrecy::SecretString;
 
 use crate::config::groups::{
-    forge, log_config, operator, operator_listen, path, public_listen, reconciliation, work,
+    forge, log_config, operator, operator_hosts, operator_listen, path, public_listen,
+    reconciliation, refuse_overlap, warn_of_proxies, work,
 };
 use crate::config::source::words;
 use crate::domain::id::AppId;
@@ -34,11 +36,11 @@ use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
 use crate::forge::settings::ApiVersion;
 
-pub use mcp::{McpAuthorization, McpConfig, McpEnvironment};
+pub use mcp::{McpConfig, McpEnvironment, TokenIssuerConfig};
 pub use protocol::ProtocolConfig;
 pub use public_url::PublicUrl;
 pub use relay::RelayConfig;
-pub use source::{Problem, Source};
+pub use source::{SecretDigests, SettingProblem, Source, journal_stream};
 
 /// Everything the daemon needs to know.
 #[derive(Debug)]
@@ -75,8 +77,10 @@ pub struct Config {
     pub log: LogConfig,
     /// Longest time a stop takes.
     pub stop_within: Duration,
+    /// Which secrets were read.
+    pub secrets: SecretDigests,
     /// What is wrong and does not stop the daemon from starting.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<SettingProblem>,
 }
 
 /// Who may operate.
@@ -154,6 +158,8 @@ pub struct WorkConfig {
     pub slo_poll: Duration,
     /// How long finished rows are kept.
     pub retention: Duration,
+    /// How long finished release runs are kept.
+    pub release_retention: Duration,
 }
 
 /// How lines are logged.
@@ -170,13 +176,14 @@ impl Config {
     ///
     /// # Errors
     /// Every problem there is.
-    pub fn load(mut source: Source) -> Result<Self, Vec<Problem>> {
-        source.refuse_unknown();
+    pub fn load(mut source: Source) -> Result<Self, Vec<SettingProblem>> {
+        source.refuse_names();
         let source = &mut source;
         let mut warnings = Vec::new();
         let operator = operator(source, &mut warnings);
         let reconciliation = reconciliation(source, &mut warnings);
         let forge = forge(source, &mut warnings);
+        source.refuse_equal_secrets();
         let protocol = protocol::read(source, &mut warnings);
         let operator_listen = operator_listen(source);
         let loaded =
@@ -184,6 +191,7 @@ impl Config {
         match loaded {
             // A configuration can be assembled although a problem was noted, for instance with a group that is off.
             Some(mut config) if source.problem_count() == 0 => {
+                warn_of_proxies(&config.trusted_proxies, &mut warnings);
                 config.warnings = warnings;
                 Ok(config)
             }
@@ -200,6 +208,7 @@ impl Config {
         protocol: Option<ProtocolConfig>,
     ) -> Option<Self> {
         let public_listen = public_listen(source);
+        refuse_overlap(source, public_listen, operator_listen);
         let mcp = mcp::read(source, public_listen);
         let relay = relay::read(source, public_listen, mcp.as_ref());
         let connections = source.number("SVC_PUBLIC_CONNECTIONS_MAX");
@@ -213,13 +222,13 @@ impl Config {
         let stop = source.number("SVC_STOP_SECONDS");
         let database = path(source, "SVC_DATABASE");
         let control_socket = path(source, "SVC_CONTROL_SOCKET");
-        let operator_hosts = source.text("SVC_OPERATOR_HOSTS").to_ascii_lowercase();
+        let operator_hosts = operator_hosts(source);
         // Each `?` comes only now, when everything is read, so that all problems are reported at once.
         Some(Self {
             database: database?,
             control_socket: control_socket?,
             operator_listen,
-            operator_hosts: words(&operator_hosts).map(str::to_owned).collect(),
+            operator_hosts: operator_hosts?,
             public_listen: public_listen?,
             public_connections_max: u16::try_from(connections?).ok()?,
             trusted_proxies: trusted_proxies?,
@@ -232,6 +241,7 @@ impl Config {
             work: work?,
             log: log?,
             stop_within: Duration::from_secs(stop?),
+            secrets: source.take_digests(),
             warnings: Vec::new(),
         })
     }

@@ -16,7 +16,11 @@ pub mod issuer;
 
 pub mod result;
 
+pub mod reach;
+
 mod answer;
+mod credentials;
+mod failure;
 mod lookups;
 mod open;
 mod repository;
@@ -26,17 +30,18 @@ mod webhook_deliveries;
 mod wire;
 
 pub use lookups::RUN_TITLE;
+pub use reach::Clearance;
 
-use crate::domain::dead_letter::ErrorClass;
+use crate::domain::dead_letter::{ErrorClass, FailureCause};
 use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, CheckRunId, HookDeliveryId, InstallationId, ReleaseRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
-use crate::domain::reconcile::{Unavailable, task, uncertain, workflow};
+use crate::domain::reconcile::{self, task, uncertain, workflow};
 use crate::domain::redelivery::FailedDelivery;
 use crate::domain::repository::RepositoryRef;
 
 /// What a session may do: the least permission that does it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
     /// Read workflow runs.
     ActionsRead,
@@ -46,16 +51,39 @@ pub enum Permission {
     ChecksWrite,
 }
 
-/// Asked before every exchange of a session, first or repeated, the one for its token included.
-///
-/// Another session may have been told meanwhile that the installation has to wait. If the gate returns an
-/// error, the call is not made and the error is its result.
-pub type Gate<'g> = dyn Fn() -> Result<(), SendResult> + 'g;
+/// Which token a session uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenUse {
+    /// One that is minted for it and dropped with it.
+    Own,
+    /// One that serves each session of the same installation, repository and permission, one after the other or at once.
+    Shared,
+}
+
+/// What a session asks before each exchange, and tells of each failure, those for its token included.
+pub trait Gate {
+    /// Says whether the exchange may be made, first or repeated: another session may have been told meanwhile that
+    /// the installation has to wait.
+    ///
+    /// # Errors
+    /// The exchange is not made, and the error is its result.
+    fn check(&self) -> Result<(), SendResult>;
+
+    /// Is told that a call failed, and why. Beside its result, because nothing is decided by it
+    /// (docs/decisions/93-failure-causes.md).
+    fn call_failed(&self, _cause: FailureCause) {}
+}
+
+impl<F: Fn() -> Result<(), SendResult>> Gate for F {
+    fn check(&self) -> Result<(), SendResult> {
+        self()
+    }
+}
 
 /// A forge. One implementation speaks the real API; tests have another.
 pub trait Forge: Send + Sync {
-    /// Opens a session on one repository with one permission. It costs one short-lived token that
-    /// lives in memory until the session is dropped.
+    /// Opens a session on one repository with one permission. It costs one short-lived token, which lives in memory only,
+    /// unless it may use one that is there.
     ///
     /// # Errors
     /// [`SendResult::TokenRefused`], [`SendResult::NotSent`], [`SendResult::RateLimited`] or the error of
@@ -65,8 +93,15 @@ pub trait Forge: Send + Sync {
         installation: InstallationId,
         repository: &RepositoryRef,
         permission: Permission,
-        gate: &'s Gate<'s>,
+        token: TokenUse,
+        gate: &'s dyn Gate,
     ) -> Result<Box<dyn Session + 's>, SendResult>;
+
+    /// Returns the leave to begin something that can wait; `None` while no connection to the forge can be made, except for one
+    /// caller at a time, who finds out whether that is still so.
+    fn clearance(&self) -> Option<Clearance<'_>> {
+        Some(Clearance::default())
+    }
 }
 
 /// The app's webhooks at a forge: what did not arrive, and asking for it again.
@@ -79,13 +114,13 @@ pub trait WebhookDeliveries: Send + Sync {
     fn failed_deliveries(
         &self,
         after: Option<&DeliveryCursor>,
-    ) -> Result<FailedDeliveries, Unavailable>;
+    ) -> Result<FailedDeliveries, reconcile::Unavailable>;
 
     /// Asks for a delivery to be sent again; at most once.
     ///
     /// # Errors
     /// The forge refused, or did not tell: it may be sent again or not.
-    fn redeliver(&self, delivery: HookDeliveryId) -> Result<(), Unavailable>;
+    fn redeliver(&self, delivery: HookDeliveryId) -> Result<(), reconcile::Unavailable>;
 }
 
 /// One page of the deliveries that failed.
@@ -106,14 +141,14 @@ pub trait Session {
     /// Starts at most one workflow run.
     fn dispatch_workflow(&mut self, dispatch: &Dispatch<'_>) -> SendResult;
 
-    /// Looks for the check run of an attempt by its external id; nothing when there is none.
+    /// Looks for the check run of an attempt by its external id; `None` when there is none.
     ///
     /// # Errors
     /// The forge did not tell.
     fn find_check_run(
         &mut self,
         wanted: &NewCheckRun<'_>,
-    ) -> Result<Option<CheckRunId>, Unavailable>;
+    ) -> Result<Option<CheckRunId>, reconcile::Unavailable>;
 
     /// Creates the check run of an attempt, queued; at most one.
     fn create_check_run(&mut self, check_run: &NewCheckRun<'_>) -> SendResult;
@@ -176,8 +211,8 @@ pub struct CheckRunUpdate<'a> {
 
 /// Says why nothing was told, when a call came to that.
 #[must_use]
-pub fn unavailable(result: SendResult) -> Unavailable {
-    Unavailable {
+pub fn unavailable(result: SendResult) -> reconcile::Unavailable {
+    reconcile::Unavailable {
         class: answer::class_of(result).unwrap_or(ErrorClass::Unavailable),
         wait_until: result.pause_until(),
     }
@@ -195,5 +230,5 @@ pub enum CheckRunLookup {
     /// The forge does not know it.
     NotFound,
     /// The forge did not tell.
-    Unavailable(Unavailable),
+    Unavailable(reconcile::Unavailable),
 }

@@ -36,7 +36,7 @@ const UNDER_WAY: Duration = Duration::from_secs(1);
 const UNKNOWN_KEYS: Limits =
     Limits { peer_interval: Duration::from_mins(1), burst: 3, interval: Duration::from_secs(10) };
 
-/// Gets the document in which an issuer, by its name in tokens, publishes its keys; nothing when it cannot be
+/// Gets the document in which an issuer, by its name in tokens, publishes its keys; `None` when it cannot be
 /// had. Where that is, only the closure knows.
 pub type Fetch = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
@@ -129,7 +129,7 @@ impl JwksCache {
             Some(keys) => (cached.keys, cached.loaded_at) = (Some(Arc::new(keys)), asked_at),
             // An answer without readable keys counts as none: the old keys stay in use.
             None => {
-                log::warn!(event = "keys.unavailable"; "an issuer's keys could not be had");
+                log::warn!(event = "keys.unavailable"; "the keys of an issuer could not be fetched");
             }
         }
         let keys = cached.usable(now).filter(|keys| keys.get(key_id).is_some());

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::{Code, Kind};
+use crate::domain::reconcile::{ReconcileCode, ReconcileKind};
 use crate::runtime::mutex::lock;
 
 /// Names and values of a series' labels.
@@ -90,7 +90,7 @@ words! {
     }
 }
 
-impl Key for (Kind, Code, Step) {
+impl Key for (ReconcileKind, ReconcileCode, Step) {
     fn labels(self) -> Labels {
         vec![("kind", self.0.as_str()), ("outcome", self.1.as_str()), ("then", self.2.as_str())]
     }
@@ -108,7 +108,7 @@ words! {
     }
 }
 
-impl Key for (Kind, LookupOutcome) {
+impl Key for (ReconcileKind, LookupOutcome) {
     fn labels(self) -> Labels {
         vec![("kind", self.0.as_str()), ("outcome", self.1.as_str())]
     }
@@ -132,7 +132,6 @@ impl<K: Key> Counter<K> {
         self.add(key, 1);
     }
 
-    /// Adds `amount`.
     pub fn add(&self, key: K, amount: u64) {
         *lock(&self.counts).entry(key).or_default() += amount;
     }
@@ -241,13 +240,15 @@ counters {
     /// By `outcome`.
     jobs: One = "svc_jobs_total", "Lifecycle jobs that ran, by outcome.";
     /// By kind and outcome.
-    effects: (EffectKind, EffectOutcome) = "svc_effects_total", "Side effects at the forge, by kind and outcome.";
+    effects: (EffectKind, EffectOutcome) = "svc_effects_total", "Effects on the forge, by kind and outcome.";
     /// By `outcome`.
     results: One = "svc_results_total", "Signed results of releases, by outcome.";
     /// By `gate`: which check of the gate refused the request.
-    mcp_refusals: One = "svc_mcp_refusals_total", "Requests that were refused before the protocol, by gate.";
+    mcp_refusals: One = "svc_mcp_refusals_total", "Requests to /mcp refused before a message was \
+    read, by gate.";
     /// By `fault`.
-    access_tokens_refused: One = "svc_access_tokens_refused_total", "Access tokens that were refused, by fault.";
+    access_tokens_refused: One = "svc_access_tokens_refused_total", "Access tokens that were \
+    refused, by reason.";
     /// By `era` and `outcome`.
     mcp_requests: Two = "svc_mcp_requests_total", "Messages of the Model Context Protocol by era and outcome.";
     /// By `direction`, `in` or `out`, and `type`.
@@ -255,21 +256,27 @@ counters {
     /// By `effect` and `outcome`: the state in which it ended.
     relay_invocations: Two = "svc_relay_invocations_total", "Invocations of the relay that ended, by effect and outcome.";
     /// By who decided, and what.
-    relay_decisions: Two = "svc_relay_decisions_total", "Decisions about proposals that took effect, by who decided and what.";
+    relay_decisions: Two = "svc_relay_decisions_total", "Decisions about proposals that took \
+    effect, by decider and decision.";
     /// By `outcome`.
     relay_pairings: One = "svc_relay_pairings_total", "Pairings of the relay by outcome.";
     /// By `reason`.
-    relay_refusals: One = "svc_relay_refusals_total", "What the relay refused to plugins and callers, by reason.";
+    relay_refusals: One = "svc_relay_refusals_total", "Refusals by the relay to plugins and \
+    callers, by reason.";
     /// By `outcome`.
     replays: One = "svc_replays_total", "Replay requests by outcome.";
     /// By `class`.
-    store_failures: One = "svc_store_failures_total", "Store verbs that did not happen, by class.";
+    store_failures: One = "svc_store_failures_total", "Store operations that failed, by class.";
     /// By kind of subject, outcome, and what follows.
-    reconciliations: (Kind, Code, Step) = "svc_reconciliations_total", "Reconciliation items put off or finished, by kind and outcome.";
+    reconciliations: (ReconcileKind, ReconcileCode, Step) = "svc_reconciliations_total", "Reconciliation items postponed or finished, by kind and outcome.";
     /// By kind of subject and outcome.
-    lookups: (Kind, LookupOutcome) = "svc_forge_lookups_total", "Looks at the forge by reconcilers, by kind and outcome.";
+    lookups: (ReconcileKind, LookupOutcome) = "svc_forge_lookups_total", "Queries to the forge by \
+    reconcilers, by kind and outcome.";
+    /// By `cause`.
+    forge_failures: One = "svc_forge_failures_total", "Calls to the forge that failed, by cause.";
     /// By `outcome`: `requested` or `failed`.
-    redeliveries: One = "svc_redeliveries_total", "Failed webhooks the forge was asked to send again, by outcome.";
+    redeliveries: One = "svc_redeliveries_total", "Failed webhooks that were requested again from \
+    the forge, by outcome.";
     /// By `worker`.
     worker_panics: One = "svc_worker_panics_total", "Panics caught in workers.";
     /// By `kind`.
@@ -278,10 +285,12 @@ counters {
     slo_evaluations: One = "svc_slo_evaluations_total", "Evaluations of the signals, by outcome.";
 }
 gauges {
+    /// 1 while there is a pause, of the one forge.
+    forge_paused = "svc_forge_paused", "Whether effects wait because no connection to the forge can be made.";
     /// Sessions, those included that ended by being idle and were not looked for yet.
     mcp_sessions = "svc_mcp_sessions", "Sessions of the Model Context Protocol.";
     /// Sockets of plugins, those included that have not proved a key.
-    relay_connections = "svc_relay_connections", "Sockets of the relay's plugins.";
+    relay_connections = "svc_relay_connections", "Open connections of relay plugins.";
     /// Streams of events, and answers that are handed in later.
     mcp_streams = "svc_mcp_streams", "Open streams of the Model Context Protocol.";
 }
@@ -350,9 +359,9 @@ mod tests {
     fn a_sum_is_of_the_series_that_are_wanted() {
         let metrics = Metrics::default();
         for (kind, outcome) in [
-            (Kind::WorkflowAttempt, LookupOutcome::Failed),
-            (Kind::ReleaseRun, LookupOutcome::Failed),
-            (Kind::ReleaseRun, LookupOutcome::Ok),
+            (ReconcileKind::WorkflowAttempt, LookupOutcome::Failed),
+            (ReconcileKind::ReleaseRun, LookupOutcome::Failed),
+            (ReconcileKind::ReleaseRun, LookupOutcome::Ok),
         ] {
             metrics.lookups.count((kind, outcome));
         }

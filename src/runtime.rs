@@ -2,7 +2,9 @@
 //! tests can put something else there and nothing goes around it.
 
 pub mod clock;
+pub mod current;
 pub mod keyed_semaphore;
+pub mod lock_file;
 pub mod log_throttle;
 pub mod mutex;
 pub mod notify;
@@ -10,5 +12,6 @@ pub mod random;
 pub mod rate_limiter;
 pub mod semaphore;
 pub mod sliding_window;
+pub mod stdout;
 pub mod thread;
 pub mod watch;

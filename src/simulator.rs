@@ -33,7 +33,7 @@ use state::State;
 /// The account that owns every simulated repository.
 pub const OWNER: i64 = 4712;
 
-pub use deliveries::FailedDelivery;
+pub use deliveries::FailedAttempt;
 pub use issuer::{Issuer, RunClaims};
 pub use runs::RunState;
 pub use webhook::{Webhook, Webhooks, sign};
@@ -94,10 +94,9 @@ pub enum Fault {
 
 /// Something that changed at the forge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Effect {
+pub struct RecordedEffect {
     /// The call that did it.
     pub call: Call,
-    /// Its method.
     pub method: String,
     /// Its path, without the base path.
     pub path: String,
@@ -130,7 +129,6 @@ pub struct WorkflowRun {
     pub tries: Vec<RunState>,
 }
 
-/// A check run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRun {
     /// Its number.
@@ -269,7 +267,7 @@ impl Simulator {
 
     /// Returns every effect, in order.
     #[must_use]
-    pub fn ledger(&self) -> Vec<Effect> {
+    pub fn ledger(&self) -> Vec<RecordedEffect> {
         self.state().ledger.clone()
     }
 

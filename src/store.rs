@@ -37,19 +37,21 @@ use std::time::Duration;
 use crate::runtime::clock::Clock;
 use crate::runtime::random::Ids;
 use crate::store::sql::{Db, Tx};
+use crate::store::sqlite::checkpoint::Checkpoints;
 use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::queue::Lane;
 use crate::store::sqlite::readers::Readers;
 use crate::store::sqlite::writer::Writer;
 
-pub use error::{Error, OpenError, Unavailable};
+pub use error::{Error, Fatal, OpenError, Unavailable};
 pub use list::List;
+pub use sqlite::check::{Check, OnCheck};
 pub use sqlite::command::Pending;
 pub use sqlite::migrate::NEWEST_STEP;
 pub use types::relay;
 pub use types::{
-    Backlog, Closed, Detected, Health, JobRun, LeasePolicy, NewRelease, Observation, Polled,
-    ReleaseRunDetail, Sli, Swept, Ticks,
+    Backlog, Closed, Detected, Health, JobRun, LeasePolicy, LogRules, NewRelease, Observation,
+    Polled, ReleaseRunDetail, ReleasesSwept, Sli, StoreSize, Swept, Ticks,
 };
 
 /// How a store is opened.
@@ -60,8 +62,12 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Identifiers, claim ids and jitter.
     pub ids: Ids,
-    /// Called once when the disk fails; must end the process, or a test notes it.
-    pub on_fatal: Box<dyn Fn(&Error) + Send>,
+    /// Called when the disk fails; must end the process, or a test notes it.
+    pub on_fatal: Box<dyn Fn(&Error) + Send + Sync>,
+    /// Called while a file that was not closed in order is checked.
+    pub on_check: OnCheck,
+    /// How the write-ahead log is kept short.
+    pub log: LogRules,
 }
 
 /// The store. Clones share it; the last one closes it.
@@ -75,6 +81,7 @@ pub struct Store {
     lease_expiries: Arc<AtomicU64>,
     relay_claims: rows::relay::claims::Claims,
     in_use: Arc<InUse>,
+    checkpoints: Arc<Checkpoints>,
 }
 
 impl Store {
@@ -83,13 +90,23 @@ impl Store {
     /// # Errors
     /// When the file cannot be used as it must be; nothing is repaired silently.
     pub fn open(options: Options) -> Result<Self, OpenError> {
+        let path = options.path.clone();
+        Self::open_file(options).map_err(|error| sqlite::place::sort_open(error, &path))
+    }
+
+    fn open_file(options: Options) -> Result<Self, OpenError> {
         let path = Arc::new(options.path);
-        let (connection, in_use) = sqlite::connection::open_writer(&path, options.clock.as_ref())?;
+        let (log, clock) = (options.log, Arc::clone(&options.clock));
+        let (connection, in_use) =
+            sqlite::connection::open_writer(&path, &clock, options.on_check, log)?;
         let readers = Readers::open(&path)?;
-        let (in_use, on_fatal) = (Arc::new(in_use), options.on_fatal);
-        let clock = Arc::clone(&options.clock);
-        let held = Arc::clone(&in_use);
-        let writer = Writer::start(connection, held, options.clock, options.ids, on_fatal)
+        let checkpointer = sqlite::connection::open(&path, log)?;
+        let checkpoints =
+            Checkpoints::start(checkpointer, log, PathBuf::clone(&path), options.on_fatal)
+                .map_err(OpenError::Thread)?;
+        let in_use = Arc::new(in_use);
+        let (held, shared) = (Arc::clone(&in_use), Arc::clone(&checkpoints));
+        let writer = Writer::start(connection, held, options.clock, options.ids, shared)
             .map_err(OpenError::Thread)?;
         Ok(Self {
             clock,
@@ -99,6 +116,7 @@ impl Store {
             lease_expiries: Arc::default(),
             relay_claims: rows::relay::claims::Claims::default(),
             in_use,
+            checkpoints,
         })
     }
 
@@ -106,6 +124,14 @@ impl Store {
     /// whether that came within the time.
     pub fn close(&self, within: Duration) -> bool {
         self.writer.close(within)
+    }
+
+    /// Checkpoints now, as the store's own thread does again and again.
+    ///
+    /// # Errors
+    /// When the log could not be copied into the file. Nothing is lost.
+    pub fn checkpoint(&self) -> Result<(), Error> {
+        self.checkpoints.step()
     }
 
     /// Says how the last write went.
@@ -117,14 +143,18 @@ impl Store {
     /// Returns the size of the write-ahead log in bytes, by its name alone.
     #[must_use]
     pub fn log_bytes(&self) -> u64 {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push("-wal");
-        std::fs::metadata(name).map_or(0, |metadata| metadata.len())
+        self.in_use.log_bytes()
+    }
+
+    /// Returns the name of the file system of the database, if it is a copy-on-write one.
+    #[must_use]
+    pub fn copy_on_write(&self) -> Option<&'static str> {
+        sqlite::place::copy_on_write(&self.path)
     }
 
     /// Returns the bytes that are left for us where the file is; `None` if the system does not say.
     fn disk_free_bytes(&self) -> Option<u64> {
-        sqlite::connection::disk_free_bytes(&self.path)
+        sqlite::place::disk_free_bytes(&self.path)
     }
 
     /// Hands the writer a verb that others wait for, and waits for its commit.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rusqlite::Connection;
 use svc::store::Store;
 
 use crate::raw::Raw;
@@ -32,7 +33,7 @@ pub(crate) fn run(many: u32) {
         let folder = Folder::new();
         let path = folder.path("store.db");
         let store = open_store(&path);
-        seed(&path, rows);
+        seed_file(&path, rows, 0);
         // Both work on one file, in turns: what is behind them is the same.
         let raw = Raw::open(&path);
         Past { rows, store, raw, ours: Vec::new(), limit: Vec::new(), _folder: folder }
@@ -56,10 +57,18 @@ pub(crate) fn run(many: u32) {
     }
 }
 
-/// Writes finished inbox rows and jobs, oldest first, and folds the log into the file.
-fn seed(path: &Path, rows: u32) {
+/// Writes finished inbox rows and jobs into a file, as [`seed`] does, and folds the log into it.
+pub(crate) fn seed_file(path: &Path, rows: u32, since: i64) {
     let connection = open_raw(path);
     connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA cache_size = -65536").unwrap();
+    seed(&connection, rows, "printf('forge:%08x-past', n)", since);
+    let fold = "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)";
+    connection.execute_batch(fold).unwrap();
+}
+
+/// Writes finished inbox rows and jobs, oldest first. `key` is the delivery's, in SQL, from its number `n`. They
+/// finished from `since` on, in microseconds UTC.
+pub(crate) fn seed(connection: &Connection, rows: u32, key: &str, since: i64) {
     let chunks = (0..rows).step_by(usize::try_from(CHUNK).unwrap());
     for first in chunks {
         let last = rows.min(first + CHUNK);
@@ -71,10 +80,10 @@ fn seed(path: &Path, rows: u32) {
                 &format!(
                     "INSERT INTO webhook_inbox (inbox_id, idempotency_key, event, installation_id, \
                         repository_id, repository, body_sha256, state, received_at, updated_at) \
-                     {numbers} SELECT n, printf('forge:%08x-past', n), 'push', ?3, ?4, ?5, \
-                        zeroblob(32), 'processed', n, n FROM n"
+                     {numbers} SELECT n, {key}, 'push', ?3, ?4, ?5, \
+                        zeroblob(32), 'processed', ?6 + n, ?6 + n FROM n"
                 ),
-                (first, last, INSTALLATION, REPOSITORY, NAME),
+                (first, last, INSTALLATION, REPOSITORY, NAME, since),
             )
             .unwrap();
         transaction
@@ -84,13 +93,11 @@ fn seed(path: &Path, rows: u32) {
                         installation_id, repository, status, attempt_count, available_at, \
                         fencing_token, created_at, updated_at, finished_at) \
                      {numbers} SELECT printf('%08x-0000-7000-8000-000000000000', n), \
-                        printf('forge:%08x-past', n), n, ?3, ?4, 'completed', 1, n, 1, n, n, n FROM n"
+                        {key}, n, ?3, ?4, 'completed', 1, ?5 + n, 1, ?5 + n, ?5 + n, ?5 + n FROM n"
                 ),
-                (first, last, INSTALLATION, NAME),
+                (first, last, INSTALLATION, NAME, since),
             )
             .unwrap();
         transaction.commit().unwrap();
     }
-    let fold = "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)";
-    connection.execute_batch(fold).unwrap();
 }

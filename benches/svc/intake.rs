@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
-use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, WorkerNotify};
+use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Reload, WorkerNotify};
+use svc::config::SecretDigests;
 use svc::forge::{payload, signature};
 use svc::http::fixture;
 use svc::http::message::{Service, Surface};
@@ -121,7 +122,7 @@ fn show(name: &str, ours: &[f64], limits: &[f64], waits: Vec<(f64, f64)>) {
 }
 
 /// Serves webhooks as the daemon does, with no worker for what they ask.
-fn serve(store: Store) -> (TcpServer, SocketAddr) {
+pub(crate) fn serve(store: Store) -> (TcpServer, SocketAddr) {
     let app = App {
         store,
         clock: Arc::new(SystemClock::new()),
@@ -136,6 +137,7 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
         }),
         reconciliation_configuration_valid: true,
         relay: None,
+        reload: Reload::new(Box::new(|| Err(Vec::new())), None, SecretDigests::default()),
         worker_notify: WorkerNotify::default(),
         metrics: Arc::new(Metrics::default()),
         card_checks: Semaphore::new(CARD_CHECKS_MAX),
@@ -155,7 +157,7 @@ fn serve(store: Store) -> (TcpServer, SocketAddr) {
 }
 
 /// Sends webhooks that were signed beforehand, each client on one connection.
-fn send(address: SocketAddr, clients: usize, first: usize, operations: usize) -> Run {
+pub(crate) fn send(address: SocketAddr, clients: usize, first: usize, operations: usize) -> Run {
     let requests: Vec<Vec<u8>> = (first..first + operations).map(request).collect();
     let connect = || {
         let stream = TcpStream::connect(address).unwrap();

@@ -11,16 +11,21 @@
 #![expect(clippy::as_conversions, reason = "counts become figures to print")]
 
 mod cards;
+mod drain;
+mod growth;
 mod history;
 mod http;
 mod idle;
 mod intake;
 mod listing;
 mod mcp;
+mod peers;
+mod prompt_forge;
 mod raw;
 mod raw_release;
 mod relay;
 mod settle;
+mod start;
 mod support;
 mod svcd;
 mod verbs;
@@ -37,7 +42,7 @@ fn main() {
         }
     }
     // How many finished rows are many.
-    let rows = words.iter().find_map(|word| word.parse().ok()).unwrap_or(5_000_000);
+    let rows = words.iter().find_map(|word| word.parse().ok());
     let names: Vec<&String> = words.iter().filter(|word| word.parse::<u32>().is_err()).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|word| name.contains(*word));
     if wanted("intake") {
@@ -49,11 +54,20 @@ fn main() {
     if wanted("settle") {
         settle::run();
     }
+    if wanted("drain") {
+        drain::run();
+    }
     if wanted("listing") {
         listing::run();
     }
     if wanted("history") {
-        history::run(rows);
+        history::run(rows.unwrap_or(5_000_000));
+    }
+    if wanted("start") {
+        start::run(rows.unwrap_or(1_000_000));
+    }
+    if wanted("growth") {
+        growth::run();
     }
     if wanted("cards") {
         cards::run();
@@ -63,6 +77,10 @@ fn main() {
     }
     if wanted("relay") {
         relay::run();
+    }
+    // Only by name: it needs the registries of npm and PyPI.
+    if names.iter().any(|name| *name == "peers") {
+        peers::run();
     }
     if wanted("idle") {
         idle::run();

@@ -10,13 +10,10 @@ use std::time::Duration;
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use secrecy::SecretString;
-use svc::domain::delivery::NewDelivery;
-use svc::domain::event::{Action, CommitSha, GitRef};
-use svc::domain::id::{AttemptId, RepositoryId};
+use svc::domain::id::AttemptId;
 use svc::domain::outbox::{Effect, EffectKind, SendResult};
 use svc::domain::reconcile::Rules;
-use svc::domain::repository::RepositoryRef;
-use svc::forge::client::Client;
+use svc::forge::client::ForgeClient;
 use svc::forge::settings::{ApiVersion, Settings};
 use svc::metrics::Metrics;
 use svc::runtime::clock::{Clock as _, SystemClock};
@@ -53,9 +50,9 @@ pub(crate) fn run() {
     let path = folder.path("settle.db");
     let store = open_store(&path);
     let forge = Simulator::start().unwrap();
-    (0..INSTALLATIONS).for_each(|number| forge.add_repository(&repository(number)));
+    (0..INSTALLATIONS).for_each(|number| forge.add_repository(&work::repository_of(number)));
     stick(&store, &forge);
-    let client = Arc::new(client(&forge));
+    let client = Arc::new(client(forge.base_url()));
     let detect = timed(|| detect(&store));
     let settle = timed(|| reconcile(&store, &client));
     assert_eq!(left(&path), 0, "every attempt was settled");
@@ -76,44 +73,26 @@ fn timed(work: impl FnOnce()) -> Duration {
     clock.monotonic()
 }
 
-fn repository(number: usize) -> RepositoryRef {
-    let id = RepositoryId::try_from(i64::try_from(number + 1).unwrap()).unwrap();
-    RepositoryRef { id, full_name: format!("org-{number}/app").parse().unwrap() }
-}
-
-fn client(forge: &Simulator) -> Client {
+/// Returns a client of a forge that knows the simulator's app.
+pub(crate) fn client(base_url: String) -> ForgeClient {
+    // Any simulator's key is every simulator's key.
+    let simulator = Simulator::start().unwrap();
     let settings = Settings {
-        base_url: forge.base_url(),
-        app_id: forge.app_id(),
-        private_key: SecretString::from(forge.private_key_pem()),
+        base_url,
+        app_id: simulator.app_id(),
+        private_key: SecretString::from(simulator.private_key_pem()),
         api_version: ApiVersion::V2022_11_28,
         timeout: Settings::TIMEOUT,
         timeout_connect: Settings::TIMEOUT_CONNECT,
         root_certificate: None,
     };
-    Client::new(settings, Arc::new(SystemClock::new())).unwrap()
+    ForgeClient::new(settings, Arc::new(SystemClock::new()), Arc::default()).unwrap()
 }
 
 /// Makes attempts that run, in the store and at the forge, where their runs have failed since.
 fn stick(store: &Store, forge: &Simulator) {
     callers(CALLERS, ATTEMPTS, |number| {
-        let number_of = number % INSTALLATIONS;
-        let installation = i64::try_from(number_of + 1).unwrap();
-        let action = Action::Release {
-            git_ref: GitRef::new("refs/tags/v1.2.3").unwrap(),
-            head_sha: CommitSha::new(&work::commit(number)).unwrap(),
-            owner: None,
-        };
-        store
-            .record_delivery(NewDelivery {
-                id: work::id(number).parse().unwrap(),
-                event: "push",
-                installation: Some(installation.try_into().unwrap()),
-                repository: Some(repository(number_of)),
-                body_sha256: [7; 32].into(),
-                action: Some(action),
-            })
-            .unwrap();
+        store.record_delivery(work::release_of(number, INSTALLATIONS)).unwrap();
         crate::verbs::claim_and_run(store);
     });
     // Three effects of each: its check run, its dispatch, and that the check run shows it.
@@ -157,7 +136,7 @@ fn send(store: &Store, forge: &Simulator, commits: &Commits, number: usize) {
         }
         EffectKind::CheckRunUpdate => SendResult::CheckRunUpdated,
     };
-    store.settle_message(&claim, result, false, work::RETRY).unwrap();
+    store.settle_message(&claim, result, false, None, work::RETRY).unwrap();
 }
 
 fn detect(store: &Store) {
@@ -171,14 +150,14 @@ fn detect(store: &Store) {
     while detect.step() == Next::Now {}
 }
 
-fn reconcile(store: &Store, client: &Arc<Client>) {
+fn reconcile(store: &Store, client: &Arc<ForgeClient>) {
     let shares = Shares::of_pool(u64::MAX);
     std::thread::scope(|scope| {
         for number in 0..RECONCILERS {
             let mut reconcile = Reconcile {
                 kinds: Reconcile::AT_THE_FORGE,
                 store: store.clone(),
-                forge: Arc::<Client>::clone(client),
+                forge: Arc::<ForgeClient>::clone(client),
                 owner: format!("bench-{number}"),
                 rules: RULES,
                 pace: work::pace(),

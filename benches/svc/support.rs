@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::random::{Ids, SystemEntropy};
-use svc::store::{Options, Store};
+use svc::store::{LogRules, Options, Store};
 
 /// A folder below `target/`, gone when dropped: a folder for temporary files may be in memory.
 pub(crate) struct Folder(tempfile::TempDir);
@@ -31,6 +31,8 @@ pub(crate) fn open_store(path: &Path) -> Store {
         clock: Arc::new(SystemClock::new()),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+        on_check: Arc::new(|_| {}),
+        log: LogRules::default(),
     })
     .unwrap()
 }
@@ -63,7 +65,12 @@ impl Run {
 
     /// The wait that so many of a hundred stay below, in milliseconds.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
-        let place = (self.waits.len() * percent / 100).min(self.waits.len() - 1);
+        self.per_mille(percent * 10)
+    }
+
+    /// The same of a thousand.
+    pub(crate) fn per_mille(&self, part: usize) -> f64 {
+        let place = (self.waits.len() * part / 1_000).min(self.waits.len() - 1);
         self.waits.get(place).unwrap().as_secs_f64() * 1e3
     }
 }

@@ -3,9 +3,11 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::thread;
 use svc::simulator::Simulator;
@@ -47,6 +49,11 @@ impl Site {
         site
     }
 
+    /// Where its database is.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.path("svc.db")
+    }
+
     /// Where operators reach it.
     pub(crate) fn url(&self) -> String {
         format!("unix:{}", self.folder.path("s").display())
@@ -62,7 +69,7 @@ impl Site {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svcd"));
         command
             .env_clear()
-            .env("SVC_DATABASE", self.folder.path("svc.db"))
+            .env("SVC_DATABASE", self.database())
             .env("SVC_CONTROL_SOCKET", self.folder.path("s"))
             .env("SVC_PUBLIC_LISTEN", "127.0.0.1:0")
             .env("SVC_OPERATOR_ACTOR_ID", "ops:bench")
@@ -107,6 +114,12 @@ impl Svcd {
     /// Its resident memory in MiB.
     pub(crate) fn resident(&self) -> f64 {
         resident(self.child.id())
+    }
+
+    /// Asks it to end and waits until it has.
+    pub(crate) fn stop(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        assert!(self.child.wait().unwrap().success());
     }
 
     /// What all its threads together have run so far.

@@ -54,6 +54,22 @@ pub(crate) fn release(number: usize) -> NewDelivery {
     delivery(number, "push", action)
 }
 
+/// The repository of one of many installations.
+pub(crate) fn repository_of(installation: usize) -> RepositoryRef {
+    let id = i64::try_from(installation + 1).unwrap().try_into().unwrap();
+    RepositoryRef { id, full_name: format!("org-{installation}/app").parse().unwrap() }
+}
+
+/// A delivery that starts a release of its own, of one of so many installations in turn.
+pub(crate) fn release_of(number: usize, installations: usize) -> NewDelivery {
+    let installation = number % installations;
+    NewDelivery {
+        installation: Some(i64::try_from(installation + 1).unwrap().try_into().unwrap()),
+        repository: Some(repository_of(installation)),
+        ..release(number)
+    }
+}
+
 /// A delivery whose job ends without touching anything else.
 pub(crate) fn hint(number: usize) -> NewDelivery {
     let action = Action::LookAtWorkflowRun { workflow_run: 7.try_into().unwrap() };

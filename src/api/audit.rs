@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::list::{NoFilter, Row};
+use super::list::{ListRow, NoFilter};
 use crate::domain::id::AuditEventId;
 use crate::domain::time::Timestamp;
 
@@ -28,11 +28,11 @@ pub struct AuditEvent {
     pub created_at: Timestamp,
 }
 
-impl Row for AuditEvent {
+impl ListRow for AuditEvent {
     const LIST: &'static str = "audit-events";
     type Filter = NoFilter;
     type Cursor = AuditEventId;
-    const CURSOR: &'static str = "an id of this list, as nextBefore gives it";
+    const CURSOR: &'static str = "the id of an item in this list, such as nextBefore";
 
     fn read_cursor(text: &str) -> Option<AuditEventId> {
         text.parse().ok()

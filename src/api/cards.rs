@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::card::{Finding, ValidationReport};
+use crate::card::{self, ValidationReport};
 use crate::domain::agent_card::CardName;
 use crate::domain::digest::Digest;
 use crate::domain::time::Timestamp;
@@ -13,7 +13,6 @@ use crate::domain::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCard {
-    /// Its name.
     pub name: CardName,
     /// `current` or `legacy`.
     pub variant: String,
@@ -77,6 +76,20 @@ pub struct CardFinding {
     /// What to write instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// The suggestion as an exact change, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit: Option<CardEdit>,
+}
+
+/// An exact change of a card: part of its text, and what to write in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardEdit {
+    /// Bytes of the card in front of the part.
+    pub offset: usize,
+    /// Bytes of the part, at least one.
+    pub length: usize,
+    /// Empty to remove the part.
+    pub text: String,
 }
 
 impl CardReport {
@@ -109,7 +122,7 @@ impl CardReport {
 }
 
 impl CardFinding {
-    fn new(finding: Finding) -> Self {
+    fn new(finding: card::Finding) -> Self {
         Self {
             code: finding.code.as_str().into(),
             pointer: finding.pointer,
@@ -121,6 +134,11 @@ impl CardFinding {
             found: finding.found,
             allowed: finding.allowed,
             suggestion: finding.suggestion,
+            edit: finding.edit.map(|card::Edit { offset, length, text }| CardEdit {
+                offset,
+                length,
+                text,
+            }),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::list::{NoFilter, Row};
+use super::list::{ListRow, NoFilter};
 use crate::domain::time::Timestamp;
 
 /// One dead letter: metadata only.
@@ -21,6 +21,8 @@ pub struct DeadLetter {
     pub reason_code: Cow<'static, str>,
     /// What kind of failure it was.
     pub error_class: Cow<'static, str>,
+    /// Why the last call to the forge failed; null when none did, or an older version wrote the row.
+    pub cause: Option<Cow<'static, str>>,
     /// Tries it had.
     pub attempt_count: u32,
     /// When it died.
@@ -40,13 +42,13 @@ pub struct DeadLetterDetail {
     pub replay_class: Cow<'static, str>,
 }
 
-impl Row for DeadLetter {
+impl ListRow for DeadLetter {
     const LIST: &'static str = "dead-letters";
     type Filter = NoFilter;
     /// Unique within an installation.
     type Cursor = Timestamp;
     const CURSOR: &'static str =
-        "an ISO 8601 time with an offset, as nextBefore gives it; write + as %2B";
+        "an ISO 8601 time with an offset, such as nextBefore; encode + as %2B";
 
     fn read_cursor(text: &str) -> Option<Timestamp> {
         Timestamp::parse_rounding_up(text)

@@ -12,7 +12,7 @@ use crate::domain::repository::RepositoryName;
 
 /// A row of a list that is read from its newest row back.
 /// Why there is one type for it: `docs/decisions/28-one-row-type.md`.
-pub trait Row: Serialize + DeserializeOwned {
+pub trait ListRow: Serialize + DeserializeOwned {
     /// Last part of the path of its list.
     const LIST: &'static str;
     /// Which rows may be asked for.
@@ -31,7 +31,7 @@ pub trait Row: Serialize + DeserializeOwned {
 
 /// Which part of a list is wanted.
 #[derive(Clone, Debug)]
-pub struct Wanted<R: Row> {
+pub struct ListRequest<R: ListRow> {
     /// Which rows.
     pub filter: R::Filter,
     /// Only rows behind this one.
@@ -93,7 +93,6 @@ filter! {
 filter! {
     /// Which release runs.
     ReleaseFilter {
-        /// Of this status.
         status: ReleaseStatus,
         /// Of the repository that has this name now.
         repository: RepositoryName,
@@ -103,8 +102,7 @@ filter! {
 filter! {
     /// Which reconciliation items; those that have not ended, unless a status is wanted.
     ReconciliationFilter {
-        /// Of this status.
-        status: reconcile::Status,
+        status: reconcile::ReconcileStatus,
     }
 }
 
@@ -153,5 +151,5 @@ macro_rules! words_of_filters {
 
 words_of_filters! {
     ReleaseStatus: Self::OCCURRING;
-    reconcile::Status: Self::ALL;
+    reconcile::ReconcileStatus: Self::ALL;
 }

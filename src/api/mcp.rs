@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct McpStatus {
-    /// `/mcp` is on.
     pub enabled: bool,
     /// `stdio`, which `svcctl mcp stdio` serves, and `streamable_http` where `/mcp` is on.
     pub transports: Vec<Cow<'static, str>>,

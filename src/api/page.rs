@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A page, newest item first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Page<T> {
+pub struct PageBody<T> {
     /// At most `limit` items.
     pub items: Vec<T>,
     /// Value for `before` of the next page; null on the last page.

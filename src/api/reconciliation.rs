@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::list::{ReconciliationFilter, Row};
+use super::list::{ListRow, ReconciliationFilter};
 use crate::domain::id::ReconciliationId;
 use crate::domain::time::Timestamp;
 
@@ -28,7 +28,7 @@ pub struct ReconciliationItem {
     pub next_check_at: Timestamp,
     /// Until when it may stay ambiguous.
     pub deadline_at: Timestamp,
-    /// When the lease of the worker that looks ends; null while none does.
+    /// When the lease of the observing worker ends; null while no worker holds one.
     pub lease_expires_at: Option<Timestamp>,
     /// When it was detected.
     pub created_at: Timestamp,
@@ -36,11 +36,11 @@ pub struct ReconciliationItem {
     pub finished_at: Option<Timestamp>,
 }
 
-impl Row for ReconciliationItem {
+impl ListRow for ReconciliationItem {
     const LIST: &'static str = "reconciliation-items";
     type Filter = ReconciliationFilter;
     type Cursor = ReconciliationId;
-    const CURSOR: &'static str = "an id of this list, as nextBefore gives it";
+    const CURSOR: &'static str = "the id of an item in this list, such as nextBefore";
 
     fn read_cursor(text: &str) -> Option<ReconciliationId> {
         text.parse().ok()

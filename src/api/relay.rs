@@ -62,7 +62,6 @@ pub struct Invocation {
     pub session: RelaySessionId,
     /// The name of the file; null when it is not known any more.
     pub file: Option<String>,
-    /// The action.
     pub action: Cow<'static, str>,
     /// Where it stands: `proposed`, `shown`, `approved`, `running`, `succeeded`, `failed`, `stale`, `denied`,
     /// `cancelled`, `expired` or `unknown`.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::list::{ReleaseFilter, Row};
+use super::list::{ListRow, ReleaseFilter};
 use crate::domain::id::{AttemptId, CheckRunId, OutboxId, ReleaseRunId, WorkflowRunId};
 use crate::domain::time::Timestamp;
 
@@ -51,11 +51,11 @@ pub struct ReleaseRun {
     pub finished_at: Option<Timestamp>,
 }
 
-impl Row for ReleaseRun {
+impl ListRow for ReleaseRun {
     const LIST: &'static str = "releases";
     type Filter = ReleaseFilter;
     type Cursor = ReleaseRunId;
-    const CURSOR: &'static str = "an id of this list, as nextBefore gives it";
+    const CURSOR: &'static str = "the id of an item in this list, such as nextBefore";
 
     fn read_cursor(text: &str) -> Option<ReleaseRunId> {
         text.parse().ok()

@@ -46,13 +46,12 @@ pub struct SloSignal {
     pub threshold: u64,
     /// The first value that ends it.
     pub healthy_value: u64,
-    /// Which role looks after it.
+    /// Role that is responsible.
     pub owner: Cow<'static, str>,
     /// What to look at next.
     pub next_check: Cow<'static, str>,
 }
 
-/// A gate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SloGate {
     /// `duration`, `consecutive_snapshots`, `trend` or `volume`.

@@ -9,7 +9,7 @@ mod cache;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::auth::access_token::{AccessTokenRules, Caller, Fault, Token};
+use crate::auth::access_token::{self, AccessTokenRules};
 use crate::crypto::sha256;
 use crate::jwks::bucket::Peer;
 use crate::jwks::{JwksCache, NoKey};
@@ -41,7 +41,7 @@ pub struct AccessTokens {
 pub enum TokenError {
     /// It proves nothing; another one is needed.
     #[error("the access token is refused ({0}); get another one")]
-    Fault(Fault),
+    Fault(access_token::Fault),
     /// Nothing can be said of it, because the issuer does not answer, or may not be asked yet.
     #[error("the issuer's keys are not available; send the same token again later")]
     KeysUnavailable {
@@ -50,8 +50,8 @@ pub enum TokenError {
     },
 }
 
-impl From<Fault> for TokenError {
-    fn from(fault: Fault) -> Self {
+impl From<access_token::Fault> for TokenError {
+    fn from(fault: access_token::Fault) -> Self {
         Self::Fault(fault)
     }
 }
@@ -71,7 +71,7 @@ impl AccessTokens {
 
     /// Returns whom a token speaks for that was verified a short while ago and still holds. Never waits.
     #[must_use]
-    pub fn known(&self, token: &str) -> Option<Arc<Caller>> {
+    pub fn known(&self, token: &str) -> Option<Arc<access_token::Caller>> {
         // Without keys that are believed now, nothing that they verified is believed either.
         let current = self.keys.current(&self.rules.issuer)?;
         // Looked up by its digest: how long that takes says nothing about a token that is not known.
@@ -85,7 +85,7 @@ impl AccessTokens {
     ///
     /// # Errors
     /// [`TokenError::Fault`], which is counted and logged here; [`TokenError::KeysUnavailable`].
-    pub fn check(&self, token: &str, peer: Peer) -> Result<Arc<Caller>, TokenError> {
+    pub fn check(&self, token: &str, peer: Peer) -> Result<Arc<access_token::Caller>, TokenError> {
         self.verify(token, peer).inspect_err(|error| {
             let fault = match error {
                 TokenError::Fault(fault) => fault.as_str(),
@@ -99,13 +99,13 @@ impl AccessTokens {
         })
     }
 
-    fn verify(&self, token: &str, peer: Peer) -> Result<Arc<Caller>, TokenError> {
+    fn verify(&self, token: &str, peer: Peer) -> Result<Arc<access_token::Caller>, TokenError> {
         let now = self.clock.now();
-        let read = Token::read(token, &self.rules, now)?;
+        let read = access_token::Token::read(token, &self.rules, now)?;
         let key_id = read.key_id().to_owned();
         let keys = self.keys.of(&self.rules.issuer, &key_id, peer).map_err(|why| match why {
-            NoKey::UnknownIssuer => Fault::Issuer.into(),
-            NoKey::UnknownKey => Fault::Key.into(),
+            NoKey::UnknownIssuer => access_token::Fault::Issuer.into(),
+            NoKey::UnknownKey => access_token::Fault::Key.into(),
             NoKey::Unavailable { retry_after } => TokenError::KeysUnavailable { retry_after },
         })?;
         let verified = read.verify(&keys)?;

@@ -5,11 +5,11 @@
 
 use crate::app::{App, Error, ResultRules};
 use crate::auth::shared_secret::SignedHeaders;
-use crate::auth::workload::{RunIdentity, Token};
+use crate::auth::workload::{self, RunIdentity};
 use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, ReleaseRunId};
-use crate::domain::result::{Expected, Fault, NewResult, Recorded};
+use crate::domain::result::{Expected, NewResult, RecordedResult, ResultProblem};
 use crate::forge::result;
 use crate::jwks::NoKey;
 use crate::jwks::bucket::Peer;
@@ -53,13 +53,13 @@ struct Sender {
 /// Why a sender is not known.
 enum Unknown {
     /// The credential is not believed.
-    Fault(Fault),
+    Fault(ResultProblem),
     /// It could not be found out.
     Later(Error),
 }
 
-impl From<Fault> for Unknown {
-    fn from(fault: Fault) -> Self {
+impl From<ResultProblem> for Unknown {
+    fn from(fault: ResultProblem) -> Self {
         Self::Fault(fault)
     }
 }
@@ -89,9 +89,9 @@ impl App {
         taken
     }
 
-    fn say_unauthenticated(&self, fault: Fault) {
+    fn say_unauthenticated(&self, fault: ResultProblem) {
         let Some(suppressed) = self.refused.result.due(self.clock.monotonic()) else { return };
-        log::warn!(event = "result.unauthenticated", fault = fault.as_str(), suppressed; "a result was refused: its credential does not hold");
+        log::warn!(event = "result.unauthenticated", fault = fault.as_str(), suppressed; "a result was refused: its credential is not valid");
     }
 
     /// Finds out who sent a result.
@@ -103,7 +103,7 @@ impl App {
     ) -> Result<Sender, Unknown> {
         match (callback.authorization, callback.signed) {
             (Some(authorization), _) => {
-                let token = Token::read(authorization)?;
+                let token = workload::Token::read(authorization)?;
                 // Before the attempt is looked up, so that a forged token causes no read of the store.
                 let keys = rules.keys.of(token.issuer(), token.key_id(), callback.peer);
                 let keys = keys.map_err(no_key)?;
@@ -119,7 +119,7 @@ impl App {
                 let run = rules.secrets.verify(&signed, body_sha256, &expected, now)?;
                 Ok(Sender { release_run, attempt, run })
             }
-            (None, None) => Err(Fault::Missing.into()),
+            (None, None) => Err(ResultProblem::Missing.into()),
         }
     }
 
@@ -128,11 +128,11 @@ impl App {
         &self,
         callback: &Callback<'_>,
     ) -> Result<(ReleaseRunId, AttemptId, Expected), Unknown> {
-        let release_run = callback.release_run.parse().map_err(|_| Fault::Attempt)?;
-        let attempt = callback.attempt.parse().map_err(|_| Fault::Attempt)?;
+        let release_run = callback.release_run.parse().map_err(|_| ResultProblem::Attempt)?;
+        let attempt = callback.attempt.parse().map_err(|_| ResultProblem::Attempt)?;
         let expected = self.store.expected_result(release_run, attempt);
         let expected = expected.map_err(|error| Unknown::Later(error.into()))?;
-        Ok((release_run, attempt, expected.ok_or(Fault::Attempt)?))
+        Ok((release_run, attempt, expected.ok_or(ResultProblem::Attempt)?))
     }
 
     fn record(
@@ -161,14 +161,14 @@ impl App {
         let attempt = sender.attempt.to_string();
         let attempt_id = attempt.as_str();
         match recorded {
-            Recorded::Now => {
+            RecordedResult::Now => {
                 self.worker_notify.outbox.notify();
-                log::info!(event = "result.recorded", attempt_id = attempt_id, decision = decision.as_str(); "a release has ended by its result");
+                log::info!(event = "result.recorded", attempt_id = attempt_id, decision = decision.as_str(); "a release has ended through its result");
                 Ok(ResultTaken::Recorded)
             }
-            Recorded::Before => Ok(ResultTaken::AlreadyRecorded),
-            Recorded::Refused(refusal) => {
-                log::warn!(event = "result.refused", attempt_id = attempt_id, reason_code = refusal.as_str(); "a result changes nothing");
+            RecordedResult::Before => Ok(ResultTaken::AlreadyRecorded),
+            RecordedResult::Refused(refusal) => {
+                log::warn!(event = "result.refused", attempt_id = attempt_id, reason_code = refusal.as_str(); "a result changed nothing");
                 Err(Error::ResultConflict(refusal))
             }
         }
@@ -177,8 +177,8 @@ impl App {
 
 fn no_key(why: NoKey) -> Unknown {
     match why {
-        NoKey::UnknownIssuer => Unknown::Fault(Fault::Issuer),
-        NoKey::UnknownKey => Unknown::Fault(Fault::Key),
+        NoKey::UnknownIssuer => Unknown::Fault(ResultProblem::Issuer),
+        NoKey::UnknownKey => Unknown::Fault(ResultProblem::Key),
         NoKey::Unavailable { retry_after } => {
             Unknown::Later(Error::KeysUnavailable { retry_after })
         }

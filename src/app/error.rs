@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::card::{BATCH_MAX, ValidationReport};
 use crate::domain::agent_card::CARDS_MAX;
 use crate::domain::dead_letter::NotReplayable;
-use crate::domain::result::Refusal;
+use crate::domain::result::ResultRefusal;
 use crate::store;
 
 /// A use case did not happen, and changed nothing.
@@ -25,7 +25,8 @@ pub enum Error {
     OperatorApiOff,
     /// The forge is not configured.
     #[error(
-        "the forge is off until SVC_WEBHOOK_SECRET, SVC_FORGE_APP_ID and SVC_FORGE_PRIVATE_KEY are set"
+        "the connection to the forge is off \
+        until SVC_WEBHOOK_SECRET, SVC_FORGE_APP_ID and SVC_FORGE_PRIVATE_KEY are set"
     )]
     ForgeOff,
     /// No results are accepted.
@@ -48,12 +49,12 @@ pub enum Error {
     OperationConflict,
     /// What was to be prevented has been begun.
     #[error(
-        "it has begun, and cannot be taken back; later steps that had not begun were cancelled"
+        "the invocation has begun and cannot be cancelled; later steps that had not begun were cancelled"
     )]
     TooLate,
     /// The result changes nothing.
     #[error("the result cannot be recorded: {}", .0.text())]
-    ResultConflict(Refusal),
+    ResultConflict(ResultRefusal),
     /// The media type is not one that is taken.
     #[error("send application/json without a content encoding")]
     UnsupportedMediaType,
@@ -64,16 +65,16 @@ pub enum Error {
     #[error("send at most {BATCH_MAX} cards in one request")]
     TooManyCards,
     /// The reports are longer than one answer may be.
-    #[error("the reports are longer than an answer may be; send fewer cards in one request")]
+    #[error("the reports exceed the maximum size of an answer; send fewer cards in one request")]
     TooMuchToSay,
     /// As many cards are being checked as may be at once.
-    #[error("other cards are being checked; ask again in a moment")]
+    #[error("other cards are being checked; retry in a moment")]
     Busy,
     /// No card is registered under this name.
     #[error("no card is registered under this name")]
     NoSuchCard,
     /// Only valid cards are registered.
-    #[error("the card is not valid; report says what is wrong with it")]
+    #[error("the card is not valid; report lists the findings")]
     InvalidCard(Box<ValidationReport>),
     /// The condition of a request does not hold.
     #[error("the card does not match the condition of the request; read it again before you retry")]
@@ -84,6 +85,9 @@ pub enum Error {
     /// The store cannot do it now; the same request may be sent again later.
     #[error("the service cannot carry out the request now")]
     Unavailable,
+    /// The secrets in use stay; says what is wrong with the configuration.
+    #[error("nothing was taken, because the configuration has problems: {0}")]
+    ReloadRefused(String),
     /// The credential's key is not known, and the issuer does not say or may not be asked yet.
     #[error("the issuer's keys are not available now")]
     KeysUnavailable {
@@ -95,7 +99,7 @@ pub enum Error {
 /// What the store says, as a caller hears it. The class goes to the log here, once.
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
-        log::warn!(event = "store.verb_failed", class = error.class(); "a store verb did not happen");
+        log::warn!(event = "store.verb_failed", class = error.class(); "a store operation failed");
         Self::Unavailable
     }
 }

@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
-use crate::api::Wanted;
+use crate::api::ListRequest;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::domain::id::{InstallationId, ReleaseRunId};
 use crate::domain::page::Page;
 use crate::domain::release::next_step::{self, NextStep};
-use crate::store::{List, ReleaseRunDetail};
+use crate::store;
 
 impl App {
     /// Returns a page of a list of an installation, newest row first.
@@ -17,14 +17,14 @@ impl App {
     /// # Errors
     /// [`Error::InvalidRequest`] when the cursor names no row of the list, [`Error::Unavailable`] when the
     /// store cannot be read now.
-    pub fn list<R: List>(
+    pub fn list<R: store::List>(
         &self,
         _: &Principal,
         installation: InstallationId,
-        wanted: &Wanted<R>,
+        wanted: &ListRequest<R>,
     ) -> Result<Page<R, R::Cursor>, Error> {
         self.store.list(installation, wanted)?.ok_or(Error::InvalidRequest(Cow::Borrowed(
-            "before names no item of this list; begin again without it",
+            "the value of before is not the ID of an item in this list; omit it to list from the newest item",
         )))
     }
 
@@ -37,7 +37,7 @@ impl App {
         _: &Principal,
         installation: InstallationId,
         id: ReleaseRunId,
-    ) -> Result<(ReleaseRunDetail, NextStep), Error> {
+    ) -> Result<(store::ReleaseRunDetail, NextStep), Error> {
         let detail = self.store.release_run(installation, id)?.ok_or(Error::NotFound)?;
         let next_step = next_step::derive(&detail.facts);
         Ok((detail, next_step))

@@ -8,8 +8,9 @@ use crate::api::Readiness;
 use crate::app::App;
 use crate::domain::slo::{SignalStatus, SloReport};
 use crate::domain::time::Timestamp;
+use crate::logging;
 use crate::metrics::{counter, gauge};
-use crate::store::Health;
+use crate::store;
 
 impl App {
     /// Says whether the service may be used. It reads, and never writes.
@@ -17,8 +18,8 @@ impl App {
     pub fn readiness(&self) -> Readiness {
         let draining = self.draining.load(Ordering::Relaxed);
         let mut store = match self.store.health() {
-            Health::Ok => "ok",
-            Health::Failing(reason) => reason.as_str(),
+            store::Health::Ok => "ok",
+            store::Health::Failing(reason) => reason.as_str(),
         };
         // A database that cannot be read is not ready, even if the last write succeeded.
         let schema_version = self.store.schema_step().unwrap_or_else(|error| {
@@ -57,27 +58,19 @@ impl App {
     #[must_use]
     pub fn metrics_text(&self) -> String {
         let mut text = self.metrics.render();
-        gauge(&mut text, "svc_store_commits", "Groups the writer committed.", self.store.commits());
-        gauge(
-            &mut text,
-            "svc_store_log_bytes",
-            "Size of the write-ahead log.",
-            self.store.log_bytes(),
-        );
-        counter(
-            &mut text,
-            "svc_store_busy_seconds_total",
-            "Time the writer spent on transactions, waiting for its lock included.",
-            self.store.busy().as_secs_f64(),
-        );
+        self.store_gauges(&mut text);
         counter(
             &mut text,
             "svc_lease_expiries_total",
-            "Leases that ran out and were taken back.",
+            "Leases that expired and were taken back.",
             self.store.lease_expiries(),
         );
-        let up = u8::from(self.store.health() == Health::Ok);
-        gauge(&mut text, "svc_store_up", "1 while the last write succeeded.", up);
+        counter(
+            &mut text,
+            "svc_log_lines_dropped_total",
+            "Log lines that standard error did not take.",
+            logging::dropped(),
+        );
         // Without the database the numbers are missing: zeros would read as an empty backlog.
         if let Ok(backlog) = self.store.backlog() {
             let age = |since: Option<Timestamp>| {
@@ -87,8 +80,8 @@ impl App {
             let oldest_message = age(backlog.oldest_message_at);
             let capped = "counted up to 10000";
             for (name, help, value) in [
-                ("svc_jobs_available", "Jobs that wait", backlog.jobs_available),
-                ("svc_outbox_available", "Side effects that wait", backlog.messages_available),
+                ("svc_jobs_available", "Waiting jobs", backlog.jobs_available),
+                ("svc_outbox_available", "Waiting effects", backlog.messages_available),
                 ("svc_dead_letters_open", "Open dead letters", backlog.dead_letters_open),
             ] {
                 gauge(&mut text, name, &format!("{help}, {capped}."), value);
@@ -96,17 +89,51 @@ impl App {
             gauge(
                 &mut text,
                 "svc_oldest_job_seconds",
-                "How long the oldest due job waits.",
+                "How long the oldest due job has waited.",
                 oldest_job,
             );
             gauge(
                 &mut text,
                 "svc_oldest_effect_seconds",
-                "How long the oldest due side effect waits.",
+                "How long the oldest due effect has waited.",
                 oldest_message,
             );
         }
         self.slo_gauges(&mut text);
         text
+    }
+
+    /// Writes what is known of the store itself.
+    fn store_gauges(&self, text: &mut String) {
+        gauge(
+            text,
+            "svc_store_commits",
+            "Groups of transactions that the writer \
+        committed.",
+            self.store.commits(),
+        );
+        gauge(text, "svc_store_log_bytes", "Size of the write-ahead log.", self.store.log_bytes());
+        counter(
+            text,
+            "svc_store_busy_seconds_total",
+            "Time that the writer spent on transactions, including the wait for its lock.",
+            self.store.busy().as_secs_f64(),
+        );
+        let up = u8::from(self.store.health() == store::Health::Ok);
+        gauge(text, "svc_store_up", "1 if the last write succeeded, 0 if it failed.", up);
+        if let Ok(size) = self.store.size() {
+            gauge(
+                text,
+                "svc_store_database_bytes",
+                "Size of the database, including pages that are still in the write-ahead log.",
+                size.bytes,
+            );
+            gauge(
+                text,
+                "svc_store_free_bytes",
+                "Size of the free pages of the database, which new data uses before the file grows.",
+                size.free_bytes,
+            );
+        }
     }
 }

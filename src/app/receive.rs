@@ -2,7 +2,7 @@
 
 use crate::app::{App, Error};
 use crate::crypto::sha256;
-use crate::domain::delivery::{DeliveryId, NewDelivery, Recorded};
+use crate::domain::delivery::{self, DeliveryId, NewDelivery};
 use crate::forge::payload;
 use crate::metrics::DeliveryOutcome;
 
@@ -59,7 +59,7 @@ impl App {
 
     fn say_bad_signature(&self) {
         let Some(suppressed) = self.refused.webhook.due(self.clock.monotonic()) else { return };
-        log::warn!(event = "webhook.bad_signature", suppressed; "a webhook was refused: its signature does not hold");
+        log::warn!(event = "webhook.bad_signature", suppressed; "a webhook was refused: its signature is not valid");
     }
 
     fn take_in(&self, webhook: &Webhook<'_>) -> Result<(Intake, DeliveryOutcome), Error> {
@@ -86,21 +86,21 @@ impl App {
             action: normalised.action,
         })?;
         Ok(match recorded {
-            Recorded::Accepted(job) => {
+            delivery::Recorded::Accepted(job) => {
                 self.worker_notify.jobs.notify();
                 log::info!(event = "webhook.accepted", delivery_id:% = id, forge_event = normalised.event, job_id:% = job; "a webhook became a job");
                 (Intake::Accepted, DeliveryOutcome::Accepted)
             }
-            Recorded::Ignored => {
-                log::debug!(event = "webhook.ignored", delivery_id:% = id, forge_event = normalised.event; "a webhook asks nothing of us");
+            delivery::Recorded::Ignored => {
+                log::debug!(event = "webhook.ignored", delivery_id:% = id, forge_event = normalised.event; "a webhook requires no work");
                 (Intake::Ignored, DeliveryOutcome::Ignored)
             }
-            Recorded::Duplicate => {
-                log::info!(event = "webhook.duplicate", delivery_id:% = id; "a webhook came again");
+            delivery::Recorded::Duplicate => {
+                log::info!(event = "webhook.duplicate", delivery_id:% = id; "a webhook was received again");
                 (Intake::Duplicate, DeliveryOutcome::Duplicate)
             }
-            Recorded::Conflict => {
-                log::warn!(event = "webhook.conflict", delivery_id:% = id; "a webhook came again with another body; the first stands");
+            delivery::Recorded::Conflict => {
+                log::warn!(event = "webhook.conflict", delivery_id:% = id; "a webhook was received again with a different body; the first one is kept");
                 // An error would mark the delivery as failed, and it would be requested again.
                 (Intake::Duplicate, DeliveryOutcome::Conflict)
             }

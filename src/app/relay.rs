@@ -27,7 +27,7 @@ use crate::domain::id::{PairingId, RelayProcessId, RelaySessionId};
 use crate::domain::relay::CloseCode;
 use crate::metrics::Metrics;
 use crate::relay::frame::{self, FromDaemon, Settled, Withdraw};
-use crate::relay::proof::{DaemonKey, KeyError};
+use crate::relay::proof::{DaemonKey, DeviceKeyError};
 use crate::runtime::clock::Clock;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::mutex::lock;
@@ -35,7 +35,7 @@ use crate::runtime::random::Ids;
 use crate::runtime::rate_limiter::{Rate, RateLimiter};
 use crate::runtime::semaphore::Semaphore;
 use crate::runtime::sliding_window::SlidingWindow;
-use crate::store::relay::{Effects, Held, Tell};
+use crate::store::relay::{Effects, SessionSocket, Tell};
 use crate::store::{self, Store};
 
 pub use crate::relay::frame::{PROTOCOL, is_other_version};
@@ -45,7 +45,7 @@ pub use plugin::{Closing, Socket};
 pub use waits::{Ended, Waiter};
 
 use connection::not_done;
-use plugin::Plugin;
+use plugin::PluginSocket;
 use results::Results;
 use tick::Beside;
 use waits::Waits;
@@ -99,12 +99,12 @@ pub struct Relay {
     key: DaemonKey,
     settings: Settings,
     /// Every socket, by a number of its own.
-    sockets: Mutex<HashMap<u64, Arc<Plugin>>>,
+    sockets: Mutex<HashMap<u64, Arc<PluginSocket>>>,
     next_socket: AtomicU64,
     /// The sockets that hold a session.
-    ready: Mutex<BTreeMap<Held, Arc<Plugin>>>,
+    ready: Mutex<BTreeMap<SessionSocket, Arc<PluginSocket>>>,
     /// The sockets whose plugins show a code.
-    offered: Mutex<HashMap<PairingId, Arc<Plugin>>>,
+    offered: Mutex<HashMap<PairingId, Arc<PluginSocket>>>,
     room: Room,
     limits: Mutex<Limits>,
     results: Mutex<Results>,
@@ -131,13 +131,13 @@ struct Limits {
 
 /// Why the relay cannot be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub enum OpenRelayError {
     /// The store cannot return or keep the key, or cannot put right what a killed process left.
     #[error("the relay cannot be read from the store or written to it")]
     Store(#[from] store::Error),
     /// The stored key is not valid.
     #[error(transparent)]
-    Key(#[from] KeyError),
+    Key(#[from] DeviceKeyError),
 }
 
 impl Relay {
@@ -152,7 +152,7 @@ impl Relay {
         clock: Arc<dyn Clock>,
         mut ids: Ids,
         metrics: Arc<Metrics>,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, OpenRelayError> {
         // The candidate is kept only if the database has no key yet.
         let key = DaemonKey::read(&store.relay_key(DaemonKey::generate()?)?)?;
         // A killed process could not record that its sockets have closed, so the first one to open the database does.
@@ -259,7 +259,7 @@ impl Relay {
         }
     }
 
-    fn tell(&self, plugin: &Plugin, tell: Tell) {
+    fn tell(&self, plugin: &PluginSocket, tell: Tell) {
         let frame = match tell {
             // Not twice, when the worker has found it ended in the meantime.
             Tell::Withdraw(proposal, _) if !plugin.with(|it| it.cards.forget(proposal)) => return,
@@ -281,12 +281,12 @@ impl Relay {
         self.send(plugin, frame);
     }
 
-    fn close(&self, plugin: &Plugin, code: CloseCode) {
+    fn close(&self, plugin: &PluginSocket, code: CloseCode) {
         plugin.close(Closing::rule(code));
     }
 
     /// Sends a frame, if it may be sent now; returns whether it may arrive.
-    fn send(&self, plugin: &Plugin, frame: FromDaemon) -> bool {
+    fn send(&self, plugin: &PluginSocket, frame: FromDaemon) -> bool {
         let kind = frame.kind().as_str();
         let is_sent = plugin.send(&frame);
         if is_sent {
@@ -295,15 +295,16 @@ impl Relay {
         is_sent
     }
 
-    fn plugin(&self, held: Held) -> Option<Arc<Plugin>> {
+    fn plugin(&self, held: SessionSocket) -> Option<Arc<PluginSocket>> {
         lock(&self.ready).get(&held).map(Arc::clone)
     }
 
     /// Returns the socket that holds a session here, in any epoch, with that epoch.
-    fn plugin_of(&self, session: RelaySessionId) -> Option<(Held, Arc<Plugin>)> {
+    fn plugin_of(&self, session: RelaySessionId) -> Option<(SessionSocket, Arc<PluginSocket>)> {
         let ready = lock(&self.ready);
         // Two sockets of a session can be here while one takes over; the highest epoch holds the session.
-        let epochs = Held { session, epoch: 0 }..=Held { session, epoch: u32::MAX };
+        let epochs =
+            SessionSocket { session, epoch: 0 }..=SessionSocket { session, epoch: u32::MAX };
         ready.range(epochs).next_back().map(|(held, plugin)| (*held, Arc::clone(plugin)))
     }
 

@@ -9,10 +9,10 @@ use crate::api::relay::{RelayAuditCheck, RelayAuditEvent, RelaySignatureCheck};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::domain::digest::Digest;
-use crate::domain::relay::{AuditEvent, Decision};
-use crate::relay::frame::{DecidedBy, Key, Nonce, Signature};
+use crate::domain::relay::{CardDecision, RelayEventName};
+use crate::relay::frame::{DecidedInPlugin, Nonce, PublicJwk, Signature};
 use crate::relay::proof::{DecisionText, allowance_text, confirm_text, is_signed};
-use crate::store::relay::Point;
+use crate::store::relay::KeyPoint;
 
 /// How the signature of an event was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +53,13 @@ impl App {
 }
 
 /// Checks the signature of an event with the key of its device; `None` if it has none and needs none.
-fn check(event: &RelayAuditEvent, key: Option<&Point>) -> Option<Found> {
+fn check(event: &RelayAuditEvent, key: Option<&KeyPoint>) -> Option<Found> {
     let Some(signature) = &event.signature else { return unsigned(event) };
     let text = match text(event) {
         Ok(text) => text,
         Err(found) => return Some(found),
     };
-    let key = key.and_then(|key| Key::of_point(key));
+    let key = key.and_then(|key| PublicJwk::of_point(key));
     let is_valid = key
         .zip(bytes(signature))
         .is_some_and(|(key, bytes)| is_signed(&key, &text, &Signature::new(&bytes)));
@@ -70,15 +70,15 @@ fn check(event: &RelayAuditEvent, key: Option<&Point>) -> Option<Found> {
 /// with the pairing and the key.
 fn unsigned(event: &RelayAuditEvent) -> Option<Found> {
     let is_of_now = event.pairing.is_some() || event.public_key.is_some();
-    match AuditEvent::from_word(&event.event)? {
-        AuditEvent::Approved | AuditEvent::Denied | AuditEvent::AllowanceGiven => {
+    match RelayEventName::from_word(&event.event)? {
+        RelayEventName::Approved | RelayEventName::Denied | RelayEventName::AllowanceGiven => {
             Some(Found::Invalid)
         }
-        AuditEvent::DevicePaired if !is_of_now => Some(Found::NotCheckable),
-        AuditEvent::DevicePaired => Some(Found::Invalid),
-        AuditEvent::SessionOpened if event.decided_by.as_deref() != Some("person") => None,
-        AuditEvent::SessionOpened if !is_of_now => Some(Found::NotCheckable),
-        AuditEvent::SessionOpened => Some(Found::Invalid),
+        RelayEventName::DevicePaired if !is_of_now => Some(Found::NotCheckable),
+        RelayEventName::DevicePaired => Some(Found::Invalid),
+        RelayEventName::SessionOpened if event.decided_by.as_deref() != Some("person") => None,
+        RelayEventName::SessionOpened if !is_of_now => Some(Found::NotCheckable),
+        RelayEventName::SessionOpened => Some(Found::Invalid),
         _ => None,
     }
 }
@@ -87,32 +87,34 @@ fn unsigned(event: &RelayAuditEvent) -> Option<Found> {
 /// proves another event than it was made for.
 fn text(event: &RelayAuditEvent) -> Result<String, Found> {
     let nonce = || event.nonce.as_deref().map(Nonce::read).ok_or(Found::NotCheckable);
-    match AuditEvent::from_word(&event.event).ok_or(Found::NotCheckable)? {
-        AuditEvent::DevicePaired | AuditEvent::SessionOpened => {
+    match RelayEventName::from_word(&event.event).ok_or(Found::NotCheckable)? {
+        RelayEventName::DevicePaired | RelayEventName::SessionOpened => {
             let nonce = nonce()?.ok_or(Found::Invalid)?;
             Ok(confirm_text(&nonce, event.pairing.ok_or(Found::Invalid)?, true))
         }
-        kind @ (AuditEvent::AllowanceGiven | AuditEvent::AllowanceEnded) => {
+        kind @ (RelayEventName::AllowanceGiven | RelayEventName::AllowanceEnded) => {
             let nonce = nonce()?.ok_or(Found::Invalid)?;
             let told = (event.session.zip(event.epoch)).zip(event.minutes);
             let ((session, epoch), minutes) = told.ok_or(Found::Invalid)?;
             // A plugin ends an allowance by signing one of 0 minutes.
-            if (kind == AuditEvent::AllowanceEnded) != (minutes == 0) {
+            if (kind == RelayEventName::AllowanceEnded) != (minutes == 0) {
                 return Err(Found::Invalid);
             }
             Ok(allowance_text(&nonce, session, epoch.into(), minutes.into()))
         }
         // What was approved too late has expired.
-        AuditEvent::Approved | AuditEvent::Expired => decision(event, Decision::Approved),
-        AuditEvent::Denied | AuditEvent::Cancelled => decision(event, Decision::Denied),
+        RelayEventName::Approved | RelayEventName::Expired => {
+            decision(event, CardDecision::Approved)
+        }
+        RelayEventName::Denied | RelayEventName::Cancelled => decision(event, CardDecision::Denied),
         _ => Err(Found::Invalid),
     }
 }
 
-fn decision(event: &RelayAuditEvent, decision: Decision) -> Result<String, Found> {
+fn decision(event: &RelayAuditEvent, decision: CardDecision) -> Result<String, Found> {
     let card = event.card_sha256.as_deref().ok_or(Found::NotCheckable)?;
     let own = event.arguments_sha256.filter(|own| card.contains(own));
-    let by = event.decided_by.as_deref().and_then(DecidedBy::from_word);
+    let by = event.decided_by.as_deref().and_then(DecidedInPlugin::from_word);
     let text = || {
         own?;
         let text = DecisionText {

@@ -6,24 +6,24 @@
 use std::borrow::Cow;
 
 use crate::api::relay::{RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession, RelayStatus};
-use crate::api::{Row, Wanted};
+use crate::api::{ListRequest, ListRow};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::domain::id::{DeviceId, InvocationId, RelaySessionId};
 use crate::domain::page::Page;
-use crate::domain::relay::invocation::State;
+use crate::domain::relay::invocation;
 use crate::store::relay::Effects;
 use crate::store::{self, Store};
 
 /// The stored items of the relay, as operators see them.
-pub trait RelayList: Row {
+pub trait RelayList: ListRow {
     /// Reads a page, newest row first; `None` if the cursor names no row.
     ///
     /// # Errors
     /// [`store::Error::Unavailable`] when the store cannot be read now.
     fn page(
         store: &Store,
-        wanted: &Wanted<Self>,
+        wanted: &ListRequest<Self>,
     ) -> Result<Option<Page<Self, Self::Cursor>>, store::Error>;
 
     /// Reads one row by its id or number.
@@ -39,7 +39,7 @@ macro_rules! lists {
         impl RelayList for $row {
             fn page(
                 store: &Store,
-                wanted: &Wanted<Self>,
+                wanted: &ListRequest<Self>,
             ) -> Result<Option<Page<Self, Self::Cursor>>, store::Error> {
                 store.$page(wanted)
             }
@@ -75,10 +75,10 @@ impl App {
     pub fn relay_list<R: RelayList>(
         &self,
         _: &Principal,
-        wanted: &Wanted<R>,
+        wanted: &ListRequest<R>,
     ) -> Result<Page<R, R::Cursor>, Error> {
         R::page(&self.store, wanted)?.ok_or(Error::InvalidRequest(Cow::Borrowed(
-            "before names no item of this list; begin again without it",
+            "the value of before is not the ID of an item in this list; omit it to list from the newest item",
         )))
     }
 
@@ -137,9 +137,10 @@ impl App {
         self.carry_out(denied.ok_or(Error::NoSuchItem)?);
         // Read after the commit: the answer follows from the state, so that denying twice has the same answer.
         let now = self.store.relay_show_invocation(invocation)?.ok_or(Error::NoSuchItem)?;
-        let may_have_happened = [State::Running, State::Succeeded, State::Unknown]
-            .iter()
-            .any(|state| state.as_str() == now.state);
+        let may_have_happened =
+            [invocation::State::Running, invocation::State::Succeeded, invocation::State::Unknown]
+                .iter()
+                .any(|state| state.as_str() == now.state);
         if may_have_happened {
             return Err(Error::TooLate);
         }

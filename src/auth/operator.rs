@@ -4,6 +4,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
 
 use crate::config::OperatorConfig;
+use crate::runtime::current::Current;
 
 /// An authenticated operator.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ impl Principal {
 /// Checks operators' tokens.
 #[derive(Debug)]
 pub struct Operators {
-    token: SecretString,
+    token: Current<SecretString>,
     actor: String,
 }
 
@@ -30,7 +31,12 @@ impl Operators {
     /// Returns the check for a configured token and actor.
     #[must_use]
     pub fn new(config: OperatorConfig) -> Self {
-        Self { token: config.token, actor: config.actor }
+        Self { token: Current::new(config.token), actor: config.actor }
+    }
+
+    /// Puts another token in the place of the one before, which is refused from now on.
+    pub fn replace(&self, token: SecretString) {
+        self.token.set(token);
     }
 
     /// Returns who asks, by the whole value of the `Authorization` header. The token is compared in
@@ -38,7 +44,8 @@ impl Operators {
     #[must_use]
     pub fn authenticate(&self, authorization: Option<&str>) -> Option<Principal> {
         let (scheme, token) = authorization?.split_once(' ')?;
-        let expected = self.token.expose_secret().as_bytes();
+        let expected = self.token.get();
+        let expected = expected.expose_secret().as_bytes();
         let same = scheme.eq_ignore_ascii_case("bearer")
             && token.len() == expected.len()
             && bool::from(token.as_bytes().ct_eq(expected));

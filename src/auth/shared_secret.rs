@@ -13,8 +13,9 @@ use crate::auth::workload::RunIdentity;
 use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::WorkflowRunId;
-use crate::domain::result::{Expected, Fault};
+use crate::domain::result::{Expected, ResultProblem};
 use crate::domain::time::Timestamp;
+use crate::runtime::current::Current;
 
 /// How far the clock of the run may be from ours, either way.
 const WINDOW: Duration = Duration::from_mins(5);
@@ -22,7 +23,7 @@ const WINDOW: Duration = Duration::from_mins(5);
 /// The secrets a result may be signed with; several while one is being replaced. Shape: none empty.
 /// Source: the operator.
 #[derive(Debug)]
-pub struct Secrets(Vec<SecretString>);
+pub struct Secrets(Current<Vec<SecretString>>);
 
 /// What stands in the headers of a signed result. Nothing of it is trusted.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +48,13 @@ struct Signed {
 impl Secrets {
     /// Returns the secrets. None of them means that nothing is believed.
     #[must_use]
-    pub const fn new(secrets: Vec<SecretString>) -> Self {
-        Self(secrets)
+    pub fn new(secrets: Vec<SecretString>) -> Self {
+        Self(Current::new(secrets))
+    }
+
+    /// Puts other secrets in the place of those before.
+    pub fn replace(&self, secrets: Vec<SecretString>) {
+        self.0.set(secrets);
     }
 
     /// Checks the headers of a body that is sent for the expected attempt.
@@ -61,8 +67,8 @@ impl Secrets {
         body_sha256: &Digest,
         expected: &Expected,
         now: Timestamp,
-    ) -> Result<RunIdentity, Fault> {
-        let signed = read(headers).ok_or(Fault::Malformed)?;
+    ) -> Result<RunIdentity, ResultProblem> {
+        let signed = read(headers).ok_or(ResultProblem::Malformed)?;
         let message = message(headers, &expected.nonce, body_sha256);
         // Every secret is tried, so that the time taken does not tell which one held.
         let holds = |secret: &&SecretString| {
@@ -70,19 +76,19 @@ impl Secrets {
             // `hmac::verify` compares in constant time.
             hmac::verify(&key, message.as_bytes(), signed.mac.as_bytes()).is_ok()
         };
-        if self.0.iter().filter(holds).count() == 0 {
-            return Err(Fault::Signature);
+        if self.0.get().iter().filter(holds).count() == 0 {
+            return Err(ResultProblem::Signature);
         }
         if signed.at > now.plus(WINDOW) {
-            return Err(Fault::NotYetValid);
+            return Err(ResultProblem::NotYetValid);
         }
         if now.since(signed.at) > WINDOW {
-            return Err(Fault::TooOld);
+            return Err(ResultProblem::TooOld);
         }
         // The run's number may not be known here yet; the MAC covers the one that the header names.
         let same_run = expected.workflow_run.is_none_or(|run| run == signed.workflow_run);
         if !same_run || headers.run_attempt != expected.run_attempt.to_string() {
-            return Err(Fault::WorkflowRun);
+            return Err(ResultProblem::WorkflowRun);
         }
         Ok(RunIdentity {
             workflow_run: signed.workflow_run,
@@ -139,7 +145,10 @@ mod tests {
         }
     }
 
-    fn signed(secret: &str, [run, attempt, timestamp]: [&str; 3]) -> Result<RunIdentity, Fault> {
+    fn signed(
+        secret: &str,
+        [run, attempt, timestamp]: [&str; 3],
+    ) -> Result<RunIdentity, ResultProblem> {
         let body = "07".repeat(32);
         let mac = mac(secret, &format!("v1\n0123\n{run}\n{attempt}\n{timestamp}\n{body}"));
         let headers =
@@ -155,17 +164,17 @@ mod tests {
         assert!(signed(SECRET, ["5", "1", "1795251300"]).is_ok());
         assert!(signed(SECRET, ["5", "1", "1795251900"]).is_ok());
         for (secret, parts, fault) in [
-            ("wrong", ["5", "1", "1795251600"], Fault::Signature),
-            (SECRET, ["6", "1", "1795251600"], Fault::WorkflowRun),
-            (SECRET, ["5", "2", "1795251600"], Fault::WorkflowRun),
-            (SECRET, ["5", "01", "1795251600"], Fault::WorkflowRun),
-            (SECRET, ["5", "1", "1795251299"], Fault::TooOld),
-            (SECRET, ["5", "1", "1795251901"], Fault::NotYetValid),
-            (SECRET, ["05", "1", "1795251600"], Fault::Malformed),
-            (SECRET, ["x", "1", "1795251600"], Fault::Malformed),
-            (SECRET, ["5", "1", "+1795251600"], Fault::Malformed),
-            (SECRET, ["5", "1", "-1"], Fault::Malformed),
-            (SECRET, ["5", "1", ""], Fault::Malformed),
+            ("wrong", ["5", "1", "1795251600"], ResultProblem::Signature),
+            (SECRET, ["6", "1", "1795251600"], ResultProblem::WorkflowRun),
+            (SECRET, ["5", "2", "1795251600"], ResultProblem::WorkflowRun),
+            (SECRET, ["5", "01", "1795251600"], ResultProblem::WorkflowRun),
+            (SECRET, ["5", "1", "1795251299"], ResultProblem::TooOld),
+            (SECRET, ["5", "1", "1795251901"], ResultProblem::NotYetValid),
+            (SECRET, ["05", "1", "1795251600"], ResultProblem::Malformed),
+            (SECRET, ["x", "1", "1795251600"], ResultProblem::Malformed),
+            (SECRET, ["5", "1", "+1795251600"], ResultProblem::Malformed),
+            (SECRET, ["5", "1", "-1"], ResultProblem::Malformed),
+            (SECRET, ["5", "1", ""], ResultProblem::Malformed),
         ] {
             assert_eq!(signed(secret, parts).err(), Some(fault), "{secret} {parts:?}");
         }
@@ -186,12 +195,12 @@ mod tests {
         assert!(secrets.verify(&headers, &digest(7), &expected(), NOW).is_ok());
         for (body, expected) in [(digest(8), expected()), (digest(7), other)] {
             let fault = secrets.verify(&headers, &body, &expected, NOW).err();
-            assert_eq!(fault, Some(Fault::Signature));
+            assert_eq!(fault, Some(ResultProblem::Signature));
         }
         let none = Secrets::new(Vec::new());
         assert_eq!(
             none.verify(&headers, &digest(7), &expected(), NOW).err(),
-            Some(Fault::Signature)
+            Some(ResultProblem::Signature)
         );
     }
 }

@@ -19,7 +19,7 @@ use crate::crypto::jose::Algorithm;
 use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::{OwnerId, RepositoryId, WorkflowRunId};
-use crate::domain::result::{Expected, Fault};
+use crate::domain::result::{Expected, ResultProblem};
 use crate::domain::time::Timestamp;
 
 pub use token::Token;
@@ -90,12 +90,12 @@ impl Verified {
         expected: &Expected,
         body_sha256: &Digest,
         now: Timestamp,
-    ) -> Result<RunIdentity, Fault> {
+    ) -> Result<RunIdentity, ResultProblem> {
         let claims = &self.0;
         let audience = audience(&expected.nonce, body_sha256);
         // In constant time, because the audience contains the nonce of the attempt.
         if !bool::from(claims.audience.as_bytes().ct_eq(audience.as_bytes())) {
-            return Err(Fault::Audience);
+            return Err(ResultProblem::Audience);
         }
         check_times(claims, now)?;
         check_run(claims, expected)?;
@@ -114,34 +114,34 @@ pub fn audience(nonce: &str, body_sha256: &Digest) -> String {
     format!("svcd:v1:{nonce}:{body_sha256}")
 }
 
-fn check_times(claims: &Claims, now: Timestamp) -> Result<(), Fault> {
+fn check_times(claims: &Claims, now: Timestamp) -> Result<(), ResultProblem> {
     let instant = |seconds: i64| Timestamp::from_micros(seconds.saturating_mul(1_000_000));
     let soon = now.plus(LEEWAY);
     let begins = [Some(claims.issued_at), claims.not_before];
     if begins.into_iter().flatten().any(|begin| instant(begin) > soon) {
-        return Err(Fault::NotYetValid);
+        return Err(ResultProblem::NotYetValid);
     }
     if instant(claims.expires_at).plus(LEEWAY) <= now {
-        return Err(Fault::Expired);
+        return Err(ResultProblem::Expired);
     }
     if now.since(instant(claims.issued_at)) > AGE_MAX {
-        return Err(Fault::TooOld);
+        return Err(ResultProblem::TooOld);
     }
     Ok(())
 }
 
-fn check_run(claims: &Claims, expected: &Expected) -> Result<(), Fault> {
+fn check_run(claims: &Claims, expected: &Expected) -> Result<(), ResultProblem> {
     let hold = |holds: bool, fault| if holds { Ok(()) } else { Err(fault) };
-    hold(claims.repository == expected.repository, Fault::Repository)?;
-    hold(expected.owner.is_none_or(|owner| owner == claims.owner), Fault::Repository)?;
+    hold(claims.repository == expected.repository, ResultProblem::Repository)?;
+    hold(expected.owner.is_none_or(|owner| owner == claims.owner), ResultProblem::Repository)?;
     let same_run = expected.workflow_run.is_none_or(|run| run == claims.workflow_run);
-    hold(same_run && claims.run_attempt == expected.run_attempt, Fault::WorkflowRun)?;
-    hold(claims.event == EVENT, Fault::Event)?;
-    let workflow = expected.workflow.as_deref().ok_or(Fault::Workflow)?;
+    hold(same_run && claims.run_attempt == expected.run_attempt, ResultProblem::WorkflowRun)?;
+    hold(claims.event == EVENT, ResultProblem::Event)?;
+    let workflow = expected.workflow.as_deref().ok_or(ResultProblem::Workflow)?;
     // With its ref: on another branch the same file may be another program.
     let workflow_ref =
         format!("{}/.github/workflows/{workflow}@{}", claims.repository_name, expected.git_ref);
     let same_workflow = claims.workflow_ref == workflow_ref && claims.git_ref == expected.git_ref;
-    hold(same_workflow, Fault::Workflow)?;
-    hold(claims.sha == expected.head_sha, Fault::Commit)
+    hold(same_workflow, ResultProblem::Workflow)?;
+    hold(claims.sha == expected.head_sha, ResultProblem::Commit)
 }

@@ -5,39 +5,48 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use svc::config::{Config, Source};
 use svc::daemon::{
-    self,
+    self, EXIT_CONFIG, allocator,
     arguments::{Arguments, Command},
+    check_config, sockets,
 };
 use svc::logging;
 
-/// Exit status for a configuration that is wrong, or a database that must not be used: starting again
-/// ends the same way. As sysexits(3) has it.
-const EXIT_CONFIG: u8 = 78;
-
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return daemon::arguments::show_usage(&error),
+    };
+    if let Some(Command::CheckConfig { env_file }) = arguments.command {
+        return check_config::check(env_file.as_deref());
+    }
+    let configured = allocator::configure();
     let config = match Config::load(Source::process()) {
         Ok(config) => config,
         Err(problems) => {
-            daemon::arguments::show_problems(&problems);
+            daemon::arguments::show_problems(None, &problems);
             return ExitCode::from(EXIT_CONFIG);
         }
     };
-    if let Some(Command::CheckConfig) = arguments.command {
-        daemon::arguments::show_checked(&config);
-        let may_become_ready = config.reconciliation.is_some();
-        return if may_become_ready { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) };
-    }
+    let handed_over = match sockets::handed_over() {
+        Ok(handed_over) => handed_over,
+        Err(error) => {
+            daemon::arguments::show_error(&error);
+            return ExitCode::from(error.exit_status());
+        }
+    };
     // Only now, because the configuration says how lines are written.
-    logging::start(config.log);
+    let _flush = logging::start(config.log);
     for warning in &config.warnings {
-        log::warn!(event = "config.warning", setting = warning.name.as_str(), what:% = warning.what; "a setting leaves something off");
+        log::warn!(event = "config.warning", setting = warning.name.as_str(), what:% = warning.what; "a setting turns a feature off, or is unsafe");
     }
-    match daemon::run(config) {
+    if let Err(error) = configured {
+        log::warn!(event = "daemon.allocator_not_configured", error:% = error; "svcd could not restart itself with the allocator's setting and will keep memory that it no longer uses");
+    }
+    match daemon::run(config, handed_over) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             daemon::arguments::show_error(&error);
-            if error.needs_a_person() { ExitCode::from(EXIT_CONFIG) } else { ExitCode::FAILURE }
+            ExitCode::from(error.exit_status())
         }
     }
 }

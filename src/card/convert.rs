@@ -1,21 +1,27 @@
 //! Cards written anew in another variant: from the other one of ours, and from official A2A cards.
-//! What has no place there is told, property by property; the caller decides whether that is much.
-//! Whatever comes out is checked like any other card.
+//! Every member of the old card is in the new one or among the losses; the caller decides whether that is
+//! much. Whatever comes out is checked like any other card.
+//!
+//! What becomes of each member: `docs/decisions/101-card-conversion.md`.
 
 use super::finding::push_step;
 use super::json_writer::JsonOutput;
 use super::node::{Member, Node, Type};
-use super::shape::{SCHEMES, Shape, Variant};
-use super::{Dialect, ValidationReport, check, dialect};
+use super::shape::{Kind, Shape, Variant};
+use super::{ValidationReport, check, spelling, syntax};
 
+mod members;
 mod official;
+
+use members::{Members, named};
+pub(super) use members::{field, present};
 
 /// A card in another variant.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     /// The card, laid out anew.
     pub text: String,
-    /// What it does not hold any more, in the order it stood.
+    /// What it does not hold any more.
     pub losses: Vec<Loss>,
     /// The check of the new card: what was wrong with the old one mostly still is.
     pub report: ValidationReport,
@@ -30,14 +36,18 @@ pub struct Loss {
     pub why: &'static str,
 }
 
-/// Writes a card in a variant; nothing when it is no JSON object.
+/// Writes a card in a variant; `None` when it is no JSON object.
 #[must_use]
 pub fn convert(bytes: &[u8], to: Variant) -> Option<Conversion> {
-    let (dialect, _) = dialect(bytes)?;
-    let root = Node::root(std::str::from_utf8(bytes).ok()?, 0);
-    let is_ours = matches!(dialect, Dialect::Current | Dialect::Legacy);
-    let mut writer = Writer { to, losses: Vec::new(), is_official: !is_ours };
-    let text = writer.card(root).write();
+    let text = std::str::from_utf8(bytes).ok()?;
+    let root = syntax::object(text)?;
+    let mut writer = Writer { to, losses: Vec::new() };
+    let report = check(bytes);
+    // Only a card that stays the same keeps its signatures: they are over the canonical form, which
+    // does not depend on the layout.
+    let is_done = report.is_valid() && report.variant == Some(to);
+    let new = if is_done { JsonOutput::Kept(root) } else { writer.card(root) };
+    let text = new.write();
     let report = check(text.as_bytes());
     Some(Conversion { text, losses: writer.losses, report })
 }
@@ -45,247 +55,303 @@ pub fn convert(bytes: &[u8], to: Variant) -> Option<Conversion> {
 struct Writer {
     to: Variant,
     losses: Vec<Loss>,
-    is_official: bool,
+}
+
+/// Parts of the new card that come from several places of the old one.
+#[derive(Default)]
+struct Joined<'a> {
+    interfaces: Option<Vec<JsonOutput<'a>>>,
+    extensions: Option<Vec<JsonOutput<'a>>>,
+    extended: Option<Member<'a>>,
 }
 
 const NO_PLACE: &str = "the new card has no equivalent";
 const SIGN_ANEW: &str = "a signature is valid only for the unchanged card: sign the new card";
 const ONE_MODE: &str = "the legacy variant has one mode";
+const CONFLICT: &str = "another member of the card is written there, with another value";
 
 impl Writer {
     fn lose(&mut self, pointer: impl Into<String>, why: &'static str) {
         self.losses.push(Loss { pointer: pointer.into(), why });
     }
 
-    fn card<'a>(&mut self, root: Node<'a>) -> JsonOutput<'a> {
-        let was = root.get("protocolVersion").and_then(Node::text);
-        let keeps = was.as_deref().is_some_and(|version| self.to.versions().contains(&version));
-        let first = self.to.versions().first().copied().unwrap_or_default();
-        let version = match root.get("protocolVersion") {
-            Some(node) if keeps => JsonOutput::Kept(node),
-            _ => JsonOutput::Own(format!("\"{first}\"")),
-        };
-        let mut members = vec![("protocolVersion", version)];
-        let mut interfaces = Vec::new();
-        for member in root.members() {
-            let name = member.name();
-            match name.as_ref() {
-                "protocolVersion" => {}
-                // The list has had two names in official cards, and a hybrid has both.
-                "supportedInterfaces" | "additionalInterfaces" if self.to == Variant::Current => {
-                    interfaces.extend(self.interfaces(member));
-                }
-                name => members.extend(self.member(name, member, keeps)),
-            }
+    /// Adds a member to an object, or tells that its place is taken.
+    fn put<'a>(
+        &mut self,
+        members: &mut Members<'a>,
+        name: &'a str,
+        value: JsonOutput<'a>,
+        pointer: String,
+    ) {
+        if !members.put(name, value) {
+            self.lose(pointer, CONFLICT);
         }
-        self.add_url(root, &mut members);
-        self.add_extended(root, &mut members);
-        if !interfaces.is_empty() {
-            members.push(("supportedInterfaces", JsonOutput::List(interfaces)));
-        }
-        JsonOutput::Object(members)
     }
 
-    /// Returns what becomes of one property of the card.
-    fn member<'a>(
+    fn card<'a>(&mut self, root: Node<'a>) -> JsonOutput<'a> {
+        let (mut card, mut joined) = (Members::default(), Joined::default());
+        card.put("protocolVersion", self.version(root));
+        for member in present(root) {
+            let name = member.name();
+            let name = official::card_name(&name).unwrap_or(&name);
+            if name == "capabilities" {
+                let pointer = under("", member);
+                let value = self.capabilities(member.value, &pointer, &mut joined);
+                self.put(&mut card, "capabilities", value, pointer);
+            } else if !self.joined(name, member, root, &mut joined) {
+                self.member(name, member, &mut card);
+            }
+        }
+        // Official cards from 1.0 on have the address only in their first interface.
+        let first = field(root, "supportedInterfaces").and_then(|list| list.items().next());
+        if let Some(url) = first.and_then(|interface| field(interface, "url"))
+            && !card.has("url")
+        {
+            card.put("url", JsonOutput::Kept(url));
+        }
+        self.add_extended(joined.extended, &mut card);
+        let lists = [("supportedInterfaces", joined.interfaces), ("extensions", joined.extensions)];
+        for (name, list) in lists {
+            // Nothing else writes these two, so their places are free.
+            if let Some(list) = list {
+                card.put(name, JsonOutput::List(list));
+            }
+        }
+        card.into()
+    }
+
+    /// Keeps the version of the card if the new variant has it.
+    fn version<'a>(&self, root: Node<'a>) -> JsonOutput<'a> {
+        let known = self.to.versions();
+        let is_known = |node: &Node<'_>| node.text().is_some_and(|text| known.contains(&&*text));
+        let first = known.first().copied().unwrap_or_default();
+        let own = || JsonOutput::Own(format!("\"{first}\""));
+        field(root, "protocolVersion").filter(is_known).map_or_else(own, JsonOutput::Kept)
+    }
+
+    /// A version is replaced, because the variant decides it; anything else there is lost.
+    fn old_version(&mut self, value: Node<'_>, root: Node<'_>, pointer: String) {
+        let is_first =
+            field(root, "protocolVersion").is_some_and(|first| first.begin() == value.begin());
+        let is_digit = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+        let is_version = |text: &str| !text.is_empty() && text.bytes().all(is_digit);
+        if !is_first {
+            self.lose(pointer, CONFLICT);
+        } else if !value.text().is_some_and(|text| is_version(&text)) {
+            self.lose(pointer, "this is not a version of the protocol");
+        }
+    }
+
+    /// Writes one property of the card.
+    fn member<'a>(&mut self, name: &str, member: Member<'a>, card: &mut Members<'a>) {
+        let value = member.value;
+        let pointer = under("", member);
+        let (name, new) = match (name, self.to) {
+            ("signatures" | "signedAt", _) => return self.lose(pointer, SIGN_ANEW),
+            ("provider", _) => (name, self.object(value, "provider", &pointer)),
+            ("skills", _) => (name, self.list(value, "skills", &pointer)),
+            ("authentication" | "securitySchemes", Variant::Legacy) => {
+                ("authentication", self.schemes(value, &pointer))
+            }
+            ("authentication" | "securitySchemes", Variant::Current) => {
+                ("securitySchemes", self.schemes(value, &pointer))
+            }
+            ("defaultInputMode", Variant::Current) => ("defaultInputModes", list_of(value)),
+            ("defaultOutputMode", Variant::Current) => ("defaultOutputModes", list_of(value)),
+            ("defaultInputModes" | "defaultOutputModes", Variant::Legacy) => {
+                let Some(first) = self.one_mode(value, &pointer) else { return };
+                (name.trim_end_matches('s'), JsonOutput::Kept(first))
+            }
+            ("preferredTransport", Variant::Current) => {
+                ("protocolBinding", JsonOutput::Kept(value))
+            }
+            ("securityRequirements", Variant::Current) => {
+                ("security", self.requirements(value, &pointer))
+            }
+            (name, _) => (name, JsonOutput::Kept(value)),
+        };
+        match named(self.to.shape(), name) {
+            Some(known) => self.put(card, known.name, new, pointer),
+            None => self.lose(pointer, NO_PLACE),
+        }
+    }
+
+    /// Puts a property aside that is not written alone, and says whether it is one.
+    fn joined<'a>(
         &mut self,
         name: &str,
         member: Member<'a>,
-        same: bool,
-    ) -> Option<(&'static str, JsonOutput<'a>)> {
+        root: Node<'a>,
+        joined: &mut Joined<'a>,
+    ) -> bool {
         let value = member.value;
-        let legacy = self.to == Variant::Legacy;
+        let pointer = under("", member);
+        let is_list = value.kind() == Type::Array;
         match name {
-            // Signatures are over the canonical form, which a new layout keeps and a new version does not.
-            "signatures" | "signedAt" if !same || self.is_official => {
-                self.lose(format!("/{name}"), SIGN_ANEW);
-                None
-            }
-            "capabilities" => Some(("capabilities", self.capabilities(value))),
-            "provider" => Some(("provider", provider(value))),
-            "skills" => Some(("skills", self.skills(value))),
-            "authentication" | "securitySchemes" => {
-                let name = if legacy { "authentication" } else { "securitySchemes" };
-                Some((name, self.schemes(member)))
-            }
-            "defaultInputMode" if !legacy => Some(("defaultInputModes", list_of(value))),
-            "defaultOutputMode" if !legacy => Some(("defaultOutputModes", list_of(value))),
-            "defaultInputModes" if legacy => self.one_mode("defaultInputMode", member),
-            "defaultOutputModes" if legacy => self.one_mode("defaultOutputMode", member),
-            // Told where the capabilities are.
-            "supportsAuthenticatedExtendedCard" if !legacy => None,
-            "securityRequirements" if !legacy => Some(("security", official::requirements(value))),
-            "security" if !legacy => Some(("security", JsonOutput::Kept(value))),
-            _ => match self.to.shape().find(name.as_bytes()) {
-                Some((_, field)) => Some((field.name, JsonOutput::Kept(value))),
-                None => {
-                    let mut pointer = String::new();
-                    push_step(&mut pointer, name);
-                    self.lose(pointer, NO_PLACE);
-                    None
+            "protocolVersion" => self.old_version(value, root, pointer),
+            "supportsAuthenticatedExtendedCard" if self.to == Variant::Current => {
+                match joined.extended {
+                    None => joined.extended = Some(member),
+                    Some(_) => self.lose(pointer, CONFLICT),
                 }
-            },
+            }
+            // The list has had two names in official cards, and a hybrid has both.
+            "supportedInterfaces" | "additionalInterfaces" | "extensions"
+                if self.to == Variant::Current && !is_list =>
+            {
+                self.lose(pointer, "this is not a list");
+            }
+            "supportedInterfaces" | "additionalInterfaces" if self.to == Variant::Current => {
+                let version = field(root, "protocolVersion");
+                let list = self.interfaces(value, &pointer, version);
+                joined.interfaces.get_or_insert_default().extend(list);
+            }
+            "extensions" if self.to == Variant::Current => {
+                self.extensions(value, &pointer, joined);
+            }
+            _ => return false,
         }
-    }
-
-    /// Official cards from 1.0 on have the address only in their first interface.
-    fn add_url<'a>(&self, root: Node<'a>, members: &mut Vec<(&'a str, JsonOutput<'a>)>) {
-        let first = root.get("supportedInterfaces").and_then(|list| list.items().next());
-        let url = first.and_then(|interface| interface.get("url"));
-        if let Some(url) = url.filter(|_| self.is_official && root.get("url").is_none()) {
-            members.push(("url", JsonOutput::Kept(url)));
-        }
+        true
     }
 
     /// The flag of the extended card stands among the capabilities of a current card, and by itself in
     /// a legacy one, which may have it in both places.
-    fn add_extended<'a>(&self, root: Node<'a>, members: &mut Vec<(&'a str, JsonOutput<'a>)>) {
-        let Some(flag) = root.get("supportsAuthenticatedExtendedCard") else { return };
-        if self.to == Variant::Legacy {
-            return;
-        }
-        let own = ("extendedAgentCard", JsonOutput::Kept(flag));
-        match members.iter_mut().find(|(name, _)| *name == "capabilities") {
-            Some((_, JsonOutput::Object(capabilities))) => {
-                if !capabilities.iter().any(|(name, _)| *name == own.0) {
-                    capabilities.push(own);
+    fn add_extended<'a>(&mut self, flag: Option<Member<'a>>, card: &mut Members<'a>) {
+        let Some(flag) = flag else { return };
+        let value = JsonOutput::Kept(flag.value);
+        let is_kept = match card.get_mut("capabilities") {
+            None => {
+                let own = vec![("extendedAgentCard", value)];
+                card.put("capabilities", JsonOutput::Object(own))
+            }
+            Some(JsonOutput::Object(own)) => {
+                match own.iter().find(|(name, _)| *name == "extendedAgentCard") {
+                    Some((_, other)) => other.write() == value.write(),
+                    None => {
+                        own.push(("extendedAgentCard", value));
+                        true
+                    }
                 }
             }
-            // Something else than an object: it stays, and the check of the new card reports it.
-            Some(_) => {}
-            None => members.push(("capabilities", JsonOutput::Object(vec![own]))),
+            Some(_) => false,
+        };
+        if !is_kept {
+            self.lose(under("", flag), CONFLICT);
         }
     }
 
-    fn capabilities<'a>(&mut self, value: Node<'a>) -> JsonOutput<'a> {
+    fn capabilities<'a>(
+        &mut self,
+        value: Node<'a>,
+        pointer: &str,
+        joined: &mut Joined<'a>,
+    ) -> JsonOutput<'a> {
+        let Some(Kind::Object(shape)) = self.kind("capabilities") else {
+            return JsonOutput::Kept(value);
+        };
         if value.kind() != Type::Object {
             return JsonOutput::Kept(value);
         }
-        let found = self.to.shape().find(b"capabilities");
-        let Some(super::shape::Kind::Object(shape)) = found.map(|(_, field)| field.kind) else {
-            return JsonOutput::Kept(value);
-        };
-        self.only_known(value, shape, "/capabilities")
-    }
-
-    /// Keeps the properties a shape has, and tells of the others.
-    fn only_known<'a>(&mut self, value: Node<'a>, shape: &Shape, pointer: &str) -> JsonOutput<'a> {
-        let mut members = Vec::new();
-        for member in value.members() {
-            let name = member.name();
-            match shape.find(name.as_bytes()) {
-                Some((_, field)) => members.push((field.name, JsonOutput::Kept(member.value))),
-                None => {
-                    let mut pointer = pointer.to_owned();
-                    push_step(&mut pointer, &name);
-                    self.lose(pointer, NO_PLACE);
-                }
-            }
-        }
-        JsonOutput::Object(members)
-    }
-
-    fn skills<'a>(&mut self, value: Node<'a>) -> JsonOutput<'a> {
-        let found = self.to.shape().find(b"skills").map(|(_, field)| field.kind);
-        let Some(super::shape::Kind::Objects(shape)) = found else {
-            return JsonOutput::Kept(value);
-        };
-        if value.kind() != Type::Array {
-            return JsonOutput::Kept(value);
-        }
-        let items = value.items().enumerate().map(|(number, item)| match item.kind() {
-            Type::Object => self.only_known(item, shape, &format!("/skills/{number}")),
-            _ => JsonOutput::Kept(item),
-        });
-        JsonOutput::List(items.collect())
-    }
-
-    fn one_mode<'a>(
-        &mut self,
-        name: &'static str,
-        member: Member<'a>,
-    ) -> Option<(&'static str, JsonOutput<'a>)> {
-        let mut modes = member.value.items();
-        let first = modes.next();
-        for (number, _) in modes.enumerate() {
-            self.lose(format!("/{}/{}", member.name(), number + 1), ONE_MODE);
-        }
-        first.map(|first| (name, JsonOutput::Kept(first)))
-    }
-
-    /// Writes schemes as a list. Those that cannot be said are left out.
-    fn schemes<'a>(&mut self, member: Member<'a>) -> JsonOutput<'a> {
-        if member.value.kind() != Type::Object {
-            return JsonOutput::Kept(member.value);
-        }
-        let mut list = Vec::new();
-        for scheme in member.value.members() {
-            let mut pointer = format!("/{}", member.name());
-            push_step(&mut pointer, &scheme.name());
-            match official::scheme(scheme) {
-                Ok(found) => list.push(self.scheme(found, &pointer)),
-                Err(why) => self.lose(pointer, why),
-            }
-        }
-        JsonOutput::List(list)
-    }
-
-    /// Adds to the beginning of a scheme what its type knows of its own properties.
-    fn scheme<'a>(&mut self, begun: official::Scheme<'a>, pointer: &str) -> JsonOutput<'a> {
-        let (mut members, shape) =
-            (begun.members, SCHEMES.iter().find(|(word, _)| *word == begun.kind));
-        for field in begun.fields {
-            let name = field.name();
-            let known =
-                shape.and_then(|(_, shape)| shape.find(official::field_name(&name).as_bytes()));
-            match known {
-                Some((_, known)) if members.iter().all(|(own, _)| *own != known.name) => {
-                    members.push((known.name, official::field(known.name, field.value)));
-                }
-                // `type` and `id` are written already, from the wrapper and the name.
-                Some(_) => {}
-                None => {
-                    let mut pointer = pointer.to_owned();
-                    push_step(&mut pointer, &name);
-                    self.lose(pointer, NO_PLACE);
-                }
-            }
-        }
-        JsonOutput::Object(members)
-    }
-
-    /// Writes the endpoints that can be said.
-    fn interfaces<'a>(&mut self, member: Member<'a>) -> Vec<JsonOutput<'a>> {
-        if !self.is_official {
-            return member.value.items().map(JsonOutput::Kept).collect();
-        }
-        let name = member.name();
-        let items = member.value.items().enumerate();
-        let mut list = Vec::new();
-        for (number, item) in items {
-            match official::interface(item) {
-                Some(interface) => list.push(interface),
-                None => self.lose(format!("/{name}/{number}"), official::NO_BINDING),
-            }
-            for lost in ["tenant", "extensions"].into_iter().filter(|lost| item.get(lost).is_some())
+        let mut members = Members::default();
+        for member in present(value) {
+            let pointer = under(pointer, member);
+            let is_list = member.value.kind() == Type::Array;
+            if self.to == Variant::Current
+                && is_list
+                && spelling::is_same(&member.name(), "extensions")
             {
-                self.lose(format!("/{name}/{number}/{lost}"), NO_PLACE);
+                self.extensions(member.value, &pointer, joined);
+            } else {
+                self.known(member, shape, pointer, &mut members);
             }
         }
-        list
+        members.into()
+    }
+
+    fn extensions<'a>(&mut self, list: Node<'a>, pointer: &str, joined: &mut Joined<'a>) {
+        if let JsonOutput::List(items) = self.list(list, "extensions", pointer) {
+            joined.extensions.get_or_insert_default().extend(items);
+        }
+    }
+
+    /// Returns what a property of the new card may hold.
+    fn kind(&self, name: &str) -> Option<Kind> {
+        self.to.shape().find(name.as_bytes()).map(|(_, field)| field.kind)
+    }
+
+    fn object<'a>(&mut self, value: Node<'a>, name: &str, pointer: &str) -> JsonOutput<'a> {
+        match self.kind(name) {
+            Some(Kind::Object(shape)) => self.only_known(value, shape, pointer),
+            _ => JsonOutput::Kept(value),
+        }
+    }
+
+    fn list<'a>(&mut self, value: Node<'a>, name: &str, pointer: &str) -> JsonOutput<'a> {
+        match self.kind(name) {
+            Some(Kind::Objects(shape)) if value.kind() == Type::Array => {
+                let items = value.items().enumerate();
+                let items = items.map(|(number, item)| {
+                    self.only_known(item, shape, &format!("{pointer}/{number}"))
+                });
+                JsonOutput::List(items.collect())
+            }
+            _ => JsonOutput::Kept(value),
+        }
+    }
+
+    /// Keeps the properties a shape has, and tells of the others. What is no object stays, and the check
+    /// of the new card reports it.
+    fn only_known<'a>(&mut self, value: Node<'a>, shape: &Shape, pointer: &str) -> JsonOutput<'a> {
+        if value.kind() != Type::Object {
+            return JsonOutput::Kept(value);
+        }
+        let mut members = Members::default();
+        for member in present(value) {
+            let pointer = under(pointer, member);
+            self.known(member, shape, pointer, &mut members);
+        }
+        members.into()
+    }
+
+    /// Writes a property under the name that a shape has for it.
+    fn known<'a>(
+        &mut self,
+        member: Member<'a>,
+        shape: &Shape,
+        pointer: String,
+        members: &mut Members<'a>,
+    ) {
+        match named(shape, &member.name()) {
+            Some(known) => {
+                let value = official::value(shape, known.name, member.value);
+                self.put(members, known.name, value, pointer);
+            }
+            None => self.lose(pointer, NO_PLACE),
+        }
+    }
+
+    /// Returns the one mode of a list; what is no list stays.
+    fn one_mode<'a>(&mut self, value: Node<'a>, pointer: &str) -> Option<Node<'a>> {
+        if value.kind() != Type::Array {
+            return Some(value);
+        }
+        let mut modes = value.items();
+        let first = modes.next();
+        if first.is_none() {
+            self.lose(pointer, ONE_MODE);
+        }
+        for (number, _) in modes.enumerate() {
+            self.lose(format!("{pointer}/{}", number + 1), ONE_MODE);
+        }
+        first
     }
 }
 
-/// Writes the name of a provider as we do.
-fn provider(value: Node<'_>) -> JsonOutput<'_> {
-    if value.kind() != Type::Object || value.get("name").is_some() {
-        return JsonOutput::Kept(value);
-    }
-    let named = [("name", "organization"), ("url", "url")];
-    let members = named
-        .into_iter()
-        .filter_map(|(name, theirs)| Some((name, JsonOutput::Kept(value.get(theirs)?))));
-    JsonOutput::Object(members.collect())
+/// Returns the pointer of a property of the object at a pointer.
+fn under(pointer: &str, member: Member<'_>) -> String {
+    let mut pointer = pointer.to_owned();
+    push_step(&mut pointer, &member.name());
+    pointer
 }
 
 fn list_of(value: Node<'_>) -> JsonOutput<'_> {

@@ -27,21 +27,20 @@ impl Fault {
             Self::Date => "it does not begin with a date such as 2026-11-21",
             Self::Month => "there is no such month",
             Self::Day => "that month has no such day",
-            Self::Separator => "an upper-case T must stand between date and time",
+            Self::Separator => "an upper-case T must separate date and time",
             Self::Time => "hours and minutes such as 09:00 must follow the T",
             Self::Hour => "the hour is above 23",
             Self::Minute => "the minute is above 59",
             Self::Second => "seconds must be two digits, 00 to 59",
             Self::Fraction => "digits must follow the point of the fraction",
-            Self::Offset => "the offset must be Z or such as +01:00",
-            Self::NoOffset => "it has no offset: Z or such as +01:00 must stand at the end",
+            Self::Offset => "the offset must be Z, or a time such as +01:00",
+            Self::NoOffset => "it has no offset: it must end with Z or an offset such as +01:00",
             Self::OffsetRange => "the offset is above 23:59",
-            Self::Trailing => "something stands behind the offset",
+            Self::Trailing => "there is text after the offset",
         }
     }
 }
 
-/// Checks a text.
 pub(super) fn check(text: &[u8]) -> Result<(), Fault> {
     let rest = date(text)?;
     let rest = rest.strip_prefix(b"T").ok_or(Fault::Separator)?;

@@ -4,14 +4,18 @@
 //! Why a fault has only one finding: `docs/decisions/60-card-findings.md`.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::ops::Range;
 
-use super::code::Code;
+use super::code::FindingCode;
 use super::finding::{Change, FindingBuilder, push_step, quoted, shortened};
 use super::node::{Member, Node, Type};
 use super::shape::{Field, Kind, SCHEME_TYPES, SCHEMES, Shape, Variant, scheme_names};
 use super::{FINDINGS_MAX, ValidationReport, known_aliases, spelling, syntax};
 
 mod fault;
+mod meant;
+mod wrapped;
 
 /// The bytes of a byte order mark.
 const MARK: &str = "\u{feff}";
@@ -22,16 +26,18 @@ pub(super) fn report(bytes: &[u8]) -> ValidationReport {
         Ok(text) => (text, None),
         Err(error) => {
             // Line and column of the fault are counted in the part that is text.
-            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            let fault = FindingBuilder::new(Code::NotUtf8, good.len(), 0);
+            let (good, rest) = bytes.split_at_checked(error.valid_up_to()).unwrap_or_default();
+            let fault = not_utf8(good.len(), rest, error.error_len().is_some());
             (std::str::from_utf8(good).unwrap_or_default(), Some(fault))
         }
     };
     let begin = if text.starts_with(MARK) { MARK.len() } else { 0 };
     let mut builders = Vec::new();
     if begin > 0 {
-        builders
-            .push(FindingBuilder::new(Code::ByteOrderMark, 0, begin).allowed("UTF-8 without it"));
+        let mut mark = FindingBuilder::new(FindingCode::ByteOrderMark, 0, begin)
+            .allowed("UTF-8 without a byte order mark");
+        mark.set_omitted(0..begin);
+        builders.push(mark);
     }
     if let Some(fault) = fault {
         builders.push(fault);
@@ -44,23 +50,36 @@ pub(super) fn report(bytes: &[u8]) -> ValidationReport {
     }
     let root = Node::root(text, begin);
     if root.kind() != Type::Object {
-        let fault = FindingBuilder::new(Code::NotAnObject, root.begin(), root.raw().len());
+        let fault = FindingBuilder::new(FindingCode::NotAnObject, root.begin(), root.raw().len());
         builders.push(fault.found(root.kind().name()).allowed("an object"));
+        wrapped::tell(root, text, &mut builders);
         return ValidationReport::new(None, text, builders);
     }
     let variant = meant(root);
     builders.extend(compare(root, variant, &builders));
+    wrapped::tell(root, text, &mut builders);
     ValidationReport::new(Some(variant), text, builders)
 }
 
+/// Names the first byte that is not UTF-8, which no editor shows as what it is.
+fn not_utf8(offset: usize, rest: &[u8], is_wrong: bool) -> FindingBuilder {
+    let byte = rest.first().copied().unwrap_or_default();
+    let why = if is_wrong { "is invalid there" } else { "begins a character that is not complete" };
+    FindingBuilder::new(FindingCode::NotUtf8, offset, 0)
+        .message(format!("the text is not UTF-8: byte 0x{byte:02X} at offset {offset} {why}"))
+        .found(format!("0x{byte:02X}"))
+        .suggestion("save the file as UTF-8")
+}
+
 /// Returns the variant the author meant: that of the version, else the one whose own properties the
-/// card has more of, else the current one.
+/// card has more of, else that of a misspelt version, else the current one.
 pub(super) fn meant(root: Node<'_>) -> Variant {
     let version = root.get("protocolVersion").and_then(Node::text);
-    let is_its = |variant: &Variant| {
-        version.as_deref().is_some_and(|version| variant.versions().contains(&version))
+    let version = version.as_deref().unwrap_or_default();
+    let find = |is_its: &dyn Fn(&'static [&'static str]) -> bool| {
+        Variant::ALL.iter().copied().find(|variant| is_its(variant.versions()))
     };
-    let named = Variant::ALL.iter().copied().find(is_its);
+    let named = find(&|versions| versions.contains(&version));
     named.unwrap_or_else(|| {
         let count = |variant: Variant| {
             let is_own = |member: &Member<'_>| {
@@ -70,8 +89,16 @@ pub(super) fn meant(root: Node<'_>) -> Variant {
             };
             root.members().filter(is_own).count()
         };
-        let legacy = count(Variant::Legacy) > count(Variant::Current);
-        if legacy { Variant::Legacy } else { Variant::Current }
+        match count(Variant::Legacy).cmp(&count(Variant::Current)) {
+            Ordering::Greater => Variant::Legacy,
+            Ordering::Less => Variant::Current,
+            Ordering::Equal => {
+                let misspelt = |versions: &'static [&'static str]| {
+                    spelling::version(version, versions.iter().copied()).is_some()
+                };
+                find(&misspelt).unwrap_or(Variant::Current)
+            }
+        }
     })
 }
 
@@ -82,7 +109,7 @@ fn compare(root: Node<'_>, variant: Variant, known: &[FindingBuilder]) -> Vec<Fi
     walker.object(root, variant.shape());
     let twice = |place: usize| {
         let stands = |builder: &FindingBuilder| {
-            builder.code() == Code::DuplicateProperty && builder.offset() == place
+            builder.code() == FindingCode::DuplicateProperty && builder.offset() == place
         };
         known.iter().any(stands)
     };
@@ -103,42 +130,85 @@ impl Walker {
     }
 
     /// Looks at a part under its step of the pointer.
-    fn under(&mut self, step: &str, visit: impl FnOnce(&mut Self)) {
+    fn under<T>(&mut self, step: &str, visit: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         push_step(&mut self.pointer, step);
-        visit(self);
+        let visited = visit(self);
         self.pointer.truncate(length);
+        visited
     }
 
     fn object(&mut self, node: Node<'_>, shape: &'static Shape) {
         if node.kind() != Type::Object {
             return self.wrong_type(node, "an object");
         }
-        let (mut seen, mut unknown) = (0, Vec::new());
-        for member in node.members() {
+        let (mut seen, mut unknown, mut renamed) = (0, Vec::new(), Vec::new());
+        let (mut before, mut is_first, mut told) = (None, true, Vec::new());
+        let mut members = node.members().peekable();
+        while let Some(member) = members.next() {
             let name = member.name();
-            let is_full = self.is_full();
+            let (is_full, first) = (self.is_full(), self.builders.len());
+            let mut is_omitted = false;
+            let known = shape.find(name.as_bytes()).map(|(bit, _)| bit);
             match shape.find(name.as_bytes()) {
                 Some((bit, field)) if seen & bit == 0 => {
                     // Marked even when the report is full, because `missing` needs all that were seen.
                     seen |= bit;
                     if !is_full {
                         self.under(&name, |walker| walker.value(member.value, field.kind));
+                        is_omitted = !field.required && member.value.kind() == Type::Null;
                     }
                 }
-                // That it is repeated has been reported already.
-                Some(_) => {}
+                // That it is repeated has been reported already. Which of them is meant is the author's decision.
+                Some((bit, _)) => self.leave_to_author(&told, bit),
                 None => {
                     if !is_full {
-                        self.under(&name, |walker| walker.unknown(member, shape));
+                        let place = self.builders.len();
+                        let name = self.under(&name, |walker| walker.unknown(member, shape));
+                        renamed.extend(name.map(|name| (place, name)));
                     }
                     if unknown.len() <= FINDINGS_MAX {
                         unknown.push(name);
                     }
                 }
             }
+            if is_omitted && let Some(builder) = self.builders.last_mut() {
+                let before = before.filter(|_| !is_first);
+                builder.set_omitted(with_comma(member, before, members.peek()));
+            }
+            told.extend(known.map(|bit| (bit, first..self.builders.len())));
+            is_first &= is_omitted;
+            before = Some(member);
         }
+        self.keep_names_apart(shape, seen, &renamed);
         self.missing(node, shape, seen, &unknown);
+    }
+
+    /// Takes the edits of what was told about a property away.
+    fn leave_to_author(&mut self, told: &[(u32, Range<usize>)], property: u32) {
+        for (_, places) in told.iter().filter(|(bit, _)| *bit == property) {
+            for builder in self.builders.get_mut(places.clone()).into_iter().flatten() {
+                builder.without_edit();
+            }
+        }
+    }
+
+    /// Leaves renaming to the author where it would repeat a name.
+    fn keep_names_apart(
+        &mut self,
+        shape: &'static Shape,
+        seen: u32,
+        renamed: &[(usize, &'static str)],
+    ) {
+        for (place, name) in renamed {
+            let is_free = shape.find(name.as_bytes()).is_some_and(|(bit, _)| seen & bit == 0);
+            let is_alone = renamed.iter().filter(|(_, other)| other == name).count() == 1;
+            if !(is_free && is_alone)
+                && let Some(builder) = self.builders.get_mut(*place)
+            {
+                builder.without_edit();
+            }
+        }
     }
 
     /// Tells what is missing, but not what is only written differently.
@@ -184,7 +254,13 @@ impl Walker {
             }
             Kind::Object(shape) => self.object(node, shape),
             Kind::Objects(shape) => {
-                self.items(node, "an array of objects", |walker, item| walker.object(item, shape));
+                let are_signatures = self.pointer == "/signatures";
+                self.items(node, "an array of objects", |walker, item| {
+                    if are_signatures && fault::is_detached(item) {
+                        return walker.detached_signature(item);
+                    }
+                    walker.object(item, shape);
+                });
             }
             // Only there do official cards have an object.
             Kind::Schemes if node.kind() == Type::Object && self.pointer == "/securitySchemes" => {
@@ -235,7 +311,7 @@ impl Walker {
         if node.kind() != Type::Object {
             return self.wrong_type(node, "an object");
         }
-        let (mut seen, mut unknown) = (0, Vec::new());
+        let (mut seen, mut unknown, mut renamed) = (0, Vec::new(), Vec::new());
         for member in node.members() {
             let name = member.name();
             let is_known = scheme_names().any(|known| known == name);
@@ -247,12 +323,18 @@ impl Walker {
                 // No early return: `missing` needs all of `seen` and `unknown`.
                 continue;
             }
-            self.under(&name, |walker| match name.as_ref() {
-                "type" => walker.word(member.value, &SCHEME_TYPES),
-                _ if is_known => {}
+            let place = self.builders.len();
+            let name = self.under(&name, |walker| match name.as_ref() {
+                "type" => {
+                    walker.word(member.value, &SCHEME_TYPES);
+                    None
+                }
+                _ if is_known => None,
                 _ => walker.unknown(member, &ANY_SCHEME),
             });
+            renamed.extend(name.map(|name| (place, name)));
         }
+        self.keep_names_apart(&ANY_SCHEME, seen, &renamed);
         self.missing(node, &ANY_SCHEME, seen, &unknown);
     }
 
@@ -269,6 +351,20 @@ impl Walker {
             self.wrong_type(node, "a string");
         }
         text
+    }
+}
+
+/// Returns what goes with a property that is omitted: the comma in front of it, or that behind it if it
+/// comes first.
+fn with_comma(
+    member: Member<'_>,
+    before: Option<Member<'_>>,
+    next: Option<&Member<'_>>,
+) -> Range<usize> {
+    match (before, next) {
+        (Some(before), _) => before.value.end()..member.value.end(),
+        (None, Some(next)) => member.key.begin()..next.key.begin(),
+        (None, None) => member.key.begin()..member.value.end(),
     }
 }
 

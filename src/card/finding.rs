@@ -1,13 +1,15 @@
 //! Findings: what is wrong, where, what was found, what is allowed, and what was probably meant.
 
-use super::code::Code;
+use std::ops::Range;
+
+use super::code::FindingCode;
 use super::position::{Position, Reader};
 
 /// One fault of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What kind of fault.
-    pub code: Code,
+    pub code: FindingCode,
     /// JSON Pointer (RFC 6901) of the value or property; of a missing one, where it would stand.
     pub pointer: String,
     /// Of the value; of the name, when a property is the fault; of the object that lacks one.
@@ -22,9 +24,25 @@ pub struct Finding {
     pub allowed: Option<String>,
     /// What to write instead.
     pub suggestion: Option<String>,
+    /// The suggestion as a change of the text, if it leaves nothing to decide.
+    pub edit: Option<Edit>,
     /// What kind of change mends it.
     pub change: Change,
 }
+
+/// Part of the text of a card, and what to write in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Bytes of the text in front of the part.
+    pub offset: usize,
+    /// Bytes of the part, at least one.
+    pub length: usize,
+    /// What stands there afterwards; empty to remove the part.
+    pub text: String,
+}
+
+/// Most bytes that an edit writes, so that a report stays small. What is longer is not a slip.
+const EDIT_MAX: usize = 4096;
 
 words! {
     /// What kind of change mends a fault.
@@ -49,13 +67,21 @@ pub(super) struct FindingBuilder {
 }
 
 impl FindingBuilder {
-    pub(super) fn new(code: Code, offset: usize, length: usize) -> Self {
+    pub(super) fn new(code: FindingCode, offset: usize, length: usize) -> Self {
         let place = Position { line: 1, column: 1, offset };
         let message = code.title().to_owned();
-        let (pointer, found, allowed, suggestion) = (String::new(), None, None, None);
-        let change = Change::Correct;
-        let finding =
-            Finding { code, pointer, place, length, message, found, allowed, suggestion, change };
+        let finding = Finding {
+            code,
+            pointer: String::new(),
+            place,
+            length,
+            message,
+            found: None,
+            allowed: None,
+            suggestion: None,
+            edit: None,
+            change: Change::Correct,
+        };
         Self { finding }
     }
 
@@ -79,14 +105,45 @@ impl FindingBuilder {
         self
     }
 
+    /// Gives advice that leaves something to decide, or that is no change of one place.
     pub(super) fn suggestion(mut self, suggestion: impl Into<String>) -> Self {
         self.finding.suggestion = Some(suggestion.into());
         self
     }
 
-    pub(super) const fn code_of(mut self, code: Code) -> Self {
+    /// Suggests to write a text in place of a part, and does so when the card is fixed.
+    /// What is such an edit, and what is only advice: `docs/decisions/111-card-edits.md`.
+    pub(super) fn write(mut self, part: Range<usize>, text: String) -> Self {
+        self.finding.suggestion = Some(format!("write {}", shortened(&text)));
+        self.set_edit(part, text);
+        self
+    }
+
+    /// Suggests to omit a part.
+    pub(super) fn set_omitted(&mut self, part: Range<usize>) {
+        self.finding.suggestion = Some("omit it".to_owned());
+        self.set_edit(part, String::new());
+    }
+
+    fn set_edit(&mut self, part: Range<usize>, text: String) {
+        let edit = Edit { offset: part.start, length: part.len(), text };
+        self.finding.edit = Some(edit).filter(|edit| edit.text.len() <= EDIT_MAX);
+    }
+
+    /// Leaves the suggestion to the author.
+    pub(super) fn without_edit(&mut self) {
+        self.finding.edit = None;
+    }
+
+    pub(super) const fn code_of(mut self, code: FindingCode) -> Self {
         self.finding.code = code;
         self
+    }
+
+    /// Says what to write instead of what was thought first.
+    pub(super) fn set_suggestion(&mut self, suggestion: String) {
+        self.finding.suggestion = Some(suggestion);
+        self.without_edit();
     }
 
     /// Says more exactly what is allowed.
@@ -99,12 +156,16 @@ impl FindingBuilder {
         self
     }
 
-    pub(super) const fn code(&self) -> Code {
+    pub(super) const fn code(&self) -> FindingCode {
         self.finding.code
     }
 
     pub(super) const fn offset(&self) -> usize {
         self.finding.place.offset
+    }
+
+    pub(super) fn pointer_text(&self) -> &str {
+        &self.finding.pointer
     }
 
     /// Counts out the place.

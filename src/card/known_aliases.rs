@@ -12,8 +12,20 @@ pub(super) struct Relative {
     pub(super) name: &'static str,
     /// Required properties that it stands for, which are then not missing as well.
     pub(super) instead: &'static [&'static str],
-    pub(super) change: Change,
-    pub(super) advice: &'static str,
+    pub(super) mend: Mend,
+}
+
+/// What to do about such a property.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mend {
+    /// It has this name here.
+    Rename(&'static str),
+    /// It has this name here, and its string is an array.
+    Listed(&'static str),
+    /// It has this name here, and its array is one string.
+    Single(&'static str),
+    /// The author has to decide something.
+    Advice(Change, &'static str),
 }
 
 const fn relative(
@@ -23,10 +35,25 @@ const fn relative(
     change: Change,
     advice: &'static str,
 ) -> Relative {
-    Relative { shape, name, instead, change, advice }
+    Relative { shape, name, instead, mend: Mend::Advice(change, advice) }
 }
 
-use Change::{Remove, Rename, Reshape};
+/// A property that is the same under another name.
+const fn alias(
+    shape: &'static str,
+    name: &'static str,
+    instead: &'static [&'static str; 1],
+) -> Relative {
+    let [to] = instead;
+    Relative { shape, name, instead, mend: Mend::Rename(to) }
+}
+
+/// A property that has another name and another form.
+const fn reshaped(shape: &'static str, name: &'static str, mend: Mend) -> Relative {
+    Relative { shape, name, instead: &[], mend }
+}
+
+use Change::{Remove, Reshape};
 
 /// Properties of the official A2A card.
 static OFFICIAL: [Relative; 20] = [
@@ -51,7 +78,7 @@ static OFFICIAL: [Relative; 20] = [
         Reshape,
         "write security: an array of objects from scheme names to arrays of scopes",
     ),
-    relative("provider", "organization", &["name"], Rename, "write name"),
+    alias("provider", "organization", &["name"]),
     relative(
         "capabilities",
         "extensions",
@@ -67,21 +94,21 @@ static OFFICIAL: [Relative; 20] = [
         "this format has no such property: remove it",
     ),
     relative("extension", "params", &[], Remove, "this format has no such property: remove it"),
-    relative("interface", "transport", &["protocolBinding"], Rename, "write protocolBinding"),
+    alias("interface", "transport", &["protocolBinding"]),
     relative("interface", "tenant", &[], Remove, "this format has no such property: remove it"),
     relative(
         "skill",
         "security",
         &[],
         Remove,
-        "security is a property of the whole card: leave it out here",
+        "security is a property of the whole card: omit it here",
     ),
     relative(
         "skill",
         "securityRequirements",
         &[],
         Remove,
-        "security is a property of the whole card: leave it out here",
+        "security is a property of the whole card: omit it here",
     ),
     relative(
         "signature",
@@ -131,16 +158,16 @@ static OFFICIAL: [Relative; 20] = [
         "mtlsSecurityScheme",
         &["type"],
         Remove,
-        "mutual TLS is not supported by this format: leave it out",
+        "mutual TLS is not supported by this format: omit it",
     ),
-    relative("scheme", "location", &["in"], Rename, "write in"),
+    alias("scheme", "location", &["in"]),
 ];
 
 /// Properties of one variant in a card of the other.
 static OTHER_VARIANT: [Relative; 15] = [
-    relative("current", "authentication", &[], Rename, "write securitySchemes"),
-    relative("current", "defaultInputMode", &[], Reshape, "write defaultInputModes, an array"),
-    relative("current", "defaultOutputMode", &[], Reshape, "write defaultOutputModes, an array"),
+    alias("current", "authentication", &["securitySchemes"]),
+    reshaped("current", "defaultInputMode", Mend::Listed("defaultInputModes")),
+    reshaped("current", "defaultOutputMode", Mend::Listed("defaultOutputModes")),
     relative(
         "current",
         "supportsAuthenticatedExtendedCard",
@@ -148,9 +175,9 @@ static OTHER_VARIANT: [Relative; 15] = [
         Reshape,
         "write capabilities.extendedAgentCard",
     ),
-    relative("legacy", "defaultInputModes", &[], Reshape, "write defaultInputMode, one string"),
-    relative("legacy", "defaultOutputModes", &[], Reshape, "write defaultOutputMode, one string"),
-    relative("legacy", "securitySchemes", &[], Rename, "write authentication"),
+    reshaped("legacy", "defaultInputModes", Mend::Single("defaultInputMode")),
+    reshaped("legacy", "defaultOutputModes", Mend::Single("defaultOutputMode")),
+    alias("legacy", "securitySchemes", &["authentication"]),
     relative("legacy", "documentationUrl", &[], Remove, ONLY_CURRENT),
     relative("legacy", "extensions", &[], Remove, ONLY_CURRENT),
     relative("legacy", "modelHints", &[], Remove, ONLY_CURRENT),
@@ -161,7 +188,7 @@ static OTHER_VARIANT: [Relative; 15] = [
     relative("legacy", "supportedInterfaces", &[], Remove, ONLY_CURRENT),
 ];
 
-const ONLY_CURRENT: &str = "leave it out, or make the card current: \"protocolVersion\": \"1.0\"";
+const ONLY_CURRENT: &str = "omit it, or make the card current: \"protocolVersion\": \"1.0\"";
 
 /// Returns what the official card means by a property that this shape does not have.
 pub(super) fn official(shape: &Shape, name: &str) -> Option<&'static Relative> {
@@ -171,12 +198,12 @@ pub(super) fn official(shape: &Shape, name: &str) -> Option<&'static Relative> {
     OFFICIAL.iter().find(|relative| relative.name == name && is_here(relative.shape))
 }
 
-/// Returns what to write for a property of the other variant, and how big the change is.
-pub(super) fn of_other_variant(variant: Variant, name: &str) -> Option<(&'static str, Change)> {
+/// Returns what to do about a property of the other variant.
+pub(super) fn of_other_variant(variant: Variant, name: &str) -> Option<Mend> {
     variant.other().shape().find(name.as_bytes())?;
     let known =
         OTHER_VARIANT.iter().find(|known| known.name == name && known.shape == variant.as_str());
-    Some(known.map_or((ONLY_CURRENT, Remove), |known| (known.advice, known.change)))
+    Some(known.map_or(Mend::Advice(Remove, ONLY_CURRENT), |known| known.mend))
 }
 
 /// Values of official cards, or of the wider world, that is not supported by this format.
@@ -187,7 +214,7 @@ static VALUES: [(&str, &str, &str); 6] = [
         "JSON-RPC is used in official A2A cards and is not supported by this format",
     ),
     ("type", "oauth2", "describe the token as \"type\": \"http\", \"scheme\": \"bearer\""),
-    ("type", "mutualTLS", "mutual TLS is not supported by this format: leave the scheme out"),
+    ("type", "mutualTLS", "mutual TLS is not supported by this format: omit the scheme"),
     ("in", "cookie", "a key in a cookie is not supported by this format"),
     ("scheme", "basic", "basic authentication is not supported by this format"),
     ("scheme", "digest", "digest authentication is not supported by this format"),

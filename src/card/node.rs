@@ -2,6 +2,7 @@
 //! place, and looking at its parts steps over the text.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::scan;
 
@@ -66,6 +67,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Says whether it has parts.
+    pub(super) fn is_container(self) -> bool {
+        matches!(self.kind(), Type::Array | Type::Object)
+    }
+
     /// Returns the place behind its last byte.
     pub(super) fn end(self) -> usize {
         let bytes = self.text.as_bytes();
@@ -80,9 +86,14 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Returns its place.
+    pub(super) fn range(self) -> Range<usize> {
+        self.begin..self.end()
+    }
+
     /// Returns it as it stands in the text.
     pub(super) fn raw(self) -> &'a str {
-        self.text.get(self.begin..self.end()).unwrap_or_default()
+        self.text.get(self.range()).unwrap_or_default()
     }
 
     /// Returns a string without its quotes and escapes; half a character becomes U+FFFD.
@@ -144,6 +155,11 @@ impl<'a> Member<'a> {
     /// Says whether this is the property of a name.
     pub(super) fn is(self, name: &str) -> bool {
         self.name() == name
+    }
+
+    /// Returns the colon, with the white space around it.
+    pub(super) fn colon(self) -> &'a str {
+        self.key.text.get(self.key.end()..self.value.begin).unwrap_or(":")
     }
 
     /// Returns its name without escapes.

@@ -55,7 +55,7 @@ pub(super) fn closed_string(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Returns the place behind a number, or nothing when there is none by the grammar of JSON.
+/// Returns the place behind a number, or `None` when there is none by the grammar of JSON.
 pub(super) fn number(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = if bytes.get(at) == Some(&b'-') { at + 1 } else { at };
     at = match bytes.get(at) {

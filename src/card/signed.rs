@@ -71,7 +71,7 @@ impl<'a> Valid<'a> {
             let last = self.root.members().last();
             let space = last.map_or("", |last| self.space_before(last.key));
             let end = last.map_or(self.root.begin() + 1, |last| last.value.end());
-            let colon = last.map_or(":", |last| self.between(last));
+            let colon = last.map_or(":", Member::colon);
             return self.spliced(end, end, &format!(",{space}\"signatures\"{colon}[{entry}]"));
         };
         match list.items().last().filter(|_| !in_place) {
@@ -87,11 +87,6 @@ impl<'a> Valid<'a> {
     fn space_before(&self, part: Node<'a>) -> &'a str {
         let before = self.text.get(..part.begin()).unwrap_or_default();
         before.get(before.trim_end().len()..).unwrap_or_default()
-    }
-
-    /// Returns the colon of a property with the white space around it.
-    fn between(&self, member: Member<'a>) -> &'a str {
-        self.text.get(member.key.end()..member.value.begin()).unwrap_or(":")
     }
 
     fn spliced(&self, begin: usize, end: usize, new: &str) -> String {

@@ -1,6 +1,8 @@
 //! Near misses: which known word was probably meant. Case, underscores and hyphens do not count, nor
 //! do two slips of the keyboard in a word long enough for them.
 
+use std::cmp::Reverse;
+
 /// Longer words are not taken for slips.
 const LENGTH_MAX: usize = 48;
 
@@ -26,7 +28,7 @@ pub(super) fn nearest(
     let alias = ALIASES.iter().find(|(other, _)| *other == word).map(|(_, meant)| *meant);
     let mut best = None;
     for candidate in known {
-        if fold(candidate).eq(fold(word)) || alias == Some(candidate) {
+        if is_same(candidate, word) || alias == Some(candidate) {
             return Some(candidate);
         }
         let slips = distance(word, candidate);
@@ -38,6 +40,36 @@ pub(super) fn nearest(
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// Returns the known words that share most with another, the nearest first, for a person to choose from.
+pub(super) fn most_similar(
+    word: &str,
+    known: impl IntoIterator<Item = &'static str>,
+    count: usize,
+) -> Vec<&'static str> {
+    let letters: Vec<u8> = fold(word).take(LENGTH_MAX).collect();
+    let mut known: Vec<_> = known.into_iter().collect();
+    // Without a pair there is nothing to compare, and a card can have many such names.
+    if letters.len() > 1 {
+        // Stable, so that words that share as much keep their order.
+        known.sort_by_cached_key(|candidate| Reverse(shared_pairs(&letters, candidate.as_bytes())));
+    }
+    known.truncate(count);
+    known
+}
+
+/// Returns how much of two words is pairs of neighbouring letters that are in both, in thousandths.
+fn shared_pairs(word: &[u8], candidate: &[u8]) -> usize {
+    let is_shared =
+        |pair: &&[u8]| candidate.windows(2).any(|other| other.eq_ignore_ascii_case(pair));
+    let shared = word.windows(2).filter(is_shared).count();
+    2_000 * shared / (word.len() + candidate.len()).max(1)
+}
+
+/// Says whether two words have the same letters.
+pub(super) fn is_same(word: &str, other: &str) -> bool {
+    fold(word).eq(fold(other))
 }
 
 /// Returns the letters that count.
@@ -116,6 +148,21 @@ mod tests {
         ] {
             assert_eq!(nearest(word, known), meant, "{word}");
         }
+    }
+
+    #[test]
+    fn the_most_similar_words_come_first() {
+        let known = ["name", "description", "url", "iconUrl", "documentationUrl", "skills"];
+        for (word, nearest) in [
+            ("homepage_url", ["url", "iconUrl", "documentationUrl"]),
+            ("skillList", ["skills", "name", "description"]),
+            ("DOCUMENTATION", ["documentationUrl", "description", "name"]),
+            ("zzz", ["name", "description", "url"]),
+            ("", ["name", "description", "url"]),
+        ] {
+            assert_eq!(most_similar(word, known, 3), nearest, "{word}");
+        }
+        assert_eq!(most_similar(&"url".repeat(1 << 20), ["name", "url"], 1), ["url"]);
     }
 
     #[test]

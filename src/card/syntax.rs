@@ -1,10 +1,17 @@
 //! Is a text JSON (RFC 8259), and is it JSON that every reader understands alike: no property twice,
 //! no halves of characters? Depth is bounded, so that no text exhausts the stack.
 
-use super::code::Code;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::code::FindingCode;
 use super::finding::{FindingBuilder, push_step};
-use super::node::Unescaped;
-use super::{FINDINGS_MAX, scan};
+use super::node::{Node, Type, Unescaped};
+use super::{FINDINGS_MAX, position, scan};
+
+mod stop;
+
+use stop::{CONTROL, LINE_END, NOT_CLOSED};
 
 /// Most objects and arrays inside each other.
 /// This and other points that no specification settles: `docs/decisions/59-card-open-points.md`.
@@ -33,6 +40,12 @@ pub(super) fn read(text: &str, begin: usize) -> Syntax {
     Syntax { builders, is_json }
 }
 
+/// Returns the JSON object that a whole text is.
+pub(super) fn object(text: &str) -> Option<Node<'_>> {
+    let root = read(text, 0).is_json.then(|| Node::root(text, 0))?;
+    (root.kind() == Type::Object).then_some(root)
+}
+
 /// A step from a value to one of its parts.
 #[derive(Clone, Copy)]
 enum Step {
@@ -41,11 +54,31 @@ enum Step {
 }
 
 /// The inside of the quotes of a property's name.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
     begin: usize,
     end: usize,
     has_escape: bool,
+}
+
+impl Name {
+    fn raw(self, text: &str) -> &str {
+        text.get(self.begin..self.end).unwrap_or_default()
+    }
+
+    fn is(self, other: Self, text: &str) -> bool {
+        if self.has_escape || other.has_escape {
+            return self.compare(other, text).is_eq();
+        }
+        self.end - self.begin == other.end - other.begin && self.raw(text) == other.raw(text)
+    }
+
+    /// Compares names as they read.
+    fn compare(self, other: Self, text: &str) -> Ordering {
+        let has_escape = self.has_escape || other.has_escape;
+        let (a, b) = (self.raw(text), other.raw(text));
+        if has_escape { Unescaped(a).cmp(Unescaped(b)) } else { a.cmp(b) }
+    }
 }
 
 struct Reader<'a> {
@@ -76,13 +109,13 @@ impl<'a> Reader<'a> {
     fn document(&mut self) -> Read {
         if self.peek().is_none() {
             return Err(Box::new(
-                FindingBuilder::new(Code::Empty, self.at, 0).allowed("one JSON object"),
+                FindingBuilder::new(FindingCode::Empty, self.at, 0).allowed("one JSON object"),
             ));
         }
         self.value()?;
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.stop(self.at, "something stands behind the end of the card")),
+            Some(_) => Err(self.stop(self.at, "there is text after the end of the card")),
         }
     }
 
@@ -92,7 +125,7 @@ impl<'a> Reader<'a> {
             Some(b'[') => return self.container(b']'),
             Some(b'"') => return self.string().map(|_| ()),
             Some(_) => self.at,
-            None => return Err(self.stop(self.at, "the text ends where a value must stand")),
+            None => return Err(self.stop(self.at, "the text ends where a value is expected")),
         };
         let rest = self.bytes().get(begin..).unwrap_or_default();
         let words: [&[u8]; 3] = [b"true", b"false", b"null"];
@@ -101,7 +134,7 @@ impl<'a> Reader<'a> {
         // `nullish` or `01` is one wrong value at its beginning, not a value and a missing comma.
         match end.filter(|end| !self.goes_on(*end)) {
             Some(end) => self.at = end,
-            None => return Err(self.stop(begin, "this is not a JSON value")),
+            None => return Err(self.stop(begin, stop::no_value(self.rest()))),
         }
         Ok(())
     }
@@ -114,7 +147,7 @@ impl<'a> Reader<'a> {
 
     fn container(&mut self, close: u8) -> Read {
         if self.depth == DEPTH_MAX {
-            let builder = FindingBuilder::new(Code::TooDeep, self.at, 1)
+            let builder = FindingBuilder::new(FindingCode::TooDeep, self.at, 1)
                 .allowed(format!("at most {DEPTH_MAX} objects and arrays inside each other"));
             return Err(Box::new(builder));
         }
@@ -149,9 +182,9 @@ impl<'a> Reader<'a> {
             Some(byte) if byte == close => return Ok(false),
             Some(b',') => self.at += 1,
             Some(_) if close == b'}' => {
-                return Err(self.stop(self.at, "a comma or } must stand here"));
+                return Err(self.stop(self.at, "expected a comma or }"));
             }
-            Some(_) => return Err(self.stop(self.at, "a comma or ] must stand here")),
+            Some(_) => return Err(self.stop(self.at, "expected a comma or ]")),
             None => return Err(self.stop(self.at, "the text ends inside an object or array")),
         }
         match self.peek() {
@@ -170,16 +203,14 @@ impl<'a> Reader<'a> {
     fn member(&mut self) -> Read {
         match self.peek() {
             Some(b'"') => {}
-            Some(_) => {
-                return Err(self.stop(self.at, "the name of a property in quotes must stand here"));
-            }
+            Some(_) => return Err(self.stop(self.at, stop::no_name(self.rest()))),
             None => return Err(self.stop(self.at, "the text ends inside an object")),
         }
         let name = self.string()?;
         match self.peek() {
             Some(b':') => self.at += 1,
-            Some(_) => return Err(self.stop(self.at, "a colon must stand here")),
-            None => return Err(self.stop(self.at, "the text ends behind a property's name")),
+            Some(_) => return Err(self.stop(self.at, "expected a colon")),
+            None => return Err(self.stop(self.at, "the text ends after a property's name")),
         }
         self.names.push(name);
         self.path.push(Step::Name(name));
@@ -242,9 +273,9 @@ impl<'a> Reader<'a> {
     }
 
     fn note_half(&mut self, opening: usize) {
-        let builder = FindingBuilder::new(Code::LoneSurrogate, opening, self.at - opening)
+        let builder = FindingBuilder::new(FindingCode::LoneSurrogate, opening, self.at - opening)
             .pointer(self.pointer())
-            .allowed("\\ud800 to \\udbff only in front of \\udc00 to \\udfff");
+            .allowed("\\ud800 to \\udbff only directly before \\udc00 to \\udfff");
         self.note(builder);
     }
 
@@ -258,65 +289,59 @@ impl<'a> Reader<'a> {
 
     /// Notes the names of the object just read that stood there before.
     fn find_duplicates(&mut self, first: usize) {
-        let names = self.names.get(first..).unwrap_or_default();
-        let mut pairs = Vec::new();
+        if self.builders.len() > FINDINGS_MAX {
+            return;
+        }
+        let text = self.text;
+        let names = self.names.get_mut(first..).unwrap_or_default();
+        // Only as many are held as a report shows: the first of the text are below the top.
+        let mut pairs = BinaryHeap::new();
+        let mut hold = |before: Name, name: Name| {
+            pairs.push((name.begin, before.begin, name));
+            if pairs.len() > FINDINGS_MAX + 1 {
+                pairs.pop();
+            }
+        };
         // Comparing few of them allocates nothing.
         if names.len() <= FEW {
             for (place, name) in names.iter().enumerate() {
-                let before = names.iter().take(place).find(|other| self.same(**other, *name));
-                pairs.extend(before.map(|before| (*before, *name)));
+                if let Some(before) = names.iter().take(place).find(|other| other.is(*name, text)) {
+                    hold(*before, *name);
+                }
             }
         } else {
-            let mut sorted = names.to_vec();
-            // The sort is stable, so the first of a group is the first in the text.
-            sorted.sort_by(|a, b| self.compare(*a, *b));
-            let groups = sorted.chunk_by(|a, b| self.same(*a, *b));
-            for group in groups.filter(|group| group.len() > 1) {
+            // In place: their order does not matter afterwards. The first of a group is the first in the text.
+            names.sort_unstable_by(|a, b| a.compare(*b, text).then(a.begin.cmp(&b.begin)));
+            for group in names.chunk_by(|a, b| a.is(*b, text)) {
                 let [before, later @ ..] = group else { continue };
-                pairs.extend(later.iter().map(|name| (*before, *name)));
+                later.iter().for_each(|name| hold(*before, *name));
             }
-            // Back in the order of the text, because only the first ones are kept.
-            pairs.sort_by_key(|(_, name)| name.begin);
         }
-        for (before, name) in pairs.into_iter().take(FINDINGS_MAX + 1) {
-            self.note_duplicate(before, name);
+        // Back in the order of the text.
+        let mut reader = position::Reader::new(text);
+        for (_, before, name) in pairs.into_sorted_vec() {
+            self.note_duplicate(before, name, &mut reader);
         }
     }
 
-    fn note_duplicate(&mut self, before: Name, name: Name) {
+    fn note_duplicate(&mut self, before: usize, name: Name, reader: &mut position::Reader<'_>) {
         if self.builders.len() > FINDINGS_MAX {
             return;
         }
         self.path.push(Step::Name(name));
         let pointer = self.pointer();
         self.path.pop();
-        let mut reader = super::position::Reader::new(self.text);
-        let place = reader.place(before.begin - 1);
-        let builder =
-            FindingBuilder::new(Code::DuplicateProperty, name.begin - 1, name.end - name.begin + 2)
-                .pointer(pointer)
-                .message("the property is repeated in this object")
-                .found(format!("first at line {}, column {}", place.line, place.column))
-                .suggestion("keep one of the two");
+        let place = reader.place(before - 1);
+        let builder = FindingBuilder::new(
+            FindingCode::DuplicateProperty,
+            name.begin - 1,
+            name.end - name.begin + 2,
+        )
+        .pointer(pointer)
+        .message("the property is repeated in this object")
+        .found(format!("first at line {}, column {}", place.line, place.column))
+        .suggestion("keep one of the two");
         self.note(builder);
-    }
-
-    fn raw(&self, name: Name) -> &'a str {
-        self.text.get(name.begin..name.end).unwrap_or_default()
-    }
-
-    fn same(&self, a: Name, b: Name) -> bool {
-        if a.has_escape || b.has_escape {
-            return self.compare(a, b).is_eq();
-        }
-        a.end - a.begin == b.end - b.begin && self.raw(a) == self.raw(b)
-    }
-
-    /// Compares names as they read; those at one place of the order keep their own.
-    fn compare(&self, a: Name, b: Name) -> std::cmp::Ordering {
-        let has_escape = a.has_escape || b.has_escape;
-        let (a, b) = (self.raw(a), self.raw(b));
-        if has_escape { Unescaped(a).cmp(Unescaped(b)) } else { a.cmp(b) }
     }
 
     fn pointer(&self) -> String {
@@ -325,25 +350,10 @@ impl<'a> Reader<'a> {
             match step {
                 Step::Item(number) => push_step(&mut pointer, &number.to_string()),
                 Step::Name(name) => {
-                    push_step(&mut pointer, &Unescaped(self.raw(*name)).collect::<String>());
+                    push_step(&mut pointer, &Unescaped(name.raw(self.text)).collect::<String>());
                 }
             }
         }
         pointer
     }
-
-    fn stop(&self, at: usize, message: &'static str) -> Box<FindingBuilder> {
-        let char = self.text.get(at..).and_then(|rest| rest.chars().next());
-        let length = char.map_or(0, char::len_utf8);
-        let builder =
-            FindingBuilder::new(Code::NotJson, at, length).message(format!("not JSON: {message}"));
-        Box::new(match char {
-            Some(char) => builder.found(format!("'{}'", char.escape_debug())),
-            None => builder.found("the end of the text"),
-        })
-    }
 }
-
-const NOT_CLOSED: &str = "this string is not closed";
-const LINE_END: &str = "the line ends inside a string: a quote is missing, or \\n is meant";
-const CONTROL: &str = "a control character must be escaped in a string";

@@ -4,7 +4,6 @@
 /// Why a text is no URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It is empty.
     Empty,
     /// No scheme stands in front.
     Scheme,
@@ -45,7 +44,6 @@ const fn class(byte: u8) -> u8 {
     }
 }
 
-/// Checks a text.
 pub(super) fn check(text: &[u8]) -> Result<(), Fault> {
     let colon = scheme(text)?;
     let rest = Piece { text, begin: colon + 1, end: text.len() };

@@ -2,7 +2,7 @@
 
 use super::Reason;
 use crate::crypto::jose::key::PublicKey;
-use crate::crypto::jose::key_set::{self, Fault};
+use crate::crypto::jose::key_set;
 use crate::json::Object;
 
 /// Longest key set that is read, in bytes.
@@ -49,9 +49,9 @@ impl Jwks {
             return Err(JwksError::TooLarge);
         }
         let list = key_set::read(bytes).map_err(|fault| match fault {
-            Fault::Shape => JwksError::Shape,
-            Fault::Duplicate => JwksError::Twice,
-            Fault::TooMany => JwksError::TooLarge,
+            key_set::Fault::Shape => JwksError::Shape,
+            key_set::Fault::Duplicate => JwksError::Twice,
+            key_set::Fault::TooMany => JwksError::TooLarge,
         })?;
         let is_private = |key: &Object<'_>| PRIVATE.iter().any(|name| key.has(name));
         if list.iter().any(is_private) {
@@ -63,7 +63,7 @@ impl Jwks {
         Ok(Self { keys: list.iter().filter_map(named).collect() })
     }
 
-    /// Returns the one key of an id; nothing when there is none.
+    /// Returns the one key of an id; `None` when there is none.
     pub(super) fn get(&self, id: &str) -> Option<Result<&PublicKey, Reason>> {
         let mut known = self.keys.iter().filter(|(known, _)| known == id);
         let (_, key) = known.next()?;

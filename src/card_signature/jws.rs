@@ -3,7 +3,7 @@
 use super::Reason;
 use crate::card::Declared;
 use crate::crypto::jose::{Algorithm, Compact, decode};
-use crate::json::{Fault, Object};
+use crate::json::{self, Object};
 
 /// What `typ` says of the signature of a card.
 pub(super) const TYPE: &str = "a2a-agent-card+jws";
@@ -13,9 +13,6 @@ const HEADER_MAX: usize = 4_096;
 
 /// Longest last part: an RSA key of 8192 bits makes 1366 characters.
 const SIGNATURE_MAX: usize = 2_048;
-
-/// Header parameters by which a JWS brings a key, or says where one is.
-const KEYS: [&str; 6] = ["jku", "jwk", "x5u", "x5c", "x5t", "x5t#S256"];
 
 /// What a JWS consists of.
 #[derive(Debug)]
@@ -45,10 +42,12 @@ impl<'a> Jws<'a> {
     }
 }
 
+/// Parameters that bring a key or say where one is (`jku`, `jwk`, `x5u`, `x5c`, `x5t`) are not read: the key is the one
+/// that is trusted under the key's id (`docs/decisions/113-card-key-headers.md`).
 fn check_header(header: &[u8], declared: &Declared<'_>) -> Result<(), Reason> {
     let header = Object::read(header).map_err(|fault| match fault {
-        Fault::Duplicate => Reason::HeaderDuplicate,
-        Fault::Malformed | Fault::TooMany => Reason::HeaderNotJson,
+        json::Fault::Duplicate => Reason::HeaderDuplicate,
+        json::Fault::Malformed | json::Fault::TooMany => Reason::HeaderNotJson,
     })?;
     let has = |name: &str| header.has(name);
     let algorithm = header.member::<String>("alg").as_deref().and_then(Algorithm::from_word);
@@ -58,7 +57,6 @@ fn check_header(header: &[u8], declared: &Declared<'_>) -> Result<(), Reason> {
     let faults = [
         (has("crit"), Reason::HeaderCritical),
         (has("b64"), Reason::HeaderUnencoded),
-        (KEYS.into_iter().any(has), Reason::HeaderKey),
         (has("typ") && !is_ours, Reason::OtherType),
         (algorithm.is_none(), Reason::AlgorithmUnknown),
         (!header.is("alg", &declared.algorithm), Reason::AlgorithmDiffers),

@@ -59,7 +59,7 @@ pub enum SignError {
     #[error("a card of the legacy variant cannot have signatures")]
     Legacy,
     /// The card was changed since, so that those are worth nothing.
-    #[error("the card has a signature that was made over another card")]
+    #[error("the card has a signature that was made for other content")]
     Stale,
     /// Two signatures of one key say no more than one.
     #[error("the card already has a signature with this key id")]

@@ -9,7 +9,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// See the audit events: what was done, and by whom
+/// Show the audit events: what was done, and by whom
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

@@ -6,6 +6,7 @@ mod codes;
 mod convert;
 mod delete;
 mod explain;
+mod fix;
 mod inputs;
 mod jwks;
 mod lines;
@@ -15,13 +16,17 @@ mod progress;
 mod push;
 mod registry;
 mod report;
+mod rewrite;
 mod schema;
+mod selection;
+mod several;
 mod show;
 mod sign;
 mod trusted;
 mod validate;
 pub(super) mod validator;
 mod verify;
+mod walked;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -34,7 +39,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Check agent cards and show what is wrong and where; sign them, register them with the service
+/// Validate agent cards, show what is wrong and where, sign them, and register them with the service
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Validate(validate::Args),
@@ -74,7 +79,7 @@ const BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// What stands for standard input.
 const STDIN: &str = "-";
 
-/// Reads a file, or standard input; nothing when it is larger than `bytes_max`.
+/// Reads a file, or standard input; `None` when it is larger than `bytes_max`.
 fn read(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     // One byte more shows that it is larger; a pipe does not say how long it is.

@@ -21,7 +21,7 @@ use crate::cli::Global;
 use crate::cli::endpoint::{Endpoint, Refused};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::token;
+use crate::cli::token::{self, Authorization};
 
 /// Largest answer that is read.
 const BODY_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -30,12 +30,16 @@ const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(5);
 const ANSWER_TYPES: HeaderValue =
     HeaderValue::from_static("application/json, application/problem+json");
 
+const ASK_THE_PROXY: &str = "check what the proxy in front of the service requires";
+
 /// Speaks to one service.
 #[derive(Debug)]
 pub(crate) struct Client {
     agent: Agent,
     endpoint: Endpoint,
     authorization: Option<HeaderValue>,
+    /// Where the operator's token was found, for the hint when it is refused.
+    origin: Option<String>,
 }
 
 /// What came back, whatever its status.
@@ -44,6 +48,8 @@ pub(crate) struct Answer {
     status: StatusCode,
     retry_after: Option<Duration>,
     body: Vec<u8>,
+    /// What to do if the status is 401.
+    token_hints: Vec<String>,
 }
 
 impl Client {
@@ -59,14 +65,14 @@ impl Client {
                 Agent::with_parts(config, DefaultConnector::new(), DefaultResolver::default())
             }
         };
-        Ok(Self { agent, endpoint, authorization: None })
+        Ok(Self { agent, endpoint, authorization: None, origin: None })
     }
 
     /// Returns a client that shows the operator's token.
     pub(crate) fn operator(global: &Global) -> Result<Self, Error> {
         let client = Self::anonymous(global)?;
-        let authorization = token::authorization(global.token_file.as_deref())?;
-        Ok(Self { authorization: Some(authorization), ..client })
+        let Authorization { header, origin } = token::authorization(global.token_file.as_deref())?;
+        Ok(Self { authorization: Some(header), origin: Some(origin), ..client })
     }
 
     /// Returns it with what it shows instead of an operator's token.
@@ -146,6 +152,22 @@ impl Client {
         Ok(request)
     }
 
+    /// Returns what to do when svcd itself answers 401. It does not say why, so no reason is named.
+    fn token_hints(&self) -> Vec<String> {
+        let Some(origin) = &self.origin else {
+            return vec![format!("this command sends no token; {ASK_THE_PROXY}")];
+        };
+        let compare = format!(
+            "the token came from {origin}; compare it with the SVC_OPERATOR_API_TOKEN of svcd"
+        );
+        match &self.endpoint {
+            Endpoint::Unix(_) => vec![compare],
+            Endpoint::Url(_) => {
+                vec![compare, "a proxy in between must pass on the header Authorization".to_owned()]
+            }
+        }
+    }
+
     fn exchange(
         &self,
         request: Request<impl AsSendBody>,
@@ -158,6 +180,7 @@ impl Client {
             body: body.read_to_vec().map_err(failed)?,
             status: response.status(),
             retry_after: retry_after(response.headers()),
+            token_hints: self.token_hints(),
         })
     }
 }
@@ -170,7 +193,7 @@ impl Answer {
     /// Reads the body, whatever the status.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body)
-            .map_err(|error| Failure::malformed("the answer of the service", error))
+            .map_err(|error| Failure::malformed("the response from the service", error))
     }
 
     /// Reads the body of a success; everything else is a failure.
@@ -197,15 +220,22 @@ impl Answer {
         lines
             .map(serde_json::from_slice)
             .collect::<Result<_, _>>()
-            .map_err(|error| Failure::malformed("the answer of the service", error))
+            .map_err(|error| Failure::malformed("the response from the service", error))
     }
 
     /// Returns what the service, or something before it, had against the request.
     pub(crate) fn refusal(&self) -> Failure {
         let status = self.status.as_u16();
-        let problem = serde_json::from_slice(&self.body).ok().or_else(|| from_between(status));
-        match problem {
-            Some(problem) => Failure::Refused { problem, retry_after: self.retry_after },
+        let retry_after = self.retry_after;
+        if let Ok(problem) = serde_json::from_slice(&self.body) {
+            let token_hints = self.token_hints.clone();
+            return Failure::Refused { problem, retry_after, token_hints };
+        }
+        match from_between(status) {
+            Some(problem) => {
+                let token_hints = vec![format!("the response is not from svcd; {ASK_THE_PROXY}")];
+                Failure::Refused { problem, retry_after, token_hints }
+            }
             None => Failure::NotOurs { status },
         }
     }
@@ -228,7 +258,7 @@ pub(crate) fn config(timeout: Duration) -> Config {
         .build()
 }
 
-/// Returns the problem a proxy means that knows nothing of ours; nothing when only it knows.
+/// Returns the problem a proxy means that knows nothing of ours; `None` when only it knows.
 fn from_between(status: u16) -> Option<Box<Problem>> {
     let outcome = match status {
         401 => "unauthenticated",

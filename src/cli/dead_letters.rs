@@ -14,7 +14,7 @@ use crate::cli::output::Output;
 use crate::cli::pages;
 use crate::domain::id::InstallationId;
 
-/// See the jobs and effects that the service has given up
+/// Show dead letters: jobs and effects that the service has given up on
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

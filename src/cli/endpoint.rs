@@ -23,7 +23,7 @@ pub(crate) enum Refused {
     Shape,
     #[error("the URL must not hold a user name, a password, a query or a fragment")]
     Secret,
-    #[error("plain http would show the token to the network")]
+    #[error("plain http would expose the token to the network")]
     Plain,
 }
 

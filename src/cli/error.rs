@@ -34,6 +34,12 @@ impl Error {
         self
     }
 
+    /// Says which of several things the failure is about.
+    pub(crate) fn about(mut self, what: &str) -> Self {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
     pub(crate) fn problem(mut self, problem: Box<Problem>) -> Self {
         self.problem = Some(problem);
         self

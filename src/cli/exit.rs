@@ -8,19 +8,19 @@ words! {
     /// How a run ended, by rising code; its word is that of the service where it has one.
     Exit(meaning) {
         Done => "done", "done";
-        Failed => "failed", "the service refused the request, the operation failed, a card or its signature is not valid, or mcp doctor or relay audit verify found a problem";
+        Failed => "failed", "the service refused the request, the operation failed, a card or its signature is not valid, or a problem was found (mcp doctor, relay audit verify)";
         NotReady => "not_ready", "status: the service is not ready";
         Unauthenticated => "unauthenticated", "the token is missing or not accepted";
         NotReplayable => "not_replayable", "the item must not be replayed";
-        NotFound => "not_found", "no such item in this installation, no such card, or no such id or code in the relay";
+        NotFound => "not_found", "the service does not know the installation, the item does not exist in this installation, the card does not exist, or the relay does not know the ID or the code";
         Conflict => "operation_conflict", "the idempotency key was used for another request";
-        SignalFiring => "signal_firing", "slo: a critical signal fires";
-        PreconditionFailed => "precondition_failed", "cards: the registered card does not match the condition";
+        SignalFiring => "signal_firing", "slo: a critical signal is firing";
+        PreconditionFailed => "precondition_failed", "cards: the registered card does not match the condition of --create or --if-match";
         Usage => "usage", "the command line is wrong";
-        Malformed => "malformed_answer", "the answer of the service is malformed";
+        Malformed => "malformed_answer", "the response from the service is malformed";
         Unreachable => "unreachable", "the service cannot be reached";
         LocalFile => "local_file", "a local file cannot be used, or output cannot be written";
-        Temporary => "temporary", "a temporary failure; retry later, with the same key";
+        Temporary => "temporary", "a temporary failure; retry later (replay: with the same idempotency key)";
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Serve the Model Context Protocol to a program on this machine, and diagnose its setup
+/// Serve the Model Context Protocol to a program on this machine, and diagnose the MCP setup
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Stdio(stdio::Args),

@@ -46,7 +46,8 @@ impl NextCommand {
     }
 }
 
-fn quoted(word: &str) -> Cow<'_, str> {
+/// Returns a word as a shell must see it.
+pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,=@%+".contains(&byte);
     if !word.is_empty() && word.bytes().all(plain) {
         Cow::Borrowed(word)

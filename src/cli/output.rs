@@ -5,7 +5,7 @@
 mod escape;
 mod time;
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 
 use anstyle::{AnsiColor, Style};
@@ -32,7 +32,7 @@ pub(crate) enum Format {
 
 /// What may be asked for: how answers are printed, or a report for another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Wanted {
+pub(crate) enum FormatArg {
     /// Human-readable text
     #[value(name = "text", alias = "table")]
     Table,
@@ -40,15 +40,15 @@ pub(crate) enum Wanted {
     Json,
     /// One JSON document per line, one line per item
     Ndjson,
-    /// For code scanning: SARIF 2.1.0
+    /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// For test reports: JUnit XML
+    /// JUnit XML, for test reports
     Junit,
-    /// For annotations of a GitHub workflow run
+    /// Annotations for a GitHub workflow run
     Github,
 }
 
-impl Wanted {
+impl FormatArg {
     /// Those of every command; the others are of commands that check something.
     pub(crate) const ANSWERS: [Self; 3] = [Self::Table, Self::Json, Self::Ndjson];
 
@@ -63,15 +63,15 @@ impl Wanted {
 }
 
 /// Reads one of the formats every command has.
-pub(crate) fn answers() -> impl TypedValueParser<Value = Wanted> {
-    let named = |wanted: &Wanted| {
+pub(crate) fn answers() -> impl TypedValueParser<Value = FormatArg> {
+    let named = |wanted: &FormatArg| {
         let value = wanted.to_possible_value()?;
         let help = value.get_help().cloned().unwrap_or_default();
-        let is_table = *wanted == Wanted::Table;
+        let is_table = *wanted == FormatArg::Table;
         Some(if is_table { PossibleValue::new("table").help(help) } else { value })
     };
-    PossibleValuesParser::new(Wanted::ANSWERS.iter().filter_map(named))
-        .map(|word| Wanted::from_str(&word, false).expect("only these words pass"))
+    PossibleValuesParser::new(FormatArg::ANSWERS.iter().filter_map(named))
+        .map(|word| FormatArg::from_str(&word, false).expect("only these words pass"))
 }
 
 /// When colour is used.
@@ -88,11 +88,13 @@ pub(crate) enum Color {
 /// Prints in one format.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
-    wanted: Wanted,
+    wanted: FormatArg,
+    /// Standard output holds something else, so the report goes to standard error.
+    is_aside: bool,
 }
 
 impl Output {
-    pub(crate) fn new(wanted: Wanted, color: Color) -> Self {
+    pub(crate) fn new(wanted: FormatArg, color: Color) -> Self {
         let choice = match color {
             Color::Auto => anstream::ColorChoice::Auto,
             Color::Always => anstream::ColorChoice::Always,
@@ -100,20 +102,42 @@ impl Output {
         };
         // Whatever writes to a terminal later finds the choice there.
         choice.write_global();
-        Self { wanted }
+        Self { wanted, is_aside: false }
+    }
+
+    /// Prints to standard error what otherwise goes to standard output.
+    pub(crate) const fn aside(self) -> Self {
+        Self { is_aside: true, ..self }
+    }
+
+    /// Says whether it prints to a terminal.
+    pub(crate) fn is_terminal(self) -> bool {
+        if self.is_aside { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
     }
 
     pub(crate) fn format(self) -> Format {
         self.wanted.format()
     }
 
-    pub(crate) fn wanted(self) -> Wanted {
+    pub(crate) fn wanted(self) -> FormatArg {
         self.wanted
     }
 
-    /// Says whether text on standard output may have colours.
+    /// Says whether text may have colours.
     pub(crate) fn is_colored(self) -> bool {
-        anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+        let choice = if self.is_aside {
+            anstream::AutoStream::choice(&io::stderr())
+        } else {
+            anstream::AutoStream::choice(&io::stdout())
+        };
+        choice != anstream::ColorChoice::Never
+    }
+
+    /// Returns the columns of the terminal that standard output is.
+    pub(crate) fn columns(self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        // A terminal that does not know says 0.
+        (size.ws_col > 0).then(|| usize::from(size.ws_col))
     }
 
     /// Prints text as it is. Output that is not read any more is no failure: `svcctl … | head`
@@ -124,7 +148,8 @@ impl Output {
 
     /// Prints a part of what may be long, as it is; says whether anybody reads on.
     pub(crate) fn part(self, bytes: &[u8]) -> io::Result<ControlFlow<()>> {
-        let mut out = io::stdout().lock();
+        let mut out: Box<dyn io::Write> =
+            if self.is_aside { Box::new(io::stderr()) } else { Box::new(io::stdout().lock()) };
         // Flushed, because an error at the end of the process would not be reported.
         match out.write_all(bytes).and_then(|()| out.flush()) {
             Ok(()) => Ok(ControlFlow::Continue(())),

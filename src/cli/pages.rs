@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
-use crate::api::{Filter as _, Page, Row};
+use crate::api::{Filter as _, ListRow, PageBody};
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
@@ -79,7 +79,7 @@ pub(crate) struct Part<C: Cursor = Uuid> {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only items that are older than this one
+    /// Show only items that are older than the item with this ID
     #[arg(long, value_name = "ID", value_parser = cursor::<C>)]
     before: Option<C>,
 }
@@ -89,7 +89,7 @@ fn cursor<C: Cursor>(text: &str) -> Result<C, String> {
 }
 
 /// A list of an installation, as its command shows it.
-pub(crate) trait Table: Row {
+pub(crate) trait Table: ListRow {
     /// The command, without its options.
     const COMMAND: &'static str;
     /// What is said of an empty list.
@@ -110,7 +110,11 @@ pub(crate) fn show<R: Table>(
 ) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
     let path = path::<R>(installations::meant(&client, global)?);
-    show_at::<R, Uuid>(&client, &path, (part, filter), global, output)
+    let page = part.gather(&client, &path, filter)?;
+    if page.items.is_empty() {
+        installations::ensure_known(&client, global)?;
+    }
+    print::<R, Uuid>(&page, (part, filter), global, output)
 }
 
 /// Runs the command of a list: asks for the part that is wanted, prints it, and says how to go on.
@@ -121,9 +125,18 @@ pub(crate) fn show_at<R: Table, C: Cursor>(
     global: &Global,
     output: Output,
 ) -> Result<Exit, Error> {
-    let page: Page<R> = part.gather(client, path, filter)?;
+    let page = part.gather(client, path, filter)?;
+    print::<R, C>(&page, (part, filter), global, output)
+}
+
+fn print<R: Table, C: Cursor>(
+    page: &PageBody<R>,
+    (part, filter): (Part<C>, &R::Filter),
+    global: &Global,
+    output: Output,
+) -> Result<Exit, Error> {
     match output.format() {
-        Format::Json => output.json(&page)?,
+        Format::Json => output.json(page)?,
         Format::Ndjson => output.lines(&page.items)?,
         Format::Table if page.items.is_empty() => output.remark("note", R::NOTHING),
         Format::Table => {
@@ -146,13 +159,13 @@ pub(crate) fn show_at<R: Table, C: Cursor>(
 
 impl<C: Cursor> Part<C> {
     /// Asks for one page, or for all of them from there on.
-    fn gather<R: Row>(
+    fn gather<R: ListRow>(
         self,
         client: &Client,
         path: &str,
         filter: &R::Filter,
-    ) -> Result<Page<R>, Failure> {
-        let mut gathered = Page { items: Vec::new(), next_before: None };
+    ) -> Result<PageBody<R>, Failure> {
+        let mut gathered = PageBody { items: Vec::new(), next_before: None };
         let mut before = self.before;
         for _ in 0..PAGES_MAX {
             let mut query = form_urlencoded::Serializer::new(String::new());
@@ -161,7 +174,7 @@ impl<C: Cursor> Part<C> {
                 query.append_pair("before", &before.to_string());
             }
             query.extend_pairs(filter.parameters());
-            let page: Page<R> = client.get(&format!("{path}?{}", query.finish()))?;
+            let page: PageBody<R> = client.get(&format!("{path}?{}", query.finish()))?;
             let is_empty = page.items.is_empty();
             gathered.items.extend(page.items);
             gathered.next_before = page.next_before;
@@ -171,7 +184,7 @@ impl<C: Cursor> Part<C> {
             let next = cursor::<C>(next).map_err(|why| Failure::malformed("nextBefore", why))?;
             // Only a cursor that stays the same is detected here; `PAGES_MAX` ends every other circle.
             if is_empty || before == Some(next) {
-                return Err(Failure::malformed("nextBefore", "it does not lead on"));
+                return Err(Failure::malformed("nextBefore", "the cursor does not advance"));
             }
             before = Some(next);
         }
@@ -180,6 +193,6 @@ impl<C: Cursor> Part<C> {
 }
 
 /// Returns the path of a list of an installation.
-pub(crate) fn path<R: Row>(installation: InstallationId) -> String {
+pub(crate) fn path<R: ListRow>(installation: InstallationId) -> String {
     format!("/api/v1/operator/installations/{installation}/{}", R::LIST)
 }

@@ -9,7 +9,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// See what is being reconciled, and until when
+/// Show what is being reconciled, and the deadline of each reconciliation
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

@@ -12,7 +12,7 @@ use clap::Subcommand;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::json;
 
-use crate::api::{NoFilter, Row};
+use crate::api::{ListRow, NoFilter};
 use crate::cli::Global;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
@@ -22,10 +22,11 @@ use crate::cli::pages::{self, Cursor, Part, Table};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// See and end the access of agents to open design files, and pair with a plugin
+/// Pair with a plugin, and manage how agents access open design files
 ///
-/// A plugin in the design tool shows each proposal of an agent as a card, and runs it once if the person
-/// approves it there. No command can approve a proposal, because an operator is not that person.
+/// An agent can propose changes to a design file that a person has open. A plugin in the design tool shows each
+/// proposal to that person, on an approval card, and runs it once if the person approves it. Only that person can
+/// approve a proposal; no command can.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Status(status::Args),
@@ -54,7 +55,7 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
 /// The path of the operators' API for the relay.
 const PATH: &str = "/api/v1/operator/relay";
 
-fn path<R: Row>() -> String {
+fn path<R: ListRow>() -> String {
     format!("{PATH}/{}", R::LIST)
 }
 
@@ -69,7 +70,7 @@ fn list<R: Table<Filter = NoFilter>, C: Cursor>(
 }
 
 /// Shows one item; `facts` makes the lines for people.
-fn show<R: Row>(
+fn show<R: ListRow>(
     id: impl ToString,
     facts: fn(&R, Timestamp) -> Vec<(&'static str, String)>,
     global: &Global,
@@ -83,7 +84,7 @@ fn show<R: Row>(
     Ok(Exit::Done)
 }
 
-fn print<R: Row>(
+fn print<R: ListRow>(
     item: &R,
     facts: fn(&R, Timestamp) -> Vec<(&'static str, String)>,
     output: Output,
@@ -96,7 +97,7 @@ fn print<R: Row>(
 }
 
 /// Deletes one item; `outcome` says what it is then.
-fn delete<R: Row>(
+fn delete<R: ListRow>(
     id: impl ToString,
     outcome: &'static str,
     global: &Global,
@@ -120,12 +121,12 @@ fn refused(failure: Failure, list: &str) -> Error {
     let command = if list == "audit-events" { "audit" } else { list };
     let (exit, message, hint) = match problem.outcome.as_ref() {
         "not_found" => {
-            let hint = format!("list what there is: svcctl relay {command} list");
+            let hint = format!("list the items: svcctl relay {command} list");
             (Exit::NotFound, "there is no such item", hint)
         }
         "too_late" => (
             Exit::Failed,
-            "it has begun, and cannot be taken back",
+            "the invocation has begun and cannot be cancelled",
             "the person can undo it in the design tool".to_owned(),
         ),
         _ => return failure.into(),

@@ -11,7 +11,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// See the state of releases, and what happens next
+/// Show the state of releases, and what happens next
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::api::{DeadLetterDetail, Replayed};
+use crate::api::{DeadLetterDetail, ReplayBody};
 use crate::cli::client::{Client, Failure};
 use crate::cli::dead_letters::{self, show};
 use crate::cli::error::Error;
@@ -25,12 +25,13 @@ use crate::runtime::random::{Ids, SystemEntropy};
 
 /// Replay one dead letter that is safe to replay
 ///
-/// With one idempotency key, a replay happens at most once, however often it is requested. A new key is
-/// generated and printed to standard error before anything is sent. If the service is busy or the connection
-/// is lost, the request is repeated with the same key. To repeat it later, pass the key with
-/// --idempotency-key.
+/// A replay happens at most once for each idempotency key, however often it is requested. By default, svcctl
+/// generates a new key, and prints it to standard error before it sends the request. If the service is busy or the
+/// connection is lost, the request is repeated with the same key. To repeat the request later without replaying the
+/// item twice, pass the key with --idempotency-key.
 ///
-/// Exits with 0 for `replayed` and `already_applied`, and 5 if the item must not be replayed.
+/// Exits with 0 if the item was replayed, by this request or by an earlier one with the same key,
+/// and with 5 if the item must not be replayed.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +40,7 @@ Examples:
   svcctl replay job 0199f3a0-0000-7000-8000-00000000000a --idempotency-key KEY
 ")]
 pub(crate) struct Args {
-    /// Type of the item
+    /// Type of the item: job, or outbox for an effect
     #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
@@ -51,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY", value_parser = operation)]
     idempotency_key: Option<OperationId>,
 
-    /// How often to retry if the service is busy or the connection is lost
+    /// Maximum number of retries if the service is busy or the connection is lost
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
     retries: u32,
@@ -64,15 +65,21 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
     let installation = installations::meant(&client, global)?;
+    let absent = |failure| installations::item_failure(failure, &client, global);
     let item = format!("{}/{}/{}", dead_letters::path(installation), args.item_type, args.item_id);
     if args.dry_run {
-        return dry_run(&client.get(&item)?, output);
+        let found = client.get(&item).map_err(absent)?;
+        return dry_run(&found, output);
     }
     let key = args.idempotency_key.clone().unwrap_or_else(new_key);
     // A key that cannot be shown could not be used again, so nothing is sent then.
     output.announce("idempotency-key", key.as_str())?;
-    let replayed = send(&client, &format!("{item}/replay"), &key, args.retries, output)
-        .map_err(|failure| with_same_key(failure, args, global, &key))?;
+    let replayed = send(&client, &format!("{item}/replay"), &key, args.retries, output).map_err(
+        |failure| match is_decided(&failure) {
+            true => absent(failure),
+            false => with_same_key(failure, args, global, &key),
+        },
+    )?;
     print(&replayed, output)?;
     Ok(Exit::Done)
 }
@@ -93,7 +100,7 @@ fn send(
     key: &OperationId,
     retries: u32,
     output: Output,
-) -> Result<Replayed, Failure> {
+) -> Result<ReplayBody, Failure> {
     let mut failures = 0;
     loop {
         let failure = match client.post(path, key.as_str()) {
@@ -121,20 +128,20 @@ fn remark(wait: Duration, failure: &Failure, output: Output) {
     output.remark("note", &text);
 }
 
-/// Adds how to ask again for this very replay, unless the service has decided about it.
+fn is_decided(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused { .. }) && failure.setback().is_none()
+}
+
+/// Adds how to ask again for this very replay, which the service has not decided about.
 fn with_same_key(failure: Failure, args: &Args, global: &Global, key: &OperationId) -> Error {
-    let decided = matches!(failure, Failure::Refused { .. }) && failure.setback().is_none();
     let error = Error::from(failure);
-    if decided {
-        return error;
-    }
     let next_command =
         NextCommand::new(&format!("replay {} {}", args.item_type, args.item_id), global)
             .with("--idempotency-key", key.as_str());
     error.hint(format!("to retry later with the same key: {}", next_command.into_line()))
 }
 
-fn print(replayed: &Replayed, output: Output) -> Result<(), Error> {
+fn print(replayed: &ReplayBody, output: Output) -> Result<(), Error> {
     match output.format() {
         Format::Table => {
             let (outcome, event) = (&replayed.outcome, &replayed.audit_event_id);

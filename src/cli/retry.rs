@@ -18,7 +18,7 @@ pub(crate) enum Setback {
     Unreachable,
 }
 
-/// Returns how long to wait before the next try; nothing when there must be none. `failures` counts
+/// Returns how long to wait before the next try; `None` when there must be none. `failures` counts
 /// this one. A service that does not answer is waited for only if it answered a moment ago, because
 /// then it restarts.
 pub(crate) fn wait(setback: Setback, failures: u32, retries: u32) -> Option<Duration> {

@@ -9,10 +9,11 @@ use crate::cli::output::{Format, Output, ago};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// Show the signals: which ones fire, since when, and what to check next
+/// Show the service-level signals: which ones are firing, since when, and what to check next
 ///
-/// Exits with 0 if no critical signal fires, 8 if one does, and 75 if the signals have not been evaluated
-/// since the service started. A warning that fires is shown, and the exit code is still 0.
+/// A signal is a measured value with thresholds, such as the age of the oldest job. Exits with 0 if no critical signal
+/// is firing, 8 if one is, and 75 if the signals have not been evaluated since the service started. Warnings that are
+/// firing are shown, but do not change the exit code.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

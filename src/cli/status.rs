@@ -14,7 +14,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Show whether the service is ready, and if not, why
 ///
-/// Exits with 0 if it is ready, 3 if it is not, and 69 if it cannot be reached. Needs no token.
+/// Exits with 0 if the service is ready, 3 if it is not ready, and 69 if it cannot be reached. Needs no token.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -1,7 +1,9 @@
 //! Tokens: the operator's, from a file or the environment, and a person's own access token, from a file or standard
 //! input; never from the command line.
 
-use std::io::{self, Read as _};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use http::HeaderValue;
@@ -18,20 +20,33 @@ const VARIABLE: &str = "SVC_OPERATOR_API_TOKEN";
 /// Read here and not by the parser: `docs/decisions/76-relay-pairing-code.md`.
 const FILE_VARIABLE: &str = "SVC_OPERATOR_API_TOKEN_FILE";
 /// Longest token that is read from standard input, in bytes; the service takes shorter ones alone.
-const STDIN_BYTES_MAX: u64 = 64 << 10;
+const STDIN_BYTES_MAX: usize = 64 << 10;
 const WAYS: &str =
     "name the file with --token-file or SVC_OPERATOR_API_TOKEN_FILE, or set SVC_OPERATOR_API_TOKEN";
 
+/// The operator's token as it is sent, and where it was found.
+#[derive(Debug)]
+pub(crate) struct Authorization {
+    pub(crate) header: HeaderValue,
+    pub(crate) origin: String,
+}
+
 /// Returns the `Authorization` header of the operator. A file that was named comes first, on the command line and then
 /// in the environment; then the variable, then the default file.
-pub(crate) fn authorization(file: Option<&Path>) -> Result<HeaderValue, Error> {
-    let named = file.map(Path::to_owned).or_else(file_of_environment);
-    let token = match (named, variable(VARIABLE)) {
-        (Some(file), _) => read(&file, WAYS)?,
-        (None, Some(token)) => SecretString::from(token),
-        (None, None) => read(Path::new(FILE_DEFAULT), WAYS)?,
+pub(crate) fn authorization(file: Option<&Path>) -> Result<Authorization, Error> {
+    let named = |file: &Path, by: &str| (file.to_owned(), format!("{} ({by})", file.display()));
+    let named = file.map(|file| named(file, "--token-file")).or_else(|| {
+        let file = file_of_environment()?;
+        Some(named(&file, FILE_VARIABLE))
+    });
+    let (token, origin) = match (named, variable(VARIABLE)) {
+        (Some((file, origin)), _) => (read(&file, WAYS)?, origin),
+        (None, Some(token)) => {
+            (SecretString::from(token), format!("the environment variable {VARIABLE}"))
+        }
+        (None, None) => (read(Path::new(FILE_DEFAULT), WAYS)?, FILE_DEFAULT.to_owned()),
     };
-    header(&token, WAYS)
+    Ok(Authorization { header: header(&token, WAYS)?, origin })
 }
 
 /// Returns the `Authorization` header of a person who names a file with an access token, or `-` for standard input.
@@ -59,19 +74,23 @@ fn header(token: &SecretString, ways: &'static str) -> Result<HeaderValue, Error
     Ok(header)
 }
 
-#[expect(clippy::disallowed_methods, reason = "as an argument it would be seen by everybody")]
+#[expect(clippy::disallowed_methods, reason = "other users could see it as an argument")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn from_stdin(ways: &'static str) -> Result<SecretString, Error> {
-    let mut token = Zeroizing::new(String::new());
-    io::stdin().lock().take(STDIN_BYTES_MAX).read_to_string(&mut token).map_err(|error| {
-        Error::new(Exit::LocalFile, "cannot read standard input").caused_by(error)
-    })?;
+    let failed = |error| Error::new(Exit::LocalFile, "cannot read standard input").caused_by(error);
+    // Not through the buffer of the standard library, which would keep a copy.
+    let stdin = io::stdin().as_fd().try_clone_to_owned();
+    let stdin = stdin.map_err(|error| failed(SecretError::Read(error)))?;
+    let token = secret::read_all(File::from(stdin), STDIN_BYTES_MAX).map_err(failed)?;
+    let token = std::str::from_utf8(&token).map_err(|_| failed(SecretError::NotText))?;
     let token = token.trim_end_matches(['\r', '\n']);
     if token.is_empty() {
-        return Err(Error::new(Exit::Unauthenticated, "standard input holds no token").hint(ways));
+        return Err(
+            Error::new(Exit::Unauthenticated, "standard input contains no token").hint(ways)
+        );
     }
     Ok(SecretString::from(token))
 }
@@ -89,8 +108,9 @@ fn read(file: &Path, ways: &'static str) -> Result<SecretString, Error> {
         }
         SecretError::Read(_)
         | SecretError::NotAFile
-        | SecretError::TooLarge
-        | SecretError::NotText => refused(file, error).hint(ways),
+        | SecretError::TooLarge { .. }
+        | SecretError::NotText
+        | SecretError::Empty => refused(file, error).hint(ways),
     })
 }
 

@@ -1,21 +1,26 @@
 //! How each group of settings is read, and what it takes to be valid.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ipnet::IpNet;
 use log::LevelFilter;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::config::public_url::read_host_name;
 use crate::config::results;
-use crate::config::source::{Problem, Source};
+use crate::config::source::{SettingProblem, Source, of_file, words};
 use crate::config::{ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig, WorkConfig};
+use crate::crypto::secret;
 use crate::domain::pace::Pace;
 use crate::domain::reconcile::Rules;
 use crate::domain::retry::RetryPolicy;
 use crate::forge::client;
 use crate::forge::settings::{ApiVersion, ClientError};
 
+/// Largest file with root certificates, in bytes: a bundle of every public authority is much smaller.
+const CERTIFICATE_BYTES_MAX: usize = 4 << 20;
 const ADDRESS: &str = "an address and a port such as 127.0.0.1:7080";
 
 pub(super) fn public_listen(source: &mut Source) -> Option<SocketAddr> {
@@ -55,8 +60,52 @@ pub(super) fn operator_listen(source: &mut Source) -> Option<SocketAddr> {
     Some(listen)
 }
 
+/// Refuses two addresses of which the system gives only one.
+pub(super) fn refuse_overlap(
+    source: &mut Source,
+    public: Option<SocketAddr>,
+    operator: Option<SocketAddr>,
+) {
+    let Some((public, operator)) = public.zip(operator) else { return };
+    // The system chooses another port for each 0.
+    let same_port = public.port() == operator.port() && public.port() != 0;
+    let (one, other) = (public.ip().to_canonical(), operator.ip().to_canonical());
+    // That of IPv6 takes the addresses of IPv4 as well, unless the system was told otherwise.
+    let takes = |all: IpAddr, one: IpAddr| all.is_unspecified() && (all.is_ipv6() || one.is_ipv4());
+    if same_port && (one == other || takes(one, other) || takes(other, one)) {
+        source.problem(
+            "SVC_OPERATOR_LISTEN",
+            format!("it overlaps with SVC_PUBLIC_LISTEN, {public}; use another port"),
+        );
+    }
+}
+
+/// Reads the host names of the operator address. One that no `Host` header can have would never match.
+pub(super) fn operator_hosts(source: &mut Source) -> Option<Vec<String>> {
+    source.parsed(
+        "SVC_OPERATOR_HOSTS",
+        "host names without scheme, port, path and wildcard, separated by commas",
+        |text| words(text).map(read_host_name).collect(),
+    )
+}
+
+/// Warns when every client counts as a proxy.
+pub(super) fn warn_of_proxies(networks: &[IpNet], warnings: &mut Vec<SettingProblem>) {
+    if networks.iter().any(|network| network.prefix_len() == 0) {
+        warnings.push(SettingProblem {
+            name: "SVC_TRUSTED_PROXIES".to_owned(),
+            what: "every client is trusted as a proxy: it can claim any address, and no limit for one client holds; name \
+                   only the networks of your proxies"
+                .to_owned(),
+        });
+    }
+}
+
 /// Both settings, or the API is off. A setting that is there must be valid.
-pub(super) fn operator(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<OperatorConfig> {
+pub(super) fn operator(
+    source: &mut Source,
+    warnings: &mut Vec<SettingProblem>,
+) -> Option<OperatorConfig> {
     let token = source.secret("SVC_OPERATOR_API_TOKEN");
     let actor = source.text("SVC_OPERATOR_ACTOR_ID");
     if let Some(token) = &token {
@@ -79,7 +128,7 @@ pub(super) fn operator(source: &mut Source, warnings: &mut Vec<Problem>) -> Opti
     match token {
         Some(token) if !actor.is_empty() => Some(OperatorConfig { token, actor }),
         _ => {
-            warnings.push(Problem {
+            warnings.push(SettingProblem {
                 name: "SVC_OPERATOR_API_TOKEN".to_owned(),
                 what: "the operator API is off; set it together with SVC_OPERATOR_ACTOR_ID"
                     .to_owned(),
@@ -90,9 +139,12 @@ pub(super) fn operator(source: &mut Source, warnings: &mut Vec<Problem>) -> Opti
 }
 
 /// All three of secret, app and key, or none of them.
-pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<ForgeConfig> {
-    let secret = source.secret("SVC_WEBHOOK_SECRET");
-    let previous = source.secret("SVC_WEBHOOK_SECRET_PREVIOUS");
+pub(super) fn forge(
+    source: &mut Source,
+    warnings: &mut Vec<SettingProblem>,
+) -> Option<ForgeConfig> {
+    let secret = webhook_secret(source, "SVC_WEBHOOK_SECRET");
+    let previous = webhook_secret(source, "SVC_WEBHOOK_SECRET_PREVIOUS");
     let private_key = source.secret("SVC_FORGE_PRIVATE_KEY");
     let app_text = source.text("SVC_FORGE_APP_ID");
     let body_bytes = source.number("SVC_WEBHOOK_BODY_BYTES");
@@ -111,18 +163,20 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
         let plain = (1..=100).contains(&text.len()) && !text.chars().any(char::is_control);
         plain.then(|| text.to_owned())
     };
-    let workflow = source.parsed("SVC_RELEASE_WORKFLOW", "a file name", |text| {
-        // It becomes one segment of the path in the forge's API.
-        name_allowed(text).filter(|text| !text.contains('/'))
-    });
+    let workflow =
+        source.parsed("SVC_RELEASE_WORKFLOW", "a file name without its folder", |text| {
+            // It becomes one segment of the path in the forge's API.
+            name_allowed(text)
+                .filter(|text| !text.contains(['/', '\\']) && text != "." && text != "..")
+        });
     let check_run = source.parsed("SVC_CHECK_RUN_NAME", "1 to 100 characters", name_allowed);
     let root_certificate = root_certificate(source);
     let results = results::results(source, warnings);
     // Not before all settings are read: a bad value is reported even while the forge is off.
     if secret.is_none() && private_key.is_none() && app_text.is_empty() {
-        warnings.push(Problem {
+        warnings.push(SettingProblem {
             name: "SVC_WEBHOOK_SECRET".to_owned(),
-            what: "the forge is off; set it together with SVC_FORGE_APP_ID and \
+            what: "the connection to the forge is off; set it together with SVC_FORGE_APP_ID and \
                    SVC_FORGE_PRIVATE_KEY"
                 .to_owned(),
         });
@@ -164,15 +218,36 @@ pub(super) fn forge(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<
     })
 }
 
+/// Reads a secret of webhooks. The forge takes any, and would sign with another one than a file with the line end of
+/// another system seems to hold.
+fn webhook_secret(source: &mut Source, name: &'static str) -> Option<SecretString> {
+    let secret = source.secret(name)?;
+    let text = secret.expose_secret();
+    let visible = text.chars().filter(|c| !c.is_whitespace() && !c.is_control()).count();
+    // U+FEFF is what some editors put before a text.
+    if visible < 16
+        || text.len() > 4_096
+        || text.contains(|c: char| c.is_control() || c == '\u{feff}')
+    {
+        source.problem(
+            name,
+            "it is not allowed; use at least 16 visible characters and at most 4096 bytes, without control characters \
+             such as the carriage return of a file with CRLF",
+        );
+    }
+    Some(secret)
+}
+
 fn root_certificate(source: &mut Source) -> Option<Vec<u8>> {
     let path = source.text("SVC_FORGE_ROOT_CERTIFICATE_FILE");
     if path.is_empty() {
         return None;
     }
-    match std::fs::read(&path) {
-        Ok(pem) => Some(pem),
+    match secret::read_plain_file(Path::new(&path), CERTIFICATE_BYTES_MAX) {
+        Ok(pem) => Some(pem.to_vec()),
         Err(error) => {
-            source.problem("SVC_FORGE_ROOT_CERTIFICATE_FILE", format!("{path}: {error}"));
+            let what = format!("{path}: {}", of_file(&error));
+            source.problem("SVC_FORGE_ROOT_CERTIFICATE_FILE", what);
             None
         }
     }
@@ -181,9 +256,8 @@ fn root_certificate(source: &mut Source) -> Option<Vec<u8>> {
 /// Problems here are warnings: the daemon runs, is not ready, and reconciles nothing.
 pub(super) fn reconciliation(
     source: &mut Source,
-    warnings: &mut Vec<Problem>,
+    warnings: &mut Vec<SettingProblem>,
 ) -> Option<ReconciliationConfig> {
-    // Two names of one setting that contradict each other are among these problems.
     let before = source.problem_count();
     let concurrency = source.number("SVC_RECONCILIATION_CONCURRENCY");
     let poll = source.number("SVC_RECONCILIATION_POLL_MS");
@@ -218,6 +292,7 @@ pub(super) fn work(source: &mut Source) -> Option<WorkConfig> {
         source.problem("SVC_RETRY_BASE_MS", "it is greater than SVC_RETRY_MAX_MS");
     }
     let days = source.number("SVC_RETENTION_DAYS");
+    let release_days = source.number("SVC_RELEASE_RETENTION_DAYS");
     Some(WorkConfig {
         outbox_concurrency: outbox_concurrency?,
         retry: RetryPolicy {
@@ -228,6 +303,7 @@ pub(super) fn work(source: &mut Source) -> Option<WorkConfig> {
         poll: Duration::from_millis(poll?),
         slo_poll: Duration::from_millis(slo_poll?),
         retention: Duration::from_secs(days?.saturating_mul(86_400)),
+        release_retention: Duration::from_secs(release_days?.saturating_mul(86_400)),
     })
 }
 

@@ -13,7 +13,7 @@ use crate::config::protocol::{self, ProtocolConfig};
 use crate::config::public_url::{
     PAGE_ORIGINS, PublicUrl, is_issuer, is_loopback, is_url, read_host, read_page_origins,
 };
-use crate::config::source::{Problem, Source, words};
+use crate::config::source::{SettingProblem, Source, words};
 use crate::crypto::jose::Algorithm;
 
 /// Longest audience and type of a token, in bytes.
@@ -31,7 +31,7 @@ pub struct McpConfig {
     /// Every origin whose pages may call, in lower case, with ports as in `hosts`.
     pub origins: Vec<String>,
     /// Whose tokens are taken; `None` means that no token is asked for, which only a local one may do.
-    pub authorization: Option<McpAuthorization>,
+    pub authorization: Option<TokenIssuerConfig>,
     /// Requests a second of one peer.
     pub peer_rate: u32,
     /// Requests a second with tokens of one subject.
@@ -50,7 +50,7 @@ pub struct McpConfig {
 
 /// Whose tokens are taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct McpAuthorization {
+pub struct TokenIssuerConfig {
     /// The address whose `/mcp` is the resource.
     pub public_url: PublicUrl,
     /// The issuer, as tokens name it.
@@ -81,8 +81,8 @@ impl McpEnvironment {
     ///
     /// # Errors
     /// Every problem with them, and names with our prefix that are no settings.
-    pub fn load(mut source: Source) -> Result<(Self, Vec<Problem>), Vec<Problem>> {
-        source.refuse_unknown();
+    pub fn load(mut source: Source) -> Result<(Self, Vec<SettingProblem>), Vec<SettingProblem>> {
+        source.refuse_names();
         let mut warnings = Vec::new();
         let protocol = protocol::read(&mut source, &mut warnings);
         let public_listen = public_listen(&mut source);
@@ -284,10 +284,10 @@ fn authorization(
     written: &Written,
     algorithms: Vec<Algorithm>,
     token_type: String,
-) -> Option<McpAuthorization> {
+) -> Option<TokenIssuerConfig> {
     let public_url = written.public_url.clone()?;
     let resource = public_url.resource();
-    Some(McpAuthorization {
+    Some(TokenIssuerConfig {
         public_url,
         issuer: written.issuer.clone()?,
         jwks_url: written.jwks_url.clone()?,

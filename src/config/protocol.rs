@@ -1,7 +1,7 @@
 //! The two settings of the Model Context Protocol itself. They have the names that its users know, and
 //! `svcctl mcp` reads them without the rest.
 
-use crate::config::source::{Problem, Source};
+use crate::config::source::{SettingProblem, Source};
 use crate::mcp::revision::Legacy;
 
 const MODERN: &str = "MCP_V2_EXPERIMENTAL";
@@ -25,7 +25,7 @@ impl ProtocolConfig {
     ///
     /// # Errors
     /// Every problem with them.
-    pub fn load(mut source: Source) -> Result<(Self, Vec<Problem>), Vec<Problem>> {
+    pub fn load(mut source: Source) -> Result<(Self, Vec<SettingProblem>), Vec<SettingProblem>> {
         let mut warnings = Vec::new();
         let read = read(&mut source, &mut warnings);
         read.map(|config| (config, warnings)).ok_or_else(|| source.take_problems_from(0))
@@ -34,7 +34,10 @@ impl ProtocolConfig {
 
 /// Reads the two settings, and warns of names that look like a slip of theirs: such a name is perhaps of
 /// another program, so it is no error.
-pub(super) fn read(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<ProtocolConfig> {
+pub(super) fn read(
+    source: &mut Source,
+    warnings: &mut Vec<SettingProblem>,
+) -> Option<ProtocolConfig> {
     let modern = source.parsed(MODERN, "true or false", |text| text.parse().ok());
     let offered: Vec<&str> = Legacy::offered().map(Legacy::as_str).collect();
     let offered = source.parsed(OFFERED, &offered.join(", "), |text| {
@@ -43,7 +46,7 @@ pub(super) fn read(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<P
     for meant in [MODERN, OFFERED] {
         let is_slip =
             |name: &&str| *name != meant && is_within(EDITS_MAX, name.as_bytes(), meant.as_bytes());
-        warnings.extend(source.names().filter(is_slip).map(|name| Problem {
+        warnings.extend(source.names().filter(is_slip).map(|name| SettingProblem {
             name: name.to_owned(),
             what: format!("it has no effect; did you mean {meant}?"),
         }));
@@ -76,7 +79,9 @@ mod tests {
 
     fn load(variables: &[(&str, &str)]) -> Result<(ProtocolConfig, Vec<String>), Vec<String>> {
         let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        let shown = |problems: Vec<Problem>| problems.iter().map(Problem::to_string).collect();
+        let shown = |problems: Vec<SettingProblem>| {
+            problems.iter().map(SettingProblem::to_string).collect()
+        };
         let loaded = ProtocolConfig::load(Source::of(owned));
         loaded.map(|(config, warnings)| (config, shown(warnings))).map_err(shown)
     }

@@ -6,6 +6,7 @@ use http::uri::Authority;
 
 use crate::config::is_loopback_host;
 use crate::config::source::words;
+use crate::forge::settings::has_sound_port;
 
 /// Longest of them, in bytes.
 const BYTES_MAX: usize = 1024;
@@ -106,6 +107,11 @@ pub(super) fn read_host(text: &str) -> Option<String> {
     (host.len() <= BYTES_MAX && is_name && is_port).then_some(host)
 }
 
+/// Returns a host in lower case, without a port.
+pub(super) fn read_host_name(text: &str) -> Option<String> {
+    read_host(text).filter(|host| port_of(host).is_none())
+}
+
 /// Says whether a host, with or without a port, names this machine's loopback.
 pub(super) fn is_loopback(host: &str) -> bool {
     host.parse::<Authority>().is_ok_and(|host| is_loopback_host(host.host()))
@@ -129,6 +135,7 @@ pub(super) fn is_url(text: &str) -> bool {
         _ => false,
     };
     // `Uri` drops a fragment silently, and some parsers read a backslash as a slash and so see another host.
+    let is_safe = is_safe && uri.authority().is_some_and(has_sound_port);
     is_safe && text.len() <= BYTES_MAX && !text.contains(['#', '@', '\\'])
 }
 

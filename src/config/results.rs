@@ -3,21 +3,24 @@
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::ResultConfig;
-use crate::config::source::{Problem, Source, words};
+use crate::config::source::{SettingProblem, Source, words};
 use crate::forge::issuer::is_issuer;
 
 /// The forge whose runs the default issuer signs for.
 const PUBLIC_FORGE: &str = "https://api.github.com";
 
 /// Reads the group. Without an issuer and a secret no release can succeed, which is worth a warning.
-pub(super) fn results(source: &mut Source, warnings: &mut Vec<Problem>) -> Option<ResultConfig> {
+pub(super) fn results(
+    source: &mut Source,
+    warnings: &mut Vec<SettingProblem>,
+) -> Option<ResultConfig> {
     let issuers = issuers(source)?;
     let secrets: Vec<SecretString> = ["SVC_RESULT_SECRET", "SVC_RESULT_SECRET_PREVIOUS"]
         .into_iter()
         .filter_map(|name| secret(source, name))
         .collect();
     if issuers.is_empty() && secrets.is_empty() {
-        warnings.push(Problem {
+        warnings.push(SettingProblem {
             name: "SVC_RESULT_ISSUERS".to_owned(),
             what: "results are off, so no release can succeed; set it, or SVC_RESULT_SECRET"
                 .to_owned(),
@@ -62,7 +65,7 @@ mod tests {
 
     const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-    fn read(variables: &[(&str, &str)]) -> (Option<ResultConfig>, Vec<Problem>, usize) {
+    fn read(variables: &[(&str, &str)]) -> (Option<ResultConfig>, Vec<SettingProblem>, usize) {
         let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
         let (mut source, mut warnings) = (Source::of(owned), Vec::new());
         let config = results(&mut source, &mut warnings);

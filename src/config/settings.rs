@@ -46,29 +46,34 @@ const SERVICE: &[Setting] = &[
     plain(
         "SVC_DATABASE",
         "/var/lib/svc/svc.db",
-        "The database file, on a local disk. Its folder must exist.",
+        "Path of the database file, on a local disk. Its folder must exist.",
     ),
     plain(
         "SVC_CONTROL_SOCKET",
         "/run/svc/svcd.sock",
-        "Unix socket for operators on this machine (mode 0660). Members of its group can stop the daemon.",
+        "Unix socket for operators on this machine (mode 0660). Add only trusted accounts to its group: they can stop the daemon or make it reload its secrets, even without the token.",
     ),
     plain(
         "SVC_OPERATOR_LISTEN",
         "",
-        "TCP address of the operator API, for instance 127.0.0.1:7081. The address is off if this is empty.",
+        "TCP address of the operator API, for instance 127.0.0.1:7081. If empty, the operator API \
+        is not served over TCP.",
     ),
     plain(
         "SVC_ALLOW_REMOTE_OPERATOR",
         "false",
-        "Allow SVC_OPERATOR_LISTEN to be an address that other machines can reach: true or false. Put a TLS proxy in front of it.",
+        "Allow SVC_OPERATOR_LISTEN to be an address that other machines can reach: true or false. Put a TLS proxy in front of such an address.",
     ),
     plain(
         "SVC_OPERATOR_HOSTS",
         "",
-        "Host names that the operator address accepts besides loopback names and addresses, separated by commas.",
+        "Host names, without ports, that the operator address accepts besides loopback names and addresses, separated by commas.",
     ),
-    plain("SVC_PUBLIC_LISTEN", "127.0.0.1:7080", "TCP address for webhooks, behind a TLS proxy."),
+    plain(
+        "SVC_PUBLIC_LISTEN",
+        "127.0.0.1:7080",
+        "TCP address for webhooks, results and /mcp. Put a TLS proxy in front of it.",
+    ),
     number(
         "SVC_PUBLIC_CONNECTIONS_MAX",
         "4096",
@@ -78,7 +83,7 @@ const SERVICE: &[Setting] = &[
     plain(
         "SVC_TRUSTED_PROXIES",
         "127.0.0.0/8,::1/128",
-        "Networks of the proxies in front of svcd, separated by commas. Their X-Forwarded-For header is trusted, and the limits for one client do not apply to them.",
+        "Networks of the proxies in front of svcd, separated by commas. The X-Forwarded-For header of their requests is trusted, and limits per client do not apply to the proxies themselves.",
     ),
     secret(
         "SVC_OPERATOR_API_TOKEN",
@@ -87,15 +92,18 @@ const SERVICE: &[Setting] = &[
     plain(
         "SVC_OPERATOR_ACTOR_ID",
         "",
-        "Name under which audit events record what operators do: letters, digits, '.', '_', ':' and '-'.",
+        "Name of the operator in audit events. It can contain letters, digits, '.', '_', ':' and '-'.",
     ),
     secret(
         "SVC_WEBHOOK_SECRET",
-        "Secret that the forge uses to sign webhooks. The forge is off unless this, SVC_FORGE_APP_ID and SVC_FORGE_PRIVATE_KEY are set.",
+        "Secret that the forge uses to sign webhooks: at least 16 visible characters, no \
+        control characters. Set this, \
+        SVC_FORGE_APP_ID and SVC_FORGE_PRIVATE_KEY together; if none of them is set, the \
+        connection to the forge is off.",
     ),
     secret(
         "SVC_WEBHOOK_SECRET_PREVIOUS",
-        "Previous secret, which is accepted too while the secret is being rotated.",
+        "Previous secret, which is accepted too while the secret is being rotated. An empty file means that there is no previous secret.",
     ),
     number(
         "SVC_WEBHOOK_BODY_BYTES",
@@ -106,10 +114,10 @@ const SERVICE: &[Setting] = &[
     plain(
         "SVC_WEBHOOK_REDELIVERY",
         "false",
-        "Check every 5 minutes for webhooks of the last 3 days that did not arrive, and request them from the forge again: true or false.",
+        "Check every 5 minutes for webhooks of the last 3 days that did not arrive, and ask the forge to resend them: true or false.",
     ),
-    plain("SVC_FORGE_APP_ID", "", "ID of the app at the forge, a number."),
-    secret("SVC_FORGE_PRIVATE_KEY", "RSA private key of the app, PEM."),
+    plain("SVC_FORGE_APP_ID", "", "Number that identifies the app on the forge (its app ID)."),
+    secret("SVC_FORGE_PRIVATE_KEY", "RSA private key of the app, in PEM format."),
     plain(
         "SVC_FORGE_API_URL",
         "https://api.github.com",
@@ -129,7 +137,7 @@ const SERVICE: &[Setting] = &[
         "SVC_FORGE_WRITES_PER_MINUTE",
         "60",
         (1, 60_000),
-        "Maximum number of writes to the forge per minute for one installation: workflow dispatches, and check runs created or updated. A sixth of them can be sent in one burst.",
+        "Maximum number of writes to the forge per minute for one installation. Dispatching a workflow and creating or updating a check run are writes. A sixth of this number can be sent in one burst.",
     ),
     plain("SVC_RELEASE_TAG_PATTERN", "v*", "A pushed tag that matches this glob starts a release."),
     plain(
@@ -145,16 +153,16 @@ const SERVICE: &[Setting] = &[
     ),
     secret(
         "SVC_RESULT_SECRET",
-        "Secret for the HMAC signatures of results at a forge without identity tokens: at least 32 visible ASCII characters. Such results are refused if this is not set.",
+        "Secret for the HMAC signatures of results, for a forge that does not issue identity tokens: at least 32 visible ASCII characters. If neither this nor SVC_RESULT_SECRET_PREVIOUS is set, results with an HMAC signature are refused.",
     ),
     secret(
         "SVC_RESULT_SECRET_PREVIOUS",
-        "Previous secret, which is accepted too while the secret is being rotated.",
+        "Previous secret, which is accepted too while the secret is being rotated. An empty file means that there is no previous secret.",
     ),
     plain(
         "SVC_PUBLIC_URL",
         "",
-        "Public base URL that clients of /mcp use, without a path, for instance https://svc.example; plain http is allowed only with a loopback name. It determines the OAuth resource, and requests for its host are accepted.",
+        "Public base URL that clients of /mcp use, without a path, for instance https://svc.example; plain http is allowed only with a loopback name. The OAuth resource is derived from this URL, and requests for its host are accepted.",
     ),
 ];
 
@@ -164,13 +172,13 @@ const WORK: &[Setting] = &[
         "SVC_OUTBOX_CONCURRENCY",
         "4",
         (1, 16),
-        "Maximum number of side effects sent at the same time. One installation can use at most half of them, but at least one.",
+        "Maximum number of effects (calls that change something on the forge) that are sent at the same time. At most half of these can be for one installation, if the setting is greater than 1.",
     ),
     number(
         "SVC_RETRY_ATTEMPTS",
         "8",
         (1, 50),
-        "Number of tries before a job or side effect becomes a dead letter.",
+        "Maximum number of tries of a job or an effect. If the last try fails, it becomes a dead letter.",
     ),
     number(
         "SVC_RETRY_BASE_MS",
@@ -188,60 +196,66 @@ const WORK: &[Setting] = &[
         "SVC_POLL_MS",
         "1000",
         (10, 60_000),
-        "How long an idle worker waits to be notified before it checks for work itself, in milliseconds.",
+        "How long an idle worker waits for a notification before it checks for work anyway, in milliseconds.",
     ),
     number(
         "SVC_SLO_POLL_MS",
         "15000",
         (20, 60_000),
-        "Interval between evaluations of the signals, in milliseconds. Signals that need several snapshots in a row count these evaluations.",
+        "Interval between evaluations of the service-level signals (svcctl slo), in milliseconds. Some signals fire only after several bad evaluations in a row.",
     ),
     number(
         "SVC_RETENTION_DAYS",
         "30",
         (8, 3_650),
-        "Number of days for which finished jobs, deliveries and side effects are kept. Dead letters and audit events are never deleted.",
+        "Number of days for which finished jobs, deliveries and effects are kept. Dead letters and audit events are never deleted.",
+    ),
+    number(
+        "SVC_RELEASE_RETENTION_DAYS",
+        "400",
+        (30, 3_650),
+        "Number of days for which finished release runs are kept, with their attempts and results. A release run is kept for longer while any of its effects is still stored, while one of its reconciliations is unfinished, or while its repository has a job that is unfinished or a dead letter.",
     ),
     number(
         "SVC_RECONCILIATION_CONCURRENCY",
         "2",
         (1, 64),
-        "Maximum number of reconciliations at the forge at the same time. One installation can use at most half of them, but at least one.",
+        "Maximum number of reconciliations that query the forge at the same time. At most half of these can be for one installation, if the setting is greater than 1.",
     ),
     number(
         "SVC_RECONCILIATION_POLL_MS",
         "5000",
         (100, 3_600_000),
-        "Interval at which reconcilers look for due work, in milliseconds.",
+        "How often an idle reconciler checks whether a known reconciliation is due, in milliseconds.",
     ),
     number(
         "SVC_RECONCILIATION_DETECT_INTERVAL_MS",
         "30000",
         (100, 3_600_000),
-        "Interval at which reconcilers search for new work, in milliseconds.",
+        "How often svcd searches for attempts, check runs and webhooks that must be reconciled, in milliseconds.",
     ),
     number(
         "SVC_RECONCILIATION_OBSERVATION_SECONDS",
         "300",
         (1, 604_800),
-        "How long an attempt may be unfinished before reconcilers check it, in seconds.",
+        "How long an attempt may stay unfinished without a change before a reconciliation of it begins, in seconds.",
     ),
     number(
         "SVC_RECONCILIATION_DEADLINE_SECONDS",
         "1800",
         (1, 2_592_000),
-        "Maximum time that an attempt may stay undecided after a reconciler has detected it, in seconds.",
+        "Maximum duration of a reconciliation, in seconds. It then ends, even if the forge has given no usable answer.",
     ),
     number(
         "SVC_RECONCILIATION_NEXT_CHECK_SECONDS",
         "60",
         (1, 86_400),
-        "Interval between checks of an attempt that is still undecided, in seconds.",
+        "Interval at which a reconciliation queries the forge again until it ends, in seconds.",
     ),
     plain(
         "SVC_LOG_FORMAT",
         "text",
-        "Log format, text or json, with one event per line on standard error.",
+        "Log format, text (logfmt) or json, with one event per line on standard error.",
     ),
     plain(
         "SVC_LOG_LEVEL",
@@ -252,7 +266,7 @@ const WORK: &[Setting] = &[
         "SVC_STOP_SECONDS",
         "20",
         (1, 120),
-        "Maximum time for a stop, in seconds. A call to the forge takes up to 15 seconds; if a call is cut off, its outcome is uncertain.",
+        "Maximum time that svcd takes to stop, in seconds. A call to the forge can take up to 15 seconds; if svcd stops before the call ends, the outcome of the call is unknown.",
     ),
 ];
 

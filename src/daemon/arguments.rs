@@ -1,17 +1,28 @@
 //! What `svcd` can be told on its command line, and the few lines it says itself before logging starts.
 
 use std::error::Error as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::{Config, Problem};
+use crate::config::SettingProblem;
 use crate::daemon::Error;
+use crate::logging;
+use crate::runtime::stdout;
+
+/// Exit status for a wrong command line, as clap has it.
+const EXIT_USAGE: u8 = 2;
+/// Exit status for output that cannot be written. As sysexits(3) has it.
+const EXIT_OUTPUT: u8 = 74;
 
 /// The daemon of the svc control plane.
 ///
-/// Stores signed forge webhooks in a durable inbox, turns them into lifecycle jobs, performs side
-/// effects at the forge through an outbox, and serves operators. All settings are environment
-/// variables; svcd(8) lists them.
+/// Stores signed webhooks from the forge in a durable inbox, turns them into jobs, sends effects to the forge through
+/// an outbox, and serves operators. The forge is GitHub or a server with the same API; an effect is a call that
+/// changes something there, and an installation is an account that has installed the app there. All settings are
+/// environment variables: see ENVIRONMENT in svcd(8).
 #[derive(Debug, Parser)]
 #[command(name = "svcd", version, max_term_width = 100)]
 pub struct Arguments {
@@ -21,12 +32,18 @@ pub struct Arguments {
 }
 
 /// What the daemon's binary does besides running.
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Check the configuration and report every problem
     ///
-    /// Also exits with 78 if svcd would start but never become ready.
-    CheckConfig,
+    /// Exits with 0 if the configuration is valid, and with 78 if a problem was found or if svcd would start but never
+    /// become ready. Without --env-file, the settings in the environment are checked or, if there are none, those in
+    /// /etc/svc/svcd.env, if that file exists. The output says what was read.
+    CheckConfig {
+        /// Check the settings that a unit gets from this file, read as systemd reads an `EnvironmentFile=`
+        #[arg(long, value_name = "FILE")]
+        env_file: Option<PathBuf>,
+    },
 }
 
 /// Returns the command line, for the manual page.
@@ -35,33 +52,35 @@ pub fn command() -> clap::Command {
     <Arguments as clap::CommandFactory>::command()
 }
 
-/// Says what is wrong with a configuration.
-#[expect(clippy::print_stderr, reason = "logging is not configured yet")]
-pub fn show_problems(problems: &[Problem]) {
-    eprintln!("svcd: the configuration has {} problem(s):", problems.len());
+/// Says what is wrong with a configuration, and where it was read if that may surprise.
+pub fn show_problems(place: Option<&str>, problems: &[SettingProblem]) {
+    let place = place.map_or_else(String::new, |place| format!(" of {place}"));
+    let count = problems.len();
+    logging::show_error(&format!("svcd: the configuration{place} has {count} problem(s):"));
     for problem in problems {
-        eprintln!("  {problem}");
+        logging::show_error(&format!("  {problem}"));
     }
 }
 
-/// Says that the daemon starts with a configuration, whether it can become ready, and what is left off.
-#[expect(clippy::print_stdout, reason = "this is what was asked for")]
-pub fn show_checked(config: &Config) {
-    match config.reconciliation {
-        Some(_) => println!("the configuration is valid"),
-        None => {
-            println!(
-                "svcd would start with this configuration, but reconcile nothing and never become ready"
-            );
-        }
+/// Prints what the parser has to say: the help that was asked for, or what is wrong with the command line.
+pub fn show_usage(error: &clap::Error) -> ExitCode {
+    let printed = stdout::flushed(error.print());
+    match printed {
+        // When even this cannot be printed, there is no reader to tell.
+        _ if error.use_stderr() => ExitCode::from(EXIT_USAGE),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => show_unprinted(&error),
     }
-    for warning in &config.warnings {
-        println!("  note: {warning}");
-    }
+}
+
+/// Says that what was asked for cannot be printed, and ends with the code for that.
+pub fn show_unprinted(error: &io::Error) -> ExitCode {
+    // Not `eprintln!`, which panics when standard error cannot be written either.
+    drop(writeln!(io::stderr(), "svcd: cannot write the output: {error}"));
+    ExitCode::from(EXIT_OUTPUT)
 }
 
 /// Says why the daemon did not start, with every cause once.
-#[expect(clippy::print_stderr, reason = "a person started it; the log may go elsewhere")]
 pub fn show_error(error: &Error) {
     let mut line = format!("svcd: {error}");
     let mut cause = error.source();
@@ -70,5 +89,5 @@ pub fn show_error(error: &Error) {
         line.push_str(&inner.to_string());
         cause = inner.source();
     }
-    eprintln!("{line}");
+    logging::show_error(&line);
 }

@@ -16,7 +16,7 @@ pub(super) fn connections_max(wanted: &[u16]) -> Vec<u16> {
     // The usual soft limit of 1,024 is for select(2), which nothing here uses; silent peers would use it up.
     limit.current = limit.maximum;
     if setrlimit(Resource::Nofile, limit).is_err() {
-        log::debug!(event = "daemon.descriptors_kept"; "the limit of descriptors stays as it is");
+        log::debug!(event = "daemon.descriptors_kept"; "the limit on file descriptors could not be raised");
     }
     let Some(given) = getrlimit(Resource::Nofile).current else { return wanted.to_vec() };
     let shares = shares(given, wanted);
@@ -24,7 +24,7 @@ pub(super) fn connections_max(wanted: &[u16]) -> Vec<u16> {
         let connections = shares.iter().copied().map(u64::from).sum::<u64>();
         log::warn!(
             event = "daemon.few_descriptors", descriptors = given, connections;
-            "the limit of descriptors allows few connections; raise LimitNOFILE"
+            "the limit on file descriptors allows few connections; raise LimitNOFILE"
         );
     }
     shares

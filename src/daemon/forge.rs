@@ -7,24 +7,29 @@ use super::Error;
 use crate::app::{IntakeRules, ResultRules};
 use crate::auth::{shared_secret, workload};
 use crate::config::{ForgeConfig, ResultConfig};
-use crate::forge::client::Client;
+use crate::forge::client::ForgeClient;
 use crate::forge::issuer::IssuerClient;
-use crate::forge::settings::Settings;
+use crate::forge::settings;
 use crate::forge::{payload, signature};
 use crate::jwks::{Fetch, JwksCache};
+use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 
-pub(super) fn client(config: &ForgeConfig, clock: &Arc<dyn Clock>) -> Result<Arc<Client>, Error> {
-    let settings = Settings {
+pub(super) fn client(
+    config: &ForgeConfig,
+    clock: &Arc<dyn Clock>,
+    metrics: &Arc<Metrics>,
+) -> Result<Arc<ForgeClient>, Error> {
+    let settings = settings::Settings {
         base_url: config.api_url.clone(),
         app_id: config.app_id,
         private_key: config.private_key.clone(),
         api_version: config.api_version,
-        timeout: Settings::TIMEOUT,
-        timeout_connect: Settings::TIMEOUT_CONNECT,
+        timeout: settings::Settings::TIMEOUT,
+        timeout_connect: settings::Settings::TIMEOUT_CONNECT,
         root_certificate: config.root_certificate.clone(),
     };
-    let client = Client::new(settings, Arc::clone(clock));
+    let client = ForgeClient::new(settings, Arc::clone(clock), Arc::clone(metrics));
     Ok(Arc::new(client.map_err(Error::Forge)?))
 }
 

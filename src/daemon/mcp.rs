@@ -9,25 +9,25 @@ use http::HeaderValue;
 use super::Error;
 use super::workers::Workers;
 use crate::app::{AccessTokens, App, TokenError};
-use crate::auth::access_token::{self, Caller, Scope};
-use crate::config::{McpAuthorization, McpConfig, ProtocolConfig, PublicUrl};
+use crate::auth::access_token::{self, Scope};
+use crate::config::{McpConfig, ProtocolConfig, PublicUrl, TokenIssuerConfig};
 use crate::forge::issuer::IssuerClient;
-use crate::http::gate::{Gate, GateRules, Refused, TokenRules, Tokens};
-use crate::http::mcp::{self, Endpoint};
+use crate::http::gate::{self, GateRules, TokenRules, Tokens};
+use crate::http::mcp::{McpEndpoint, describe as describe_refusal};
 use crate::jwks::JwksCache;
 use crate::mcp::backend::Backend;
 use crate::mcp::description::{McpStatus, describe};
-use crate::mcp::legacy::Limits;
-use crate::mcp::relay::Relay;
-use crate::mcp::{Server, Settings};
+use crate::mcp::legacy;
+use crate::mcp::relay::RelayBackend;
+use crate::mcp::{Server, ServerSettings};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
 use crate::runtime::random::{Ids, SystemEntropy};
 use crate::runtime::rate_limiter::Rate;
-use crate::workers::driver::{Next, Worker};
+use crate::workers::driver::{self, Worker};
 
-/// From one look for idle sessions, and for clients that have gone, to the next.
+/// Time between two sweeps of idle sessions and of clients that have gone.
 const SWEEP_POLL: Duration = Duration::from_mins(1);
 /// The scope that every request needs.
 const SCOPE: Scope = Scope::Read;
@@ -45,7 +45,7 @@ const RESPONSE_HEADERS: &str = "mcp-session-id, www-authenticate, retry-after";
 pub(super) struct Mcp {
     pub(super) status: McpStatus,
     /// The gate and what is behind it, if `/mcp` is on.
-    pub(super) served: Option<(Gate, Arc<Endpoint>)>,
+    pub(super) served: Option<(gate::Gate, Arc<McpEndpoint>)>,
 }
 
 /// Sets the protocol up. `public` is the address that is listened at.
@@ -66,23 +66,23 @@ pub(super) fn open(
 }
 
 /// Ends idle sessions, and lets go of streams whose clients have gone.
-struct Sweep(Arc<Endpoint>);
+struct Sweep(Arc<McpEndpoint>);
 
 impl Worker for Sweep {
     fn name(&self) -> &'static str {
         "mcp-sweep"
     }
 
-    fn step(&mut self) -> Next {
+    fn step(&mut self) -> driver::Next {
         self.0.sweep();
-        Next::Wait
+        driver::Next::Wait
     }
 }
 
-/// Starts what looks after sessions and streams, where there are any.
+/// Starts the worker that maintains sessions and streams, if there are any.
 pub(super) fn start_sweep(
     workers: &mut Workers,
-    endpoint: Option<&Arc<Endpoint>>,
+    endpoint: Option<&Arc<McpEndpoint>>,
 ) -> Result<(), Error> {
     let Some(endpoint) = endpoint else { return Ok(()) };
     workers.start(Box::new(Sweep(Arc::clone(endpoint))), Notify::new(), SWEEP_POLL)
@@ -90,11 +90,11 @@ pub(super) fn start_sweep(
 
 /// Returns the endpoint. Its tools ask the service itself.
 #[must_use]
-pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) -> Endpoint {
-    let settings = Settings {
+pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) -> McpEndpoint {
+    let settings = ServerSettings {
         modern: protocol.modern,
         offered: protocol.offered,
-        limits: Limits {
+        limits: legacy::Limits {
             max: config.sessions_max,
             per_subject_max: config.sessions_per_subject_max,
             idle: config.session_idle,
@@ -104,22 +104,22 @@ pub fn endpoint(config: &McpConfig, protocol: ProtocolConfig, app: &Arc<App>) ->
     let backend: Arc<dyn Backend> = Arc::<App>::clone(app);
     let ids = Ids::new(Box::new(SystemEntropy::new()));
     let (clock, metrics) = (Arc::clone(&app.clock), Arc::clone(&app.metrics));
-    let relay = app.relay.clone().map(|relay| -> Arc<dyn Relay> { relay });
+    let relay = app.relay.clone().map(|relay| -> Arc<dyn RelayBackend> { relay });
     let server = Server::new(&settings, &backend, relay, clock, ids, metrics);
-    Endpoint::new(Arc::new(server), config.streams_max, config.body_bytes_max)
+    McpEndpoint::new(Arc::new(server), config.streams_max, config.body_bytes_max)
 }
 
 /// Returns the gate before an endpoint. `port` is that of the public address; `document_at` gets the document at a URL,
-/// and nothing when it cannot be had.
+/// and `None` when it cannot be had.
 #[must_use]
 pub fn gate(
     config: &McpConfig,
     protocol: ProtocolConfig,
     port: u16,
-    endpoint: &Endpoint,
+    endpoint: &McpEndpoint,
     document_at: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static,
     app: &App,
-) -> Gate {
+) -> gate::Gate {
     let (clock, metrics) = (&app.clock, &app.metrics);
     // Clients request the scopes that are published; one that no tool needs would ask people for consent to nothing.
     let is_needed = |scope: &Scope| *scope == SCOPE || endpoint.needs(*scope);
@@ -145,9 +145,9 @@ pub fn gate(
         peer_rate: rate(config.peer_rate),
         subject_rate: rate(config.subject_rate),
         tokens,
-        describe: mcp::describe,
+        describe: describe_refusal,
     };
-    Gate::new(rules, Arc::clone(clock), Arc::clone(metrics))
+    gate::Gate::new(rules, Arc::clone(clock), Arc::clone(metrics))
 }
 
 /// Returns a host or an origin with the port that the system gave, where the configuration left it to the system.
@@ -156,12 +156,12 @@ pub(super) fn with_port(text: &str, port: u16) -> String {
 }
 
 fn access_tokens(
-    authorization: &McpAuthorization,
+    authorization: &TokenIssuerConfig,
     document_at: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static,
     clock: &Arc<dyn Clock>,
     metrics: &Arc<Metrics>,
 ) -> AccessTokens {
-    let McpAuthorization { issuer, jwks_url, audience, algorithms, token_type, .. } =
+    let TokenIssuerConfig { issuer, jwks_url, audience, algorithms, token_type, .. } =
         authorization.clone();
     let keys = JwksCache::new(
         vec![issuer.clone()],
@@ -175,15 +175,21 @@ fn access_tokens(
 }
 
 impl Tokens for AccessTokens {
-    fn known(&self, token: &str) -> Option<Arc<Caller>> {
+    fn known(&self, token: &str) -> Option<Arc<access_token::Caller>> {
         Self::known(self, token)
     }
 
-    fn check(&self, token: &str, peer: Option<IpAddr>) -> Result<Arc<Caller>, Refused> {
+    fn check(
+        &self,
+        token: &str,
+        peer: Option<IpAddr>,
+    ) -> Result<Arc<access_token::Caller>, gate::Refused> {
         Self::check(self, token, peer).map_err(|error| match error {
             // The caller learns that the token is invalid, and not which check failed.
-            TokenError::Fault(_) => Refused::InvalidToken,
-            TokenError::KeysUnavailable { retry_after } => Refused::KeysUnavailable { retry_after },
+            TokenError::Fault(_) => gate::Refused::InvalidToken,
+            TokenError::KeysUnavailable { retry_after } => {
+                gate::Refused::KeysUnavailable { retry_after }
+            }
         })
     }
 }

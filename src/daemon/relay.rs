@@ -1,4 +1,4 @@
-//! The relay, put together: its hub, its sockets, and what looks after both.
+//! The relay, put together: its hub, its sockets, and the worker that maintains both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 use super::Error;
 use super::mcp::with_port;
 use super::workers::Workers;
-use crate::app::relay::{self, Settings};
+use crate::app::relay;
 use crate::config::{PublicUrl, RelayConfig};
 use crate::http;
-use crate::http::relay::plugin::Plugin;
-use crate::http::relay::socket::Endpoint;
+use crate::http::relay::plugin::PluginPages;
+use crate::http::relay::socket::RelayEndpoint;
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
 use crate::runtime::random::{Ids, SystemEntropy};
 use crate::store::Store;
-use crate::workers::driver::{Next, Worker};
+use crate::workers::driver::{self, Worker};
 
-/// From one look at what is due to the next.
+/// Time between two checks of what is due.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Opens the relay, where it is on.
@@ -29,7 +29,7 @@ pub(super) fn open(
     metrics: &Arc<Metrics>,
 ) -> Result<Option<Arc<relay::Relay>>, Error> {
     let Some(config) = config else { return Ok(None) };
-    let settings = Settings {
+    let settings = relay::Settings {
         connections_max: config.connections_max,
         approval: config.approval,
         grant: config.grant,
@@ -51,12 +51,12 @@ pub(super) fn serve(
     config: Option<RelayConfig>,
     public_url: Option<PublicUrl>,
     port: u16,
-) -> Option<http::relay::Relay> {
+) -> Option<http::relay::RelayRoutes> {
     let (relay, config) = relay.zip(config)?;
     let origins = config.origins.iter().map(|origin| with_port(origin, port)).collect();
-    let sockets = Endpoint::new(Arc::clone(relay), origins);
-    let plugin = Plugin::new(public_url, config.tool_origins);
-    Some(http::relay::Relay { sockets, plugin })
+    let sockets = RelayEndpoint::new(Arc::clone(relay), origins);
+    let plugin = PluginPages::new(public_url, config.tool_origins);
+    Some(http::relay::RelayRoutes { sockets, plugin })
 }
 
 /// Pings, ends of times, and what other processes have done.
@@ -67,13 +67,13 @@ impl Worker for Tick {
         "relay"
     }
 
-    fn step(&mut self) -> Next {
+    fn step(&mut self) -> driver::Next {
         self.0.tick();
-        Next::Wait
+        driver::Next::Wait
     }
 }
 
-/// Starts what looks after the relay, where it is on.
+/// Starts the worker that maintains the relay, if it is on.
 pub(super) fn start_tick(
     workers: &mut Workers,
     relay: Option<&Arc<relay::Relay>>,

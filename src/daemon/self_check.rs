@@ -4,6 +4,7 @@
 //! too, because a restart would not make room. A store that answers "disk full" passes: it needs room, not a restart; the write it tries
 //! is also how a store that failed finds out that it works again.
 
+use std::fmt::Display;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -11,8 +12,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::daemon::tell_supervisor;
-use crate::store::{Error, Store};
-use crate::workers::driver::{Next, Worker};
+use crate::store::{self, Store};
+use crate::workers::driver::{self, Worker};
 
 /// One answer takes no longer.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
@@ -32,33 +33,38 @@ impl Worker for SelfCheck {
         "self-check"
     }
 
-    fn step(&mut self) -> Next {
+    fn step(&mut self) -> driver::Next {
         match self.check() {
             Ok(()) => tell_supervisor(&[sd_notify::NotifyState::Watchdog]),
             Err(what) => {
-                log::error!(event = "daemon.self_check_failed", what:% = what; "the daemon does not answer itself");
+                log::error!(event = "daemon.self_check_failed", what:% = what; "the daemon does not answer its own health request");
             }
         }
-        Next::Wait
+        driver::Next::Wait
     }
 }
 
 impl SelfCheck {
     fn check(&self) -> Result<(), String> {
         for address in &self.tcp_addresses {
-            match ask_tcp(*address) {
-                Ok(()) => {}
-                Err(error) if is_turned_away(&error) => {
-                    log::warn!(event = "daemon.surface_full", address:% = address; "a surface has no place left for connections");
-                }
-                Err(error) => return Err(format!("{address}: {error}")),
-            }
+            expect_alive(address, ask_tcp(*address))?;
         }
-        ask_socket(&self.socket).map_err(|error| format!("control socket: {error}"))?;
+        expect_alive(&self.socket.display(), ask_socket(&self.socket))?;
         match self.store.record_tick("self_check", true) {
-            Ok(()) | Err(Error::Unavailable(_)) => Ok(()),
+            Ok(()) | Err(store::Error::Unavailable(_)) => Ok(()),
             Err(error) => Err(format!("store: {}", error.class())),
         }
+    }
+}
+
+/// Fails unless the answer of a surface shows that it is alive.
+fn expect_alive(address: &dyn Display, answer: io::Result<()>) -> Result<(), String> {
+    match answer {
+        Err(error) if is_turned_away(&error) => {
+            log::warn!(event = "daemon.surface_full", address:% = address; "a surface has no free connection left");
+            Ok(())
+        }
+        answer => answer.map_err(|error| format!("{address}: {error}")),
     }
 }
 
@@ -92,7 +98,7 @@ fn ask(mut stream: impl Read + Write) -> io::Result<()> {
     if start == *ANSWER {
         Ok(())
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidData, "another answer than 200"))
+        Err(io::Error::new(io::ErrorKind::InvalidData, "an answer other than 200"))
     }
 }
 

@@ -1,6 +1,7 @@
-//! The TCP sockets of the daemon. One that the service manager listens at, and hands over, is used when
-//! it has the address that was set: then connections wait in it while the daemon is restarted, and no
-//! webhook is refused. Any other is bound here.
+//! The TCP sockets of the daemon, handed over by the service manager or bound here.
+//!
+//! One that is handed over is used when it has the address that was set: then connections wait in it while the daemon
+//! is restarted, and no webhook is refused.
 //!
 //! See `docs/decisions/39-socket-activation.md`.
 
@@ -8,20 +9,26 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use listenfd::ListenFd;
+use rustix::net::listen as set_backlog;
 
 use super::{Error, descriptors};
 use crate::http::message::Surface;
 use crate::http::server::tcp::Listener;
 
+/// Most connections that wait to be accepted, as with `packaging/systemd/svcd.socket`; std asks for 128.
+const BACKLOG: i32 = 1_024;
 /// Most connections at once through the operators' address.
 const OPERATOR_CONNECTIONS_MAX: u16 = 1_024;
 
 /// A socket that was handed over, and its address.
-pub(super) type HandedOver = (TcpListener, SocketAddr);
+pub type HandedOver = (TcpListener, SocketAddr);
 
 /// Returns what the service manager hands over. See `sd_listen_fds(3)`. It changes the environment, so it
 /// comes before any thread.
-pub(super) fn handed_over() -> Result<Vec<HandedOver>, Error> {
+///
+/// # Errors
+/// When one of them is no listening socket of TCP.
+pub fn handed_over() -> Result<Vec<HandedOver>, Error> {
     let mut sockets = ListenFd::from_env();
     let listeners = (0..sockets.len()).map(|index| sockets.take_tcp_listener(index));
     let taken = listeners.filter_map(Result::transpose).map(|listener| {
@@ -62,13 +69,20 @@ pub(super) fn listen(
             let place = handed_over.iter().position(|(_, found)| *found == address);
             let socket = match place {
                 Some(place) => Ok(handed_over.swap_remove(place).0),
-                None => TcpListener::bind(address),
+                None => bind(address),
             };
             let failed = |error| Error::Listen(address, error);
             let socket = socket.map_err(failed)?;
             let bound = socket.local_addr().map_err(failed)?.to_string();
-            log::info!(event = "daemon.listening", surface = surface.as_str(), address:% = bound, handed_over = place.is_some(); "a surface is open");
+            log::info!(event = "daemon.listening", surface = surface.as_str(), address:% = bound, handed_over = place.is_some(); "a surface is listening");
             Ok(Listener { surface, socket, connections_max })
         })
         .collect()
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = TcpListener::bind(address)?;
+    // To listen again changes the number, and nothing else (listen(2)).
+    set_backlog(&socket, BACKLOG)?;
+    Ok(socket)
 }

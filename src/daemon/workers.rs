@@ -25,6 +25,8 @@ use crate::workers::shares::Shares;
 /// Starts workers.
 pub(super) struct Workers {
     pub(super) metrics: Arc<Metrics>,
+    /// The name in the leases: random, so that no process is taken for another.
+    pub(super) owner: String,
     pub(super) threads: Vec<WorkerThread>,
 }
 
@@ -65,7 +67,7 @@ impl Workers {
         settings: &ForgeConfig,
         work: &WorkConfig,
     ) -> Result<(), Error> {
-        let owner = owner();
+        let owner = self.owner.clone();
         let jobs = Jobs {
             store: store.clone(),
             owner: owner.clone(),
@@ -126,7 +128,7 @@ impl Workers {
         config: &ReconciliationConfig,
     ) -> Result<(), Error> {
         // Only `Detect` finds work for reconcilers, so they have a `Notify` of their own.
-        let (owner, notify) = (owner(), Notify::new());
+        let (owner, notify) = (self.owner.clone(), Notify::new());
         let shares = Shares::of_pool(config.concurrency);
         let at_the_forge = (0..config.concurrency).map(|_| Reconcile::AT_THE_FORGE);
         // Items that need no forge have a thread of their own, so that slow calls do not delay them.
@@ -158,8 +160,8 @@ impl Workers {
     }
 }
 
-/// Returns a name for the holder of leases: random, so that no process is taken for another.
-fn owner() -> String {
+/// Returns a new name for the holder of leases.
+pub(super) fn owner() -> String {
     let start = SystemClock::new().now();
     Ids::new(Box::new(SystemEntropy::new())).uuid(start).to_string()
 }

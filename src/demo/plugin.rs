@@ -32,16 +32,16 @@ use crate::domain::digest::Digest;
 use crate::domain::id::{
     GrantId, InvocationId, PageInstanceId, PairingId, ProposalId, RelaySessionId,
 };
-use crate::domain::relay::Tool;
+use crate::domain::relay::DesignTool;
 use crate::domain::time::Timestamp;
 use crate::json::canonical;
-use crate::relay::action::Action;
-use crate::relay::frame::{ActionResult, Close, File, FromPlugin, Hello, Key, Nonce};
-use crate::relay::proof::KeyError;
+use crate::relay::action::DesignAction;
+use crate::relay::frame::{self, ActionResult, File, FromPlugin, Hello, Nonce, PublicJwk};
+use crate::relay::proof::DeviceKeyError;
 use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::random::{Ids, SystemEntropy};
 use card::Card;
-use device::{Device, Host};
+use device::{BrowserProfile, Host};
 use event::{Cut, Event, Point};
 use socket::{OpenError, Opening, Socket};
 
@@ -58,7 +58,7 @@ pub enum Error {
     Open(#[from] OpenError),
     /// There is no key.
     #[error(transparent)]
-    Key(#[from] KeyError),
+    Key(#[from] DeviceKeyError),
 }
 
 /// Changes a frame that is about to be sent: the returned frames are sent instead, which may be none or several.
@@ -77,7 +77,7 @@ pub struct Plugin {
     pub at: Option<At>,
     /// How long without a frame means that the page was asleep; `None` turns this off.
     pub asleep_after: Option<Duration>,
-    device: Device,
+    device: BrowserProfile,
     host: Host,
     file: File,
     instance: PageInstanceId,
@@ -103,7 +103,7 @@ struct Line {
     hello: Digest,
     /// Of `challenge`.
     nonce: Option<Nonce>,
-    key: Option<Key>,
+    key: Option<PublicJwk>,
     claim: Option<PairingId>,
     epoch: u64,
     /// When the last frame came.
@@ -123,7 +123,7 @@ enum Phase {
 impl Plugin {
     /// Returns a page that shows a file; `file` is what the design tool calls it.
     #[must_use]
-    pub fn new(opening: Opening, device: Device, host: Host, file: &str) -> Self {
+    pub fn new(opening: Opening, device: BrowserProfile, host: Host, file: &str) -> Self {
         let clock = SystemClock::new();
         let mut ids = Ids::new(Box::new(SystemEntropy::new()));
         let file =
@@ -152,7 +152,7 @@ impl Plugin {
 
     /// Returns its device.
     #[must_use]
-    pub const fn device(&self) -> &Device {
+    pub const fn device(&self) -> &BrowserProfile {
         &self.device
     }
 
@@ -206,12 +206,12 @@ impl Plugin {
         let hello = Hello {
             nonce: Nonce::new(&self.ids.bytes()),
             instance: self.instance,
-            tool: Tool::Test,
+            tool: DesignTool::Test,
             plugin: NAME.to_owned(),
             key: self.device.key(),
             session: self.session,
             file: self.file.clone(),
-            actions: Action::ALL.iter().map(|action| action.as_str().to_owned()).collect(),
+            actions: DesignAction::ALL.iter().map(|action| action.as_str().to_owned()).collect(),
         };
         self.line = Some(Line {
             socket,
@@ -255,7 +255,7 @@ impl Plugin {
     }
 
     /// Refuses what the daemon sent, and closes the socket.
-    fn refuse(&mut self, close: Close, why: &'static str) {
+    fn refuse(&mut self, close: frame::Close, why: &'static str) {
         self.hang_up(Some(close.code()));
         self.events.push_back(Event::Refused(why));
     }

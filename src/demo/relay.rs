@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 
 use crate::demo::plugin::Plugin;
 use crate::demo::plugin::card::Card;
-use crate::demo::plugin::device::{Device, Host};
+use crate::demo::plugin::device::{BrowserProfile, Host};
 use crate::demo::plugin::document::Document;
 use crate::demo::plugin::event::Event;
 use crate::demo::plugin::running::Running;
 use crate::demo::plugin::socket::Opening;
 use crate::demo::stage::{PATIENCE, Stage, unexpected};
-use crate::demo::{Ask, Error, Print};
+use crate::demo::{self, Ask, Print};
 use crate::domain::id::{GrantId, InvocationId};
-use crate::domain::relay::Decision;
+use crate::domain::relay::CardDecision;
 use crate::relay::digest;
-use crate::relay::frame::{self, Execute, FromDaemon, Outcome};
+use crate::relay::frame::{self, FromDaemon};
 use agent::Agent;
 
 /// A relay for the people of this machine, who count as one. A call is held for less time than a person may need.
@@ -36,13 +36,14 @@ const OLD: &str = "Log in";
 const NEW: &str = "Sign in";
 
 /// Tells the story.
-pub(super) fn tell(stage: &Stage, print: Print<'_>, ask: Ask<'_>) -> Result<(), Error> {
+pub(super) fn tell(stage: &Stage, print: Print<'_>, ask: Ask<'_>) -> Result<(), demo::Error> {
     let host = Host::new(Document::sample());
     let opening = Opening::local(stage.public()?);
-    let mut plugin = Plugin::new(opening, Device::new().map_err(plugin_error)?, host.clone(), FILE);
+    let mut plugin =
+        Plugin::new(opening, BrowserProfile::new().map_err(plugin_error)?, host.clone(), FILE);
     plugin.connect()?;
     let page = Running::start(plugin, |_, _| {});
-    let page = page.map_err(|error| Error::System("start the plugin", error))?;
+    let page = page.map_err(|error| demo::Error::System("start the plugin", error))?;
     let mut teller = Teller { stage, print, ask, page, host };
     teller.say("A daemon is running with its relay on. A person has a file open in a design tool, with the plugin.")?;
     let mut agent = Agent::begin(stage.public()?)?;
@@ -54,8 +55,8 @@ pub(super) fn tell(stage: &Stage, print: Print<'_>, ask: Ask<'_>) -> Result<(), 
     teller.say("Done: the change was shown, approved, carried out once, undone, and recorded.")
 }
 
-fn plugin_error(error: crate::relay::proof::KeyError) -> Error {
-    Error::Plugin(error.into())
+fn plugin_error(error: crate::relay::proof::DeviceKeyError) -> demo::Error {
+    demo::Error::Plugin(error.into())
 }
 
 struct Teller<'a> {
@@ -67,10 +68,10 @@ struct Teller<'a> {
 }
 
 /// What was carried out: the grant, and what its card had approved.
-type Approved = (GrantId, Execute);
+type Approved = (GrantId, frame::Execute);
 
 impl Teller<'_> {
-    fn pair(&mut self, agent: &mut Agent) -> Result<(), Error> {
+    fn pair(&mut self, agent: &mut Agent) -> Result<(), demo::Error> {
         self.say(
             "The plugin shows a code, which the person gives to their agent. The agent enters it:",
         )?;
@@ -88,14 +89,14 @@ impl Teller<'_> {
         self.say("Knowing the code is not enough: the plugin asks the person.")?;
         self.show("plugin", &format!("Let {account}, through {client}, work on \"{FILE}\"?"))?;
         if !self.agreed("let it work on this file")? {
-            return Err(Error::Declined);
+            return Err(demo::Error::Declined);
         }
         self.page.order(|plugin| plugin.confirm(true));
         self.wait("a session", |event| matches!(event, Event::Ready { .. }).then_some(()))?;
         self.show("plugin", "ready; nothing is done without your approval")
     }
 
-    fn change(&mut self, agent: &mut Agent) -> Result<(InvocationId, Approved), Error> {
+    fn change(&mut self, agent: &mut Agent) -> Result<(InvocationId, Approved), demo::Error> {
         self.say(
             "The agent wants to change a text. Nothing happens yet: the plugin shows what would change.",
         )?;
@@ -108,21 +109,23 @@ impl Teller<'_> {
             _ => None,
         })?;
         let card = self.page.ask(move |plugin| plugin.card(proposal).cloned()).flatten();
-        let card = card.ok_or(Error::Waited("the card"))?;
+        let card = card.ok_or(demo::Error::Waited("the card"))?;
         self.draw(&card)?;
         self.expect_title(OLD)?;
         if !self.agreed("approve")? {
-            self.page.order(move |plugin| plugin.decide(proposal, Decision::Denied));
+            self.page.order(move |plugin| plugin.decide(proposal, CardDecision::Denied));
             // The agent is told; its answer no longer matters.
             drop(calling.join());
-            return Err(Error::Declined);
+            return Err(demo::Error::Declined);
         }
-        self.page.order(move |plugin| plugin.decide(proposal, Decision::Approved));
+        self.page.order(move |plugin| plugin.decide(proposal, CardDecision::Approved));
         let (grant, invocation) = self.wait("the end of the action", |event| match event {
-            Event::Ended(grant, invocation, Outcome::Succeeded) => Some((*grant, *invocation)),
+            Event::Ended(grant, invocation, frame::Outcome::Succeeded) => {
+                Some((*grant, *invocation))
+            }
             _ => None,
         })?;
-        let first = calling.join().map_err(|_| Error::Waited("the agent"))??;
+        let first = calling.join().map_err(|_| demo::Error::Waited("the agent"))??;
         let result = self.final_result(agent, first)?;
         self.show(
             "agent",
@@ -132,14 +135,16 @@ impl Teller<'_> {
         let value = json!({ "node": Document::TITLE, "old": OLD });
         self.expect("the value", &value, member(&result, "value"))?;
         self.expect_title(NEW)?;
-        let Value::Object(arguments) = arguments else { return Err(Error::Waited("arguments")) };
+        let Value::Object(arguments) = arguments else {
+            return Err(demo::Error::Waited("arguments"));
+        };
         let arguments_sha256 = digest::arguments(ACTION, &arguments);
-        let execute = Execute { grant, invocation, arguments_sha256, deadline_ms: 30_000 };
+        let execute = frame::Execute { grant, invocation, arguments_sha256, deadline_ms: 30_000 };
         Ok((invocation, (grant, execute)))
     }
 
     /// Returns how a call ended that may have been answered before the person had decided.
-    fn final_result(&mut self, agent: &mut Agent, mut result: Value) -> Result<Value, Error> {
+    fn final_result(&mut self, agent: &mut Agent, mut result: Value) -> Result<Value, demo::Error> {
         while let Some("approval_pending" | "running") =
             result.get("status").and_then(Value::as_str)
         {
@@ -154,8 +159,11 @@ impl Teller<'_> {
         agent: &mut Agent,
         invocation: InvocationId,
         (grant, execute): Approved,
-    ) -> Result<(), Error> {
-        self.say("An approval is valid once. The order that was just carried out is sent to the plugin again:")?;
+    ) -> Result<(), demo::Error> {
+        self.say(
+            "An approval is valid once. The command that was just carried \
+        out is sent to the plugin again:",
+        )?;
         let order = frame::write(&FromDaemon::Execute(execute));
         self.page.order(move |plugin| plugin.hear(&order));
         let why = self.wait("the refusal of the plugin", |event| match event {
@@ -173,16 +181,16 @@ impl Teller<'_> {
         self.expect("the state", &json!("succeeded"), member(&found, "state"))
     }
 
-    fn undo(&mut self) -> Result<(), Error> {
+    fn undo(&mut self) -> Result<(), demo::Error> {
         self.say(
-            "Each approved change is one undo step of the design tool. The person presses Ctrl+Z:",
+            "Each approved change is one undo step in the design tool. The person presses Ctrl+Z:",
         )?;
         let undone = self.host.open().document.undo();
         self.expect("that there was a step to undo", &true, &undone)?;
         self.expect_title(OLD)
     }
 
-    fn audit(&mut self) -> Result<(), Error> {
+    fn audit(&mut self) -> Result<(), demo::Error> {
         self.say(
             "The operator verifies the audit log, which never contains arguments, names or results:",
         )?;
@@ -195,14 +203,19 @@ impl Teller<'_> {
     }
 
     /// Calls a tool, and shows the call and its answer.
-    fn call(&mut self, agent: &mut Agent, tool: &str, arguments: &Value) -> Result<Value, Error> {
+    fn call(
+        &mut self,
+        agent: &mut Agent,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Value, demo::Error> {
         self.show("agent", &format!("{tool} {arguments}"))?;
         let result = agent.call(tool, arguments)?;
         self.show("agent", &format!("got {}", text(&result, "state")))?;
         Ok(result)
     }
 
-    fn draw(&mut self, card: &Card) -> Result<(), Error> {
+    fn draw(&mut self, card: &Card) -> Result<(), demo::Error> {
         let Card { client, lines, .. } = card;
         self.print(&format!("\n  +-- {client} asks -----------------------------------------\n"))?;
         for line in lines {
@@ -215,9 +228,9 @@ impl Teller<'_> {
         self.print("  +-----------------------------------------------------------\n\n")
     }
 
-    fn agreed(&mut self, what: &str) -> Result<bool, Error> {
+    fn agreed(&mut self, what: &str) -> Result<bool, demo::Error> {
         self.print(&format!("  Press Enter to {what}, or type n and Enter to decline: "))?;
-        let agreed = (self.ask)().map_err(|error| Error::System("read the answer", error))?;
+        let agreed = (self.ask)().map_err(|error| demo::Error::System("read the answer", error))?;
         self.print(if agreed { "\n" } else { "declined\n" })?;
         Ok(agreed)
     }
@@ -226,11 +239,11 @@ impl Teller<'_> {
         &self,
         what: &'static str,
         wanted: impl FnMut(&Event) -> Option<T>,
-    ) -> Result<T, Error> {
-        self.page.until(PATIENCE, wanted).ok_or(Error::Waited(what))
+    ) -> Result<T, demo::Error> {
+        self.page.until(PATIENCE, wanted).ok_or(demo::Error::Waited(what))
     }
 
-    fn expect_title(&mut self, expected: &str) -> Result<(), Error> {
+    fn expect_title(&mut self, expected: &str) -> Result<(), demo::Error> {
         let title =
             self.host.open().document.node(Document::TITLE).and_then(|node| node.text.clone());
         self.show("file", &format!("the title reads {:?}", title.as_deref().unwrap_or_default()))?;
@@ -242,20 +255,20 @@ impl Teller<'_> {
         what: &str,
         expected: &T,
         found: &T,
-    ) -> Result<(), Error> {
+    ) -> Result<(), demo::Error> {
         if expected == found { Ok(()) } else { Err(unexpected(what, &expected, &found)) }
     }
 
-    fn say(&mut self, text: &str) -> Result<(), Error> {
+    fn say(&mut self, text: &str) -> Result<(), demo::Error> {
         self.print(&format!("\n# {text}\n"))
     }
 
-    fn show(&mut self, who: &str, text: &str) -> Result<(), Error> {
+    fn show(&mut self, who: &str, text: &str) -> Result<(), demo::Error> {
         self.print(&format!("  {who:<9}{text}\n"))
     }
 
-    fn print(&mut self, text: &str) -> Result<(), Error> {
-        (self.print)(text).map_err(|error| Error::System("print", error))
+    fn print(&mut self, text: &str) -> Result<(), demo::Error> {
+        (self.print)(text).map_err(|error| demo::Error::System("print", error))
     }
 }
 

@@ -17,7 +17,7 @@ use process::Process;
 pub(super) use requests::result_path;
 use serde_json::Value;
 
-use crate::demo::Error;
+use crate::demo;
 use crate::domain::repository::RepositoryRef;
 use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::random::{Ids, SystemEntropy};
@@ -61,17 +61,18 @@ pub(super) struct Ran {
 
 impl Stage {
     /// Starts everything; the daemon with these settings besides.
-    pub(super) fn start(settings: &[(&str, &str)]) -> Result<Self, Error> {
+    pub(super) fn start(settings: &[(&str, &str)]) -> Result<Self, demo::Error> {
         let clock = SystemClock::new();
         let mut ids = Ids::new(Box::new(SystemEntropy::new()));
-        let svcctl = std::env::current_exe().map_err(|e| Error::System("find svcctl", e))?;
+        let svcctl = std::env::current_exe().map_err(|e| demo::Error::System("find svcctl", e))?;
         let folder = std::env::temp_dir().join(format!("svc-demo-{}", ids.uuid(clock.now())));
-        let failed = |error| Error::System("make a temporary folder", error);
+        let failed = |error| demo::Error::System("make a temporary folder", error);
         // An existing folder is an error: another user could have prepared it.
         DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
         let token = format!("demo-{}", ids.uuid(clock.now()));
-        let forge = Simulator::start().map_err(|e| Error::System("start the simulator", e))?;
-        let issuer = Issuer::start().map_err(|e| Error::System("start the issuer", e))?;
+        let forge =
+            Simulator::start().map_err(|e| demo::Error::System("start the simulator", e))?;
+        let issuer = Issuer::start().map_err(|e| demo::Error::System("start the issuer", e))?;
         let repository = RepositoryRef {
             id: 99.try_into().expect("99 is positive"),
             full_name: "demo-org/rocket".parse().expect("it is a plain name"),
@@ -86,7 +87,7 @@ impl Stage {
         Ok(stage)
     }
 
-    fn write_secrets(&self) -> Result<(), Error> {
+    fn write_secrets(&self) -> Result<(), demo::Error> {
         for (name, text) in [
             ("operator.token", self.token.as_str()),
             ("webhook.secret", WEBHOOK_SECRET),
@@ -95,15 +96,15 @@ impl Stage {
             let path = self.folder.join(name);
             let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
             file.and_then(|mut file| file.write_all(text.as_bytes()))
-                .map_err(|error| Error::System("write a secret file", error))?;
+                .map_err(|error| demo::Error::System("write a secret file", error))?;
         }
         Ok(())
     }
 
-    fn start_daemon(&mut self, settings: &[(&str, &str)]) -> Result<(), Error> {
+    fn start_daemon(&mut self, settings: &[(&str, &str)]) -> Result<(), demo::Error> {
         let svcd = self.svcctl.with_file_name("svcd");
         if !svcd.exists() {
-            return Err(Error::NoDaemon(svcd));
+            return Err(demo::Error::NoDaemon(svcd));
         }
         let mut command = Command::new(svcd);
         command
@@ -130,18 +131,18 @@ impl Stage {
     }
 
     /// Stops the daemon, and starts it on the same store with what takes minutes shortened.
-    pub(super) fn restart_shortened(&mut self) -> Result<(), Error> {
+    pub(super) fn restart_shortened(&mut self) -> Result<(), demo::Error> {
         self.daemon.take().map_or(Ok(()), Process::stop)?;
         self.start_daemon(&SHORTENED)
     }
 
     /// Sets how large the daemon's files may become; nothing lifts the limit.
-    pub(super) fn limit_files(&self, bytes: Option<u64>) -> Result<(), Error> {
+    pub(super) fn limit_files(&self, bytes: Option<u64>) -> Result<(), demo::Error> {
         self.daemon()?.limit_files(bytes)
     }
 
     /// Runs `svcctl` as an operator would.
-    pub(super) fn svcctl(&self, arguments: &[&str]) -> Result<Ran, Error> {
+    pub(super) fn svcctl(&self, arguments: &[&str]) -> Result<Ran, demo::Error> {
         let output = Command::new(&self.svcctl)
             .args(arguments)
             .env_clear()
@@ -149,7 +150,7 @@ impl Stage {
             .env("SVC_OPERATOR_API_TOKEN_FILE", self.folder.join("operator.token"))
             .stdin(Stdio::null())
             .output()
-            .map_err(|error| Error::System("run svcctl", error))?;
+            .map_err(|error| demo::Error::System("run svcctl", error))?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Ran {
             code: output.status.code().unwrap_or(-1),
@@ -159,7 +160,7 @@ impl Stage {
     }
 
     /// Returns the daemon's public address.
-    pub(super) fn public(&self) -> Result<SocketAddr, Error> {
+    pub(super) fn public(&self) -> Result<SocketAddr, demo::Error> {
         Ok(self.daemon()?.public)
     }
 
@@ -178,21 +179,24 @@ impl Stage {
     }
 
     /// Returns the commands to go on with by hand.
-    pub(super) fn how_to_play_on(&self) -> Result<String, Error> {
+    pub(super) fn how_to_play_on(&self) -> Result<String, demo::Error> {
         Ok(format!(
             "\nEverything keeps running, still shortened. In another shell:\n\n\
              \x20 export SVC_URL={}\n\
              \x20 export SVC_OPERATOR_API_TOKEN_FILE={}\n\
-             \x20 {} releases list\n\
+             \x20 {} dead-letters list\n\
              \x20 curl -H \"Authorization: Bearer $(cat $SVC_OPERATOR_API_TOKEN_FILE)\" \\\n\
              \x20      http://{}/api/v1/operator/installations/{INSTALLATION}/releases\n\
              \x20 tail -f {}\n\n\
-             Press Enter here to stop it and to clean up.\n",
+             One more dead letter:\n\n\
+             \x20 kill -USR1 {}\n\n\
+             Press Enter or Ctrl-C here to stop it and to clean up; without a terminal, send it SIGTERM.\n",
             self.url(),
             self.folder.join("operator.token").display(),
             self.svcctl.display(),
             self.daemon()?.operator,
             self.log().display(),
+            std::process::id(),
         ))
     }
 
@@ -205,11 +209,11 @@ impl Stage {
     }
 
     /// Stops the daemon as a supervisor would, and removes everything.
-    pub(super) fn stop(mut self) -> Result<(), Error> {
+    pub(super) fn stop(mut self) -> Result<(), demo::Error> {
         self.daemon.take().map_or(Ok(()), Process::stop)
     }
 
-    fn daemon(&self) -> Result<&Process, Error> {
+    fn daemon(&self) -> Result<&Process, demo::Error> {
         self.daemon.as_ref().ok_or_else(|| unexpected("svcd", &"it runs", &"it does not"))
     }
 
@@ -235,8 +239,8 @@ impl Drop for Stage {
 }
 
 /// Returns the error for an answer that is not what it must be.
-pub(super) fn unexpected(what: &str, expected: &impl Debug, found: &impl Debug) -> Error {
-    Error::Unexpected {
+pub(super) fn unexpected(what: &str, expected: &impl Debug, found: &impl Debug) -> demo::Error {
+    demo::Error::Unexpected {
         what: what.to_owned(),
         expected: format!("{expected:?}"),
         found: format!("{found:?}"),

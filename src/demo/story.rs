@@ -1,7 +1,9 @@
 //! The story: five releases, of which four meet trouble, how each of them ends, and what an operator
-//! sees of it. `trouble`, `conclusions` and `signals` are its parts; `queries` reads what they show.
+//! sees of it. `trouble`, `conclusions` and `signals` are its parts, `kept` is what is left to play with; `queries`
+//! reads what they show.
 
 mod conclusions;
+pub(super) mod kept;
 mod queries;
 mod signals;
 mod trouble;
@@ -10,14 +12,13 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::demo::stage::{PATIENCE, Ran, Stage, unexpected};
-use crate::demo::{Error, Print};
+use crate::demo::{self, Print};
 use crate::runtime::notify::Notify;
 
 /// Between two looks at what is waited for.
 const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
-/// Tells the story.
-pub(super) fn tell(stage: &mut Stage, print: Print<'_>) -> Result<(), Error> {
+pub(super) fn tell(stage: &mut Stage, print: Print<'_>) -> Result<(), demo::Error> {
     let mut teller = Teller { stage, print };
     teller.say("A daemon and a simulated forge are running. Is the service ready?")?;
     teller.run(&["status"], 0)?;
@@ -26,7 +27,9 @@ pub(super) fn tell(stage: &mut Stage, print: Print<'_>) -> Result<(), Error> {
     teller.signals()?;
     teller.every_workflow_ran_once()?;
     teller.run(&["status"], 0)?;
-    teller.say("Done: nothing was lost, nothing was done twice, nothing is green by accident.")
+    teller.say(
+        "Done: nothing was lost, nothing was done twice, and no check run is green by mistake.",
+    )
 }
 
 struct Teller<'a> {
@@ -39,8 +42,8 @@ impl Teller<'_> {
     fn wait<T>(
         &mut self,
         what: &'static str,
-        mut poll: impl FnMut(&Stage) -> Result<Option<T>, Error>,
-    ) -> Result<T, Error> {
+        mut poll: impl FnMut(&Stage) -> Result<Option<T>, demo::Error>,
+    ) -> Result<T, demo::Error> {
         let (began, mut said) = (self.stage.monotonic(), 0);
         loop {
             if let Some(seen) = poll(self.stage)? {
@@ -49,7 +52,7 @@ impl Teller<'_> {
             let waited = self.stage.monotonic().saturating_sub(began);
             // This `Notify` is never stopped, so that it only waits.
             if waited > PATIENCE || !Notify::new().pause(POLL_INTERVAL) {
-                return Err(Error::Waited(what));
+                return Err(demo::Error::Waited(what));
             }
             if waited.as_secs() > said {
                 said = waited.as_secs();
@@ -63,12 +66,12 @@ impl Teller<'_> {
         what: &str,
         expected: &T,
         found: &T,
-    ) -> Result<(), Error> {
+    ) -> Result<(), demo::Error> {
         if expected == found { Ok(()) } else { Err(unexpected(what, expected, found)) }
     }
 
     /// Shows a command and everything it says; its exit code must be as told.
-    fn run(&mut self, arguments: &[&str], code: i32) -> Result<Ran, Error> {
+    fn run(&mut self, arguments: &[&str], code: i32) -> Result<Ran, demo::Error> {
         self.print(&format!("\n$ svcctl {}\n", arguments.join(" ")))?;
         let ran = self.stage.svcctl(arguments)?;
         self.print(&ran.stderr)?;
@@ -80,15 +83,15 @@ impl Teller<'_> {
         Ok(ran)
     }
 
-    fn say(&mut self, text: &str) -> Result<(), Error> {
+    fn say(&mut self, text: &str) -> Result<(), demo::Error> {
         self.print(&format!("\n# {text}\n"))
     }
 
-    fn show(&mut self, text: &str) -> Result<(), Error> {
+    fn show(&mut self, text: &str) -> Result<(), demo::Error> {
         self.print(&format!("  {text}\n"))
     }
 
-    fn print(&mut self, text: &str) -> Result<(), Error> {
-        (self.print)(text).map_err(|error| Error::System("print", error))
+    fn print(&mut self, text: &str) -> Result<(), demo::Error> {
+        (self.print)(text).map_err(|error| demo::Error::System("print", error))
     }
 }

@@ -20,8 +20,8 @@ const RESERVED: &str = "validate";
 /// The text is no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the name must be 1 to {NAME_MAX} of a-z, 0-9, '.', '_' and '-', begin with a letter or a digit, and not \
-     be the word {RESERVED}"
+    "the name must have 1 to {NAME_MAX} characters from a-z, 0-9, '.', '_' and '-', begin with a \
+    letter or a digit, and must not be \"{RESERVED}\""
 )]
 pub struct NotAName;
 

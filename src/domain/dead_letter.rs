@@ -20,7 +20,7 @@ words! {
 
 words! {
     /// Why an item died. Stable: operators and alerts match on it.
-    Reason {
+    DeadLetterReason {
         /// The stored action cannot be read; nothing was done.
         ActionsUnreadable => "actions_unreadable",
         /// The installation is suspended; nothing is started for it.
@@ -77,6 +77,31 @@ words! {
         State => "state",
         /// The process vanished, or the code panicked.
         Crash => "crash",
+    }
+}
+
+words! {
+    /// Why a call to the forge failed, as far as its name, the connection and the status of the answer show. No
+    /// rule depends on it.
+    FailureCause {
+        /// The name of the forge could not be resolved.
+        Dns => "dns",
+        /// No connection was accepted, or there is no route.
+        Refused => "refused",
+        /// The certificate is of an issuer that is not trusted, or there is no valid TLS at all.
+        TlsUntrusted => "tls_untrusted",
+        /// The certificate is not valid at this time.
+        TlsExpired => "tls_expired",
+        /// The certificate is for another name.
+        TlsName => "tls_name",
+        /// The connection or the answer took too long.
+        Timeout => "timeout",
+        /// The connection broke, or brought no HTTP.
+        Reset => "reset",
+        /// The forge refused the request.
+        Http4xx => "http_4xx",
+        /// The forge, or a proxy in front of it, failed.
+        Http5xx => "http_5xx",
     }
 }
 
@@ -146,7 +171,7 @@ pub enum ItemId {
 }
 
 impl ItemId {
-    /// Reads an item's id; nothing when the text is not one.
+    /// Reads an item's id; `None` when the text is not one.
     #[must_use]
     pub fn parse(item_type: ItemType, id: &str) -> Option<Self> {
         match item_type {
@@ -263,7 +288,7 @@ pub enum SameRequest {
 pub enum ItemFacts {
     /// It is waiting, leased, or finished.
     NotDead,
-    /// It is dead, with this class; nothing when it is one that is not known here.
+    /// It is dead, with this class; `None` when it is one that is not known here.
     Dead(Option<ReplayClass>),
 }
 

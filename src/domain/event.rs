@@ -17,7 +17,7 @@ pub enum Action {
         git_ref: GitRef,
         /// The commit it names.
         head_sha: CommitSha,
-        /// Whose repository it is; nothing when an older version took it in.
+        /// Whose repository it is; `None` when an older version took it in.
         owner: Option<OwnerId>,
     },
     /// A person asked for our check run to be run again.
@@ -36,7 +36,7 @@ pub enum Action {
     },
     /// An installation came, went, was suspended, or may reach other repositories than before.
     Installation {
-        /// What it is now; nothing when the delivery does not say.
+        /// What it is now; `None` when the delivery does not say.
         state: Option<InstallationState>,
         /// Login of its owner, when named.
         account: Option<AccountName>,

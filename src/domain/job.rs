@@ -2,7 +2,7 @@
 //!
 //! `decide` never waits and never calls the forge; effects at the forge leave through the outbox.
 
-use crate::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
+use crate::domain::dead_letter::{DeadLetterReason, ErrorClass, ReplayClass};
 use crate::domain::event::{
     AccountName, Action, CommitSha, GitRef, InstallationState, RepositoryState,
 };
@@ -33,7 +33,7 @@ pub struct Job {
     pub installation: InstallationId,
     /// The repository, when the delivery named one.
     pub repository: Option<RepositoryRef>,
-    /// What is asked; nothing when the stored action cannot be read.
+    /// What is asked; `None` when the stored action cannot be read.
     pub action: Option<Action>,
     /// Tries so far, this one included.
     pub attempt: u32,
@@ -42,7 +42,7 @@ pub struct Job {
 /// What is known when a job is decided. Read in the same transaction that applies the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// State of the tenant; nothing when no webhook told us yet.
+    /// State of the tenant; `None` when no webhook told us yet.
     pub installation: Option<InstallationState>,
     /// A release run of the same commit under the same tag.
     pub same_release: Option<ReleaseRunId>,
@@ -101,7 +101,7 @@ pub enum JobOutcome {
     /// Complete without a change.
     Nothing(NothingToDo),
     /// Give up at once: trying again would end the same way.
-    DeadLetter(Reason, ErrorClass),
+    DeadLetter(DeadLetterReason, ErrorClass),
 }
 
 words! {
@@ -119,7 +119,8 @@ words! {
 /// Decides what a job does.
 #[must_use]
 pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {
-    let unreadable = JobOutcome::DeadLetter(Reason::ActionsUnreadable, ErrorClass::Protocol);
+    let unreadable =
+        JobOutcome::DeadLetter(DeadLetterReason::ActionsUnreadable, ErrorClass::Protocol);
     let Some(action) = &job.action else { return unreadable };
     let starts = matches!(action, Action::Release { .. } | Action::Rerequest { .. });
     // Only what starts something: an installation that is unsuspended must still be recorded.
@@ -175,10 +176,10 @@ pub fn decide(job: &Job, facts: &Facts) -> JobOutcome {
 
 /// Returns why nothing may be started for an installation. One that is not known may: a signed delivery is
 /// proof enough that it exists.
-const fn barred(installation: Option<InstallationState>) -> Option<Reason> {
+const fn barred(installation: Option<InstallationState>) -> Option<DeadLetterReason> {
     match installation {
-        Some(InstallationState::Suspended) => Some(Reason::InstallationSuspended),
-        Some(InstallationState::Deleted) => Some(Reason::InstallationDeleted),
+        Some(InstallationState::Suspended) => Some(DeadLetterReason::InstallationSuspended),
+        Some(InstallationState::Deleted) => Some(DeadLetterReason::InstallationDeleted),
         Some(InstallationState::Active) | None => None,
     }
 }
@@ -186,9 +187,9 @@ const fn barred(installation: Option<InstallationState>) -> Option<Reason> {
 /// Returns why a dead job may, or may not, be replayed: its whole work is one transaction that did not
 /// happen, unless what it is to do cannot be read.
 #[must_use]
-pub const fn replay_class(reason: Reason) -> ReplayClass {
+pub const fn replay_class(reason: DeadLetterReason) -> ReplayClass {
     match reason {
-        Reason::ActionsUnreadable => ReplayClass::Unreadable,
+        DeadLetterReason::ActionsUnreadable => ReplayClass::Unreadable,
         _ => ReplayClass::JobTransaction,
     }
 }

@@ -3,12 +3,12 @@
 //!
 //! The promise: a workflow is dispatched at most once per attempt, unless an operator replays what
 //! was proved to have had no effect. So a dispatch whose fate is not known is never sent again, by
-//! anybody. Creating a check run is tried again only behind a look for the one that may exist.
+//! anybody. Creating a check run is tried again only after a lookup of the one that may exist.
 //! Updating one sets a state and may be repeated.
 
 mod effect;
 
-use crate::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
+use crate::domain::dead_letter::{DeadLetterReason, ErrorClass, ReplayClass};
 use crate::domain::event::CommitSha;
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, OutboxId, ReleaseRunId, WorkflowRunId,
@@ -40,12 +40,12 @@ words! {
 
 /// A claimed message, with what is needed to address it today.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct OutboxMessage {
     /// Its id.
     pub id: OutboxId,
     /// The tenant.
     pub installation: InstallationId,
-    /// Where; nothing when the repository is unknown or was deleted.
+    /// Where; `None` when the repository is unknown or was deleted.
     pub repository: Option<RepositoryRef>,
     /// The release run.
     pub release_run: ReleaseRunId,
@@ -59,7 +59,7 @@ pub struct Message {
     pub check_run_name: Option<String>,
     /// The forge never showed another check run under its number.
     pub check_run_is_ours: bool,
-    /// What to send; nothing when the stored payload cannot be read.
+    /// What to send; `None` when the stored payload cannot be read.
     pub effect: Option<Effect>,
     /// Its kind, always known.
     pub kind: EffectKind,
@@ -83,7 +83,7 @@ pub enum SendResult {
     /// The forge answered an update with another check run, or another state than was set.
     CheckRunMismatch,
     /// It cannot be sent as things stand in our own store.
-    Impossible(Reason),
+    Impossible(DeadLetterReason),
     /// No installation token: nothing was sent.
     TokenRefused(ErrorClass),
     /// Nothing was sent. When the forge asked to wait, until then.
@@ -138,7 +138,7 @@ pub enum Settlement {
     /// from the lag of a fresh token.
     WaitForLag(Timestamp),
     /// Give up.
-    DeadLetter(Reason, ErrorClass, ReplayClass),
+    DeadLetter(DeadLetterReason, ErrorClass, ReplayClass),
     /// It did not happen, and need not any more: a later message says all there is to say.
     Superseded,
 }
@@ -176,10 +176,10 @@ pub struct Tries<'a> {
 pub fn settle(
     kind: EffectKind,
     result: SendResult,
-    tries: Tries<'_>,
+    Tries { count, lag_count, uncertain, policy, jitter }: Tries<'_>,
     now: Timestamp,
 ) -> Settlement {
-    let Tries { count, lag_count, uncertain, policy, jitter } = tries;
+    use DeadLetterReason as Reason;
     // Never again: a second dispatch might start a second run.
     let never_again = kind == EffectKind::WorkflowDispatch && uncertain;
     let retry_or_give_up =
@@ -249,7 +249,7 @@ pub fn settle(
             None => give_up(kind, rejected(kind), class, uncertain),
         },
         (_, SendResult::Uncertain(class, until)) => {
-            // Of a creation it is the look for the check run that is answered so.
+            // For a creation, this is the answer to the lookup of the check run.
             let lag = lag_delay(class, lag_count).filter(|_| kind == EffectKind::CheckRunCreate);
             lag.map_or_else(
                 || on_uncertain(class, until),
@@ -260,27 +260,34 @@ pub fn settle(
 }
 
 /// Returns the reason of a definite refusal.
-const fn rejected(kind: EffectKind) -> Reason {
+const fn rejected(kind: EffectKind) -> DeadLetterReason {
     match kind {
-        EffectKind::WorkflowDispatch => Reason::ForgeDispatchRejected,
-        EffectKind::CheckRunCreate => Reason::ForgeCheckRunCreateRejected,
-        EffectKind::CheckRunUpdate => Reason::ForgeCheckRunUpdateFailed,
+        EffectKind::WorkflowDispatch => DeadLetterReason::ForgeDispatchRejected,
+        EffectKind::CheckRunCreate => DeadLetterReason::ForgeCheckRunCreateRejected,
+        EffectKind::CheckRunUpdate => DeadLetterReason::ForgeCheckRunUpdateFailed,
     }
 }
 
 /// Gives up with the reason and class that follow from kind and doubt: a doubt outweighs whatever
 /// went wrong last.
-fn give_up(kind: EffectKind, reason: Reason, class: ErrorClass, uncertain: bool) -> Settlement {
+fn give_up(
+    kind: EffectKind,
+    reason: DeadLetterReason,
+    class: ErrorClass,
+    uncertain: bool,
+) -> Settlement {
     // Uncertain effects first: that something may exist at the forge matters more than what failed last.
     let (reason, replay) = match (kind, uncertain, reason) {
         (EffectKind::WorkflowDispatch, true, _) => {
-            (Reason::ForgeDispatchUncertain, ReplayClass::DispatchUncertain)
+            (DeadLetterReason::ForgeDispatchUncertain, ReplayClass::DispatchUncertain)
         }
         (EffectKind::CheckRunCreate, true, _) => {
-            (Reason::ForgeCheckRunCreateUncertain, ReplayClass::CreateUncertain)
+            (DeadLetterReason::ForgeCheckRunCreateUncertain, ReplayClass::CreateUncertain)
         }
-        (_, _, Reason::ActionsUnreadable) => (reason, ReplayClass::Unreadable),
-        (_, _, Reason::ForgeCheckRunBindingMismatch) => (reason, ReplayClass::BindingMismatch),
+        (_, _, DeadLetterReason::ActionsUnreadable) => (reason, ReplayClass::Unreadable),
+        (_, _, DeadLetterReason::ForgeCheckRunBindingMismatch) => {
+            (reason, ReplayClass::BindingMismatch)
+        }
         // Also when it is uncertain: setting a state twice is the same as once.
         (EffectKind::CheckRunUpdate, ..) => (reason, ReplayClass::Repeatable),
         (EffectKind::WorkflowDispatch | EffectKind::CheckRunCreate, false, _) => {
@@ -303,5 +310,5 @@ pub fn after_vanished(
     let never_again = kind == EffectKind::WorkflowDispatch && uncertain;
     let is_given_up = lease::after_vanished(try_count, policy.attempts_max) == Vanished::GiveUp;
     (never_again || is_given_up)
-        .then(|| give_up(kind, Reason::CrashLoop, ErrorClass::Crash, uncertain))
+        .then(|| give_up(kind, DeadLetterReason::CrashLoop, ErrorClass::Crash, uncertain))
 }

@@ -13,7 +13,7 @@ pub const PAGE_DEFAULT: u32 = 50;
 pub struct Page<T, C> {
     /// At most as many as were asked for.
     pub items: Vec<T>,
-    /// The last item's name; nothing when this is the last page.
+    /// The last item's name; `None` when this is the last page.
     pub next: Option<C>,
 }
 

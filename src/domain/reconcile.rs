@@ -1,7 +1,7 @@
 //! Reconciliation: what was lost is found, looked at, and repaired, fail-closed.
 //!
 //! Each of the three reconcilers observes, decides and applies. Deciding is here. What the forge says
-//! can make a release end badly, or ask for another look; nothing in this module makes one succeed. At
+//! can make a release end badly, or ask for another observation; nothing in this module makes one succeed. At
 //! the deadline exactly counts as after it.
 //!
 //! See `docs/decisions/14-reconciliation.md`.
@@ -24,7 +24,7 @@ use crate::domain::time::Timestamp;
 
 words! {
     /// Whose item it is: one kind for each reconciler.
-    Kind {
+    ReconcileKind {
         /// A workflow run against its attempt.
         WorkflowAttempt => "workflow_attempt",
         /// A published check run against its release run.
@@ -36,7 +36,7 @@ words! {
 
 words! {
     /// Why an item was opened.
-    Reason {
+    ReconcileReason {
         /// The attempt has a workflow run and does not end.
         RunningStale => "running_stale",
         /// The attempt was dispatched, and the forge did not say which run it started.
@@ -56,10 +56,10 @@ words! {
 
 words! {
     /// Where an item stands.
-    Status {
-        /// It waits for its next look.
+    ReconcileStatus {
+        /// It waits for its next observation.
         Open => "open",
-        /// A worker looks.
+        /// A worker observes it.
         Leased => "leased",
         /// It was repaired, or nothing was left to repair.
         Completed => "completed",
@@ -68,7 +68,7 @@ words! {
     }
 }
 
-impl Status {
+impl ReconcileStatus {
     /// Says whether an item in this status is looked at no more.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
@@ -79,7 +79,7 @@ impl Status {
     }
 }
 
-impl Kind {
+impl ReconcileKind {
     /// Says whether its items are looked at at the forge.
     #[must_use]
     pub const fn asks_the_forge(self) -> bool {
@@ -100,24 +100,26 @@ impl Kind {
     }
 }
 
-impl Reason {
+impl ReconcileReason {
     /// Returns whose item it is.
     #[must_use]
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> ReconcileKind {
         match self {
             Self::RunningStale
             | Self::RunUnknown
             | Self::DispatchUncertain
-            | Self::CheckRunCreateUncertain => Kind::WorkflowAttempt,
-            Self::ReportingStale => Kind::ReleaseRun,
-            Self::LifecycleJobMissing | Self::LifecycleInboxStateDrift => Kind::WebhookInbox,
+            | Self::CheckRunCreateUncertain => ReconcileKind::WorkflowAttempt,
+            Self::ReportingStale => ReconcileKind::ReleaseRun,
+            Self::LifecycleJobMissing | Self::LifecycleInboxStateDrift => {
+                ReconcileKind::WebhookInbox
+            }
         }
     }
 }
 
 words! {
-    /// What a look, or an item, came to. Stable: operators and alerts match on it.
-    Code {
+    /// Result of an observation or of an item. Stable: operators and alerts match on it.
+    ReconcileCode {
         /// The run has ended well and its signed result has not come yet.
         ForgeResultCallbackPending => "forge_result_callback_pending",
         /// The run has ended well and its signed result did not come in time.
@@ -189,7 +191,7 @@ words! {
     }
 }
 
-impl Code {
+impl ReconcileCode {
     /// Says whether it is a stable failure of a publication, once an item ends with it.
     #[must_use]
     pub const fn is_publication_failure(self) -> bool {
@@ -202,6 +204,19 @@ impl Code {
         )
     }
 
+    /// Says whether an observation with this outcome had no authoritative answer, or one that could not be acted on.
+    #[must_use]
+    pub const fn is_unavailable(self) -> bool {
+        matches!(
+            self,
+            Self::ForgeTokenLag
+                | Self::ForgeLookupFailed
+                | Self::ForgeWorkflowLookupFailed
+                | Self::ForgeCheckRunUpdateFailed
+                | Self::ForgeCheckRunLookupFailed
+        )
+    }
+
     /// Says whether an item that ends with it was given up without having told anything.
     #[must_use]
     pub const fn is_dead(self) -> bool {
@@ -210,8 +225,8 @@ impl Code {
 
     /// Returns the status of an item that ends with it.
     #[must_use]
-    pub const fn final_status(self) -> Status {
-        if self.is_dead() { Status::DeadLetter } else { Status::Completed }
+    pub const fn final_status(self) -> ReconcileStatus {
+        if self.is_dead() { ReconcileStatus::DeadLetter } else { ReconcileStatus::Completed }
     }
 }
 
@@ -225,7 +240,7 @@ pub struct Rules {
     pub observation: Duration,
     /// Longest time from its detection that something may stay ambiguous.
     pub deadline: Duration,
-    /// From one look to the next.
+    /// Time between two observations.
     pub next_check: Duration,
 }
 
@@ -240,7 +255,7 @@ impl Rules {
         wait_until: Option<Timestamp>,
     ) -> Timestamp {
         let next = now.plus(self.next_check);
-        // Never beyond the deadline, where a last look decides; if the pause lasts longer, the claim waits for it.
+        // Never beyond the deadline, where a last observation decides; if the pause lasts longer, the claim waits for it.
         wait_until.map_or(next, |until| next.max(until)).min(deadline.max(now))
     }
 }
@@ -272,7 +287,7 @@ pub fn lag_until(
 
 /// Where the attempt that was looked at stands when the outcome is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum AttemptStanding {
     /// It is the release run's current one and has not ended.
     Current,
     /// It has ended.
@@ -281,17 +296,17 @@ pub enum Standing {
     Superseded,
 }
 
-impl Standing {
+impl AttemptStanding {
     /// Every standing.
     pub const ALL: [Self; 3] = [Self::Current, Self::Ended, Self::Superseded];
 
     /// Returns the code an item closes with when there is nothing left to repair.
     #[must_use]
-    pub const fn closed(self) -> Option<Code> {
+    pub const fn closed(self) -> Option<ReconcileCode> {
         match self {
             Self::Current => None,
-            Self::Ended => Some(Code::AlreadyEnded),
-            Self::Superseded => Some(Code::AttemptSuperseded),
+            Self::Ended => Some(ReconcileCode::AlreadyEnded),
+            Self::Superseded => Some(ReconcileCode::AttemptSuperseded),
         }
     }
 }

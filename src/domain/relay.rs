@@ -28,7 +28,7 @@ use invocation::Withdrawal;
 
 words! {
     /// What an action does to the file or takes out of it, the least first.
-    Effect {
+    ActionEffect {
         /// Structure and text leave, nothing else. Only this can be covered by an allowance.
         Read => "read",
         /// Rendered bytes leave.
@@ -40,7 +40,7 @@ words! {
     }
 }
 
-impl Effect {
+impl ActionEffect {
     /// Returns how long after its claim an invocation becomes UNKNOWN if nothing was heard of it.
     #[must_use]
     pub const fn deadline(self) -> Duration {
@@ -60,7 +60,7 @@ impl Effect {
 
 words! {
     /// The design tool that a plugin runs in.
-    Tool {
+    DesignTool {
         /// Penpot.
         Penpot => "penpot",
         /// Figma.
@@ -72,7 +72,7 @@ words! {
 
 words! {
     /// What was decided about a proposal.
-    Decision {
+    CardDecision {
         /// It may be carried out, once.
         Approved => "approved",
         /// It may not.
@@ -98,7 +98,7 @@ words! {
 
 words! {
     /// Why an invocation ended as it did, or why nothing was done about it.
-    Reason {
+    RelayReason {
         /// No decision was made in time.
         ProposalExpired => "proposal_expired",
         /// The grant was not claimed in time.
@@ -156,7 +156,7 @@ words! {
     }
 }
 
-impl Reason {
+impl RelayReason {
     /// Returns what a plugin is told of an invocation that ended for this reason before it began; `None` if the plugin
     /// knows of it, or its socket is closed.
     #[must_use]
@@ -172,7 +172,7 @@ impl Reason {
     }
 
     /// Returns the reason a plugin gave. Any word that is not the plugin's to say becomes
-    /// [`Reason::PluginFailed`], so that no text of a page becomes a code.
+    /// [`RelayReason::PluginFailed`], so that no text of a page becomes a code.
     #[must_use]
     pub fn from_plugin(word: &str) -> Self {
         match Self::from_word(word) {
@@ -187,7 +187,7 @@ impl Reason {
 
 words! {
     /// Events of the relay's audit log.
-    AuditEvent {
+    RelayEventName {
         /// A person confirmed a pairing.
         DevicePaired => "relay.device_paired",
         /// A device was revoked.

@@ -5,7 +5,7 @@ pub mod attempt;
 pub mod next_step;
 
 use crate::domain::id::{AttemptId, ReleaseRunId};
-use crate::domain::reconcile::Code;
+use crate::domain::reconcile::ReconcileCode;
 
 words! {
     /// Status of a release run, and of each attempt.
@@ -107,7 +107,7 @@ impl Conclusion {
             Self::Failure => {
                 ("Not accepted", "The release was rejected, or ended without a verified result.")
             }
-            Self::TimedOut => ("Timed out", "No verified result came in time."),
+            Self::TimedOut => ("Timed out", "No verified result arrived in time."),
             Self::Cancelled => ("Cancelled", "The release was ended on request."),
         }
     }
@@ -117,7 +117,8 @@ impl Conclusion {
 /// confirmed.
 pub const UNCONFIRMED_DISPATCH: (&str, &str) = (
     "Not confirmed",
-    "The forge never confirmed that the release's workflow was started. A run of it may exist; its result does not count. Re-run this check to start another one.",
+    "The forge never confirmed that the release's workflow was started. A run may exist, but its \
+    result is ignored. Re-run this check to start another one.",
 );
 
 /// Why a release ended that was decided against.
@@ -129,9 +130,9 @@ pub enum Ending {
     /// By its verified result.
     Decided(Decision),
     /// Badly, for this reason, without a result.
-    Failed(Code),
+    Failed(ReconcileCode),
     /// For want of an end in time, without a result.
-    TimedOut(Code),
+    TimedOut(ReconcileCode),
 }
 
 impl Ending {
@@ -170,7 +171,7 @@ impl Ending {
     /// Says whether it ended because its dispatch was never confirmed, so that a run may exist.
     #[must_use]
     pub const fn is_unconfirmed(self) -> bool {
-        matches!(self, Self::Failed(Code::ForgeDispatchUnconfirmed))
+        matches!(self, Self::Failed(ReconcileCode::ForgeDispatchUnconfirmed))
     }
 
     /// Returns the stable reason of a bad end.

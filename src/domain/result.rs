@@ -7,8 +7,8 @@
 use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{AttemptId, OwnerId, ReleaseRunId, RepositoryId, WorkflowRunId};
-use crate::domain::reconcile::Standing;
-use crate::domain::release::Decision;
+use crate::domain::reconcile::AttemptStanding;
+use crate::domain::release;
 
 /// What the credential of an attempt's result must say. Source: the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub struct Expected {
     pub nonce: String,
     /// The repository the workflow was dispatched in.
     pub repository: RepositoryId,
-    /// Whose it was when the release was asked for; nothing when an older version did not note it.
+    /// Whose it was when the release was asked for; `None` when an older version did not note it.
     pub owner: Option<OwnerId>,
     /// Full ref it was dispatched on.
     pub git_ref: String,
     /// The commit of the release.
     pub head_sha: String,
-    /// File name of the workflow; nothing when an older version did not note it, and then no run can
+    /// File name of the workflow; `None` when an older version did not note it, and then no run can
     /// be told to be the attempt's.
     pub workflow: Option<String>,
     /// The workflow run, once known.
@@ -36,7 +36,7 @@ pub struct Expected {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultReport {
     /// What was decided about the release.
-    pub decision: Decision,
+    pub decision: release::Decision,
     /// The commit it was decided about.
     pub head_commit: CommitSha,
 }
@@ -62,7 +62,7 @@ pub struct NewResult {
 
 words! {
     /// Why a credential is not believed. For our own eyes: the sender gets the same answer for each.
-    Fault {
+    ResultProblem {
         /// There is none, or more than one.
         Missing => "missing",
         /// It does not have the one shape that is read.
@@ -102,7 +102,7 @@ words! {
 
 words! {
     /// Why a result whose credential holds is not recorded. Stable: audit events name it.
-    Refusal {
+    ResultRefusal {
         /// The credential came before, with another body.
         CredentialReused => "credential_reused",
         /// The attempt has ended.
@@ -120,14 +120,14 @@ words! {
     }
 }
 
-impl Refusal {
+impl ResultRefusal {
     /// Returns what the sender is told.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::CredentialReused => "its credential was used for another one",
+            Self::CredentialReused => "its credential was used for another result",
             Self::AlreadyEnded => "the attempt has ended",
-            Self::AttemptSuperseded => "a newer attempt has taken the place of this one",
+            Self::AttemptSuperseded => "a newer attempt has replaced this one",
             Self::OtherCommit => "headCommit is not the commit of the release",
             Self::NotDispatched => "nothing was dispatched for the attempt",
             Self::OtherWorkflowRun => "the attempt has another workflow run",
@@ -166,7 +166,7 @@ pub struct Facts {
     /// Whether the credential came before.
     pub credential: Credential,
     /// Where the attempt stands.
-    pub standing: Standing,
+    pub standing: AttemptStanding,
     /// The body names the commit of the release.
     pub same_commit: bool,
     /// The attempt's dispatch has left.
@@ -186,7 +186,7 @@ pub enum Outcome {
     /// It was recorded before: the same answer again.
     Repeat,
     /// It changes nothing.
-    Refuse(Refusal),
+    Refuse(ResultRefusal),
 }
 
 /// Decides about a result whose credential holds.
@@ -195,35 +195,35 @@ pub const fn decide(facts: &Facts) -> Outcome {
     // The credential first, so that the same request gets the same answer after the release has ended, too.
     match facts.credential {
         Credential::SameBody => return Outcome::Repeat,
-        Credential::OtherBody => return Outcome::Refuse(Refusal::CredentialReused),
+        Credential::OtherBody => return Outcome::Refuse(ResultRefusal::CredentialReused),
         Credential::New => {}
     }
     match facts.standing {
-        Standing::Ended => return Outcome::Refuse(Refusal::AlreadyEnded),
-        Standing::Superseded => return Outcome::Refuse(Refusal::AttemptSuperseded),
-        Standing::Current => {}
+        AttemptStanding::Ended => return Outcome::Refuse(ResultRefusal::AlreadyEnded),
+        AttemptStanding::Superseded => return Outcome::Refuse(ResultRefusal::AttemptSuperseded),
+        AttemptStanding::Current => {}
     }
     if !facts.same_commit {
-        return Outcome::Refuse(Refusal::OtherCommit);
+        return Outcome::Refuse(ResultRefusal::OtherCommit);
     }
     if !facts.dispatched {
-        return Outcome::Refuse(Refusal::NotDispatched);
+        return Outcome::Refuse(ResultRefusal::NotDispatched);
     }
     match facts.run {
         RunFacts::Known => Outcome::Record { proves_run: false },
         RunFacts::Unknown => Outcome::Record { proves_run: true },
-        RunFacts::Other => Outcome::Refuse(Refusal::OtherWorkflowRun),
-        RunFacts::Taken => Outcome::Refuse(Refusal::WorkflowRunTaken),
+        RunFacts::Other => Outcome::Refuse(ResultRefusal::OtherWorkflowRun),
+        RunFacts::Taken => Outcome::Refuse(ResultRefusal::WorkflowRunTaken),
     }
 }
 
 /// What the store made of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recorded {
+pub enum RecordedResult {
     /// The release has ended by it.
     Now,
     /// It had been recorded before.
     Before,
     /// It changed nothing.
-    Refused(Refusal),
+    Refused(ResultRefusal),
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::domain::dead_letter::ErrorClass;
 
-/// Delays before a call is made again that was refused with a fresh token. Every call has a token of its
-/// own, and for some seconds a part of the forge may not know it, or not what it may do; support of the
+/// Delays before a call is made again that was refused with a fresh token. Each of these calls has a token of
+/// its own, and for some seconds a part of the forge may not know it, or not what it may do; support of the
 /// forge names such delays.
 /// See `docs/decisions/11-fresh-token-lag.md`.
 const LAG_DELAYS: [Duration; 3] =
@@ -33,7 +33,7 @@ pub struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Returns the delay after the `attempt`th try failed, or nothing when that was the last.
+    /// Returns the delay after the `attempt`th try failed, or `None` when that was the last.
     ///
     /// The delay doubles with each attempt up to the longest one, and `jitter` (from 0 to 1, random)
     /// takes away up to half of it, so that what failed together does not come back together.

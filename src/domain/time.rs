@@ -1,8 +1,11 @@
 //! Instants as the product stores and shows them: integer microseconds UTC, RFC 3339 with `Z`.
 //! Reading the clock is not done here.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
+
+use jiff::fmt::temporal::Pieces;
 
 /// An instant. Shape: microseconds since 1970-01-01T00:00:00Z, within the years 1 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,23 +56,47 @@ impl Timestamp {
     }
 
     /// Reads an ISO 8601 instant with an offset, `2026-11-21T09:00:00Z`. Anything finer than a microsecond is rounded up,
-    /// so that an exclusive upper bound never loses the row it was taken from.
+    /// so that an exclusive upper bound never loses the row it was taken from. What is beyond the range that can be
+    /// shown becomes its end.
     #[must_use]
     pub fn parse_rounding_up(text: &str) -> Option<Self> {
         // The parser is more generous: blanks, zone names, years of six digits, leap seconds.
         let bytes = text.as_bytes();
         let is_plain = bytes.first().is_some_and(u8::is_ascii_digit)
-            && bytes.get(10) == Some(&b'T')
+            && bytes.get(10).is_some_and(|b| b"Tt".contains(b))
             && bytes.get(17) != Some(&b'6')
-            && bytes.iter().all(|b| b.is_ascii_digit() || b"-:.TZ+".contains(b));
+            && bytes.iter().all(|b| b.is_ascii_digit() || b"-:.TtZz+".contains(b));
         if !is_plain {
             return None;
         }
-        let nanos = text.parse::<jiff::Timestamp>().ok()?.as_nanosecond();
+        let (text, is_finer) = cut_fraction(text);
+        let pieces = Pieces::parse(text.as_ref()).ok()?;
+        let (local, offset) =
+            (pieces.date().to_datetime(pieces.time()?), pieces.to_numeric_offset()?);
+        let Ok(instant) = offset.to_timestamp(local) else {
+            // The last day of the year 9999, and the first of the year 0: the parser leaves room for offsets.
+            return Some(if local.year() > 0 { Self::MAX } else { Self::MIN });
+        };
+        let nanos = instant.as_nanosecond();
         // The Euclidean forms round down first, before 1970 too, so that the addition always rounds up.
-        let micros = nanos.div_euclid(1_000) + i128::from(nanos.rem_euclid(1_000) > 0);
+        let rounds_up = is_finer || nanos.rem_euclid(1_000) > 0;
+        let micros = nanos.div_euclid(1_000) + i128::from(rounds_up);
         Some(Self::from_micros(i64::try_from(micros).ok()?))
     }
+}
+
+/// Digits of a fraction that the parser reads.
+const FRACTION_DIGITS: usize = 9;
+
+/// Cuts a fraction to the digits that the parser reads; says whether one that was cut away is not zero.
+fn cut_fraction(text: &str) -> (Cow<'_, str>, bool) {
+    let Some((whole, rest)) = text.split_once('.') else { return (text.into(), false) };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, offset) = rest.split_at(end);
+    let Some((kept, cut)) = digits.split_at_checked(FRACTION_DIGITS) else {
+        return (text.into(), false);
+    };
+    (format!("{whole}.{kept}{offset}").into(), cut.bytes().any(|digit| digit != b'0'))
 }
 
 /// How HTTP writes an instant (RFC 9110, section 5.6.7).
@@ -116,11 +143,34 @@ mod tests {
 
     #[test]
     fn rounds_finer_instants_up() {
-        let parse = |text| Timestamp::parse_rounding_up(text).map(Timestamp::micros);
+        let parse = |text: &str| Timestamp::parse_rounding_up(text).map(Timestamp::micros);
         assert_eq!(parse("1970-01-01T00:00:00.0000010Z"), Some(1));
         assert_eq!(parse("1970-01-01T00:00:00.0000011Z"), Some(2));
         assert_eq!(parse("1969-12-31T23:59:59.9999995Z"), Some(0));
         assert_eq!(parse("1970-01-01T01:00:00+01:00"), Some(0));
+        let zeros = "0".repeat(10_000);
+        assert_eq!(parse(&format!("1970-01-01T00:00:00.{zeros}Z")), Some(0));
+        assert_eq!(parse(&format!("1970-01-01T00:00:00.{zeros}1Z")), Some(1));
+        assert_eq!(parse(&format!("1970-01-01T00:00:00.000001{zeros}1Z")), Some(2));
+        assert_eq!(parse(&format!("1969-12-31T23:59:59.9999990{zeros}1+00:00")), Some(0));
+    }
+
+    #[test]
+    fn reads_lower_case_and_every_year_of_four_digits() {
+        let parse = Timestamp::parse_rounding_up;
+        assert_eq!(parse("1970-01-01t00:00:00z"), Some(Timestamp(0)));
+        assert_eq!(parse("9999-12-30T21:59:59.999999Z"), Some(Timestamp::MAX));
+        for late in [
+            "9999-12-30T21:59:59.9999991Z",
+            "9999-12-30T22:00:00Z",
+            "9999-12-31T23:59:59.999999999Z",
+            "9999-12-31T23:59:59-23:59",
+        ] {
+            assert_eq!(parse(late), Some(Timestamp::MAX), "{late}");
+        }
+        for early in ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "0000-01-01T00:00:00Z"] {
+            assert_eq!(parse(early), Some(Timestamp::MIN), "{early}");
+        }
     }
 
     #[test]
@@ -154,7 +204,13 @@ mod tests {
             "2026-11-21T09:00:00Z[UTC]",
             "2026-11-21T09:00:60Z",
             "-002026-11-21T09:00:00Z",
-            &format!("2026-11-21T09:00:00.{}Z", "0".repeat(10_000)),
+            "2026-11-21T09:00:00.Z",
+            "2026-11-21T09:00:00.1.2Z",
+            "2026-11-21T09:00:00.1234567890.1Z",
+            "2026-11-21T09:00:00.1234567890",
+            "2026-11-21T09:00:00,5Z",
+            "9999-12-31T24:00:00Z",
+            "10000-01-01T00:00:00Z",
         ] {
             assert_eq!(Timestamp::parse_rounding_up(text), None, "{text}");
         }

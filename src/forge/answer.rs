@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::outbox::SendResult;
-use crate::domain::reconcile::Unavailable;
+use crate::domain::reconcile;
 use crate::domain::time::Timestamp;
 
 /// Wait when the forge limits us without saying for how long.
@@ -23,7 +23,7 @@ const WAIT_UNAVAILABLE_MAX: Duration = Duration::from_mins(15);
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    /// Nothing when it was cut off, too slow or too large.
+    /// `None` when it was cut off, too slow or too large.
     pub(super) body: Option<Vec<u8>>,
     /// It came from where the repository has moved to.
     pub(super) moved: bool,
@@ -60,8 +60,8 @@ impl Answer {
     }
 
     /// Returns why an answer that is not the one hoped for tells nothing.
-    pub(super) fn unavailable(&self, now: Timestamp) -> Unavailable {
-        Unavailable { class: self.class(now), wait_until: self.wait_until(now) }
+    pub(super) fn unavailable(&self, now: Timestamp) -> reconcile::Unavailable {
+        reconcile::Unavailable { class: self.class(now), wait_until: self.wait_until(now) }
     }
 
     /// Says whether the body, in the forge's own words, mentions `text` in any case.
@@ -70,7 +70,7 @@ impl Answer {
         body.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text.as_bytes()))
     }
 
-    /// Returns until when the forge asks to wait; nothing when it does not limit us.
+    /// Returns until when the forge asks to wait; `None` when it does not limit us.
     pub(super) fn limited_until(&self, now: Timestamp) -> Option<Timestamp> {
         let wait = if !matches!(self.status.as_u16(), 403 | 429) {
             return None;
@@ -142,7 +142,7 @@ impl Answer {
     }
 }
 
-/// Returns the class of a failure; nothing when it is none.
+/// Returns the class of a failure; `None` when it is none.
 pub(super) const fn class_of(result: SendResult) -> Option<ErrorClass> {
     match result {
         SendResult::Dispatched(_)
@@ -158,16 +158,6 @@ pub(super) const fn class_of(result: SendResult) -> Option<ErrorClass> {
         | SendResult::Refused(class)
         | SendResult::Uncertain(class, _) => Some(class),
     }
-}
-
-/// Logs a failed call: its name, status and class, and nothing of what was sent or answered.
-pub(super) fn log_failure(call: &str, status: Option<StatusCode>, class: Option<ErrorClass>) {
-    let Some(class) = class else { return };
-    let status = status.map_or(0, |status| status.as_u16());
-    log::warn!(
-        event = "forge.call_failed", call = call, status = status, class = class.as_str();
-        "a call to the forge failed"
-    );
 }
 
 #[cfg(test)]
@@ -281,7 +271,7 @@ mod tests {
             for repeat in [Repeat::Harms, Repeat::Harmless] {
                 assert_eq!(answer.failure(repeat, NOW), uncertain, "{headers:?}");
             }
-            let told = Unavailable { class: ErrorClass::Unavailable, wait_until: until };
+            let told = reconcile::Unavailable { class: ErrorClass::Unavailable, wait_until: until };
             assert_eq!(answer.unavailable(NOW), told, "{headers:?}");
         }
         let elsewhere = answer(502, &[("retry-after", "120")], "");

@@ -5,11 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use secrecy::SecretString;
 
+use super::Gate;
+use super::answer::Answer;
+use super::credentials::Credentials;
+use super::reach::Reach;
 use super::settings::{ApiVersion, ClientError, Settings};
 use super::token::{self, AppKey};
-use super::wire::{self, Wire};
+use super::wire::{self, Request, SendFailure, Wire};
 use crate::domain::id::AppId;
+use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
+use crate::runtime::current::Current;
 
 /// Returns everything that would keep a client from being made of these settings; none of it repeats
 /// a setting.
@@ -25,29 +31,65 @@ pub fn problems(
 }
 
 /// A client of the real API.
-pub struct Client {
-    pub(super) wire: Wire,
+pub struct ForgeClient {
+    wire: Wire,
+    pub(super) reach: Reach,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) metrics: Arc<Metrics>,
     pub(super) app: AppId,
-    pub(super) key: AppKey,
+    pub(super) credentials: Current<Credentials>,
     /// Dispatches ask for the number of the run, until the server shows that it does not know the field.
     asks_for_run_details: AtomicBool,
 }
 
-impl Client {
+impl ForgeClient {
     /// Returns a client. Nothing is sent.
     ///
     /// # Errors
     /// By what is wrong with the settings.
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, ClientError> {
+    pub fn new(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        metrics: Arc<Metrics>,
+    ) -> Result<Self, ClientError> {
+        let key = AppKey::new(settings.app_id, &settings.private_key)?;
         Ok(Self {
             wire: Wire::new(&settings)?,
+            reach: Reach::new(Arc::clone(&clock), Arc::clone(&metrics)),
             clock,
+            metrics,
             app: settings.app_id,
-            key: AppKey::new(settings.app_id, &settings.private_key)?,
+            credentials: Current::new(Credentials::new(key)),
             // The newer version always answers the number, an own server never does.
             asks_for_run_details: AtomicBool::new(settings.api_version == ApiVersion::V2022_11_28),
         })
+    }
+
+    /// Puts another key of the app in the place of the one before. It signs the next credential, and no session that begins
+    /// from now on uses what was got with the one before.
+    ///
+    /// # Errors
+    /// When it is not a usable key; then the one before stays.
+    pub fn replace_key(&self, private_key: &SecretString) -> Result<(), ClientError> {
+        self.credentials.set(Credentials::new(AppKey::new(self.app, private_key)?));
+        Ok(())
+    }
+
+    /// Makes a call, and notes whether the forge could be reached.
+    pub(super) fn send(
+        &self,
+        request: &Request<'_>,
+        gate: &dyn Gate,
+    ) -> Result<Answer, SendFailure> {
+        let sent = self.wire.send(request, gate);
+        match &sent {
+            // No connection was tried, so nothing is known.
+            Err(SendFailure::Stopped(_) | SendFailure::NotSent(None)) => {}
+            Err(SendFailure::NotSent(Some(cause))) => self.reach.failed(*cause),
+            // What concerns one tenant begins after the connection: an answer, or none.
+            Ok(_) | Err(SendFailure::Lost(_)) => self.reach.succeeded(),
+        }
+        sent
     }
 
     pub(super) fn asks_for_run_details(&self) -> bool {

@@ -50,13 +50,13 @@ impl IssuerClient {
         Ok(Self(ureq::Agent::new_with_config(config)))
     }
 
-    /// Returns the document an issuer of workflow runs publishes; nothing when it is not answered whole with 200.
+    /// Returns the document an issuer of workflow runs publishes; `None` when it is not answered whole with 200.
     #[must_use]
     pub fn key_document(&self, issuer: &str) -> Option<Vec<u8>> {
         self.document_at(&format!("{issuer}{KEYS}"))
     }
 
-    /// Returns the document at an address: https, or http on a loopback name; nothing when it is not answered
+    /// Returns the document at an address: https, or http on a loopback name; `None` when it is not answered
     /// whole with 200.
     #[must_use]
     pub fn document_at(&self, address: &str) -> Option<Vec<u8>> {

@@ -7,14 +7,15 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 
 use super::CheckRunLookup;
-use super::answer::log_failure;
+use super::answer::class_of;
+use super::failure::Unanswered;
 use super::repository::{RepositorySession, percent_encode};
 use crate::crypto::sha256;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::digest::Digest;
 use crate::domain::id::{RepositoryId, WorkflowRunId};
 use crate::domain::reconcile::workflow::{Lookup, RunConclusion};
-use crate::domain::reconcile::{Unavailable, task, uncertain};
+use crate::domain::reconcile::{self, task, uncertain};
 use crate::domain::time::Timestamp;
 
 /// How a run begins that was dispatched: its title is this and the attempt's id.
@@ -34,25 +35,25 @@ pub(super) fn workflow_run(session: &RepositorySession<'_>, wanted: &task::Workf
         Ok(Read::Found(run)) if run.is_later_than(wanted) => {
             let bound = format!("{path}/attempts/{}{query}", wanted.run_attempt);
             match read::<Run>(session, name, &bound) {
-                Ok(Read::Found(run)) => classify(&run, wanted),
+                Ok(Read::Found(run)) => classify(session, &run, wanted),
                 // The run is there, so the one it was must be, too.
-                Ok(Read::NotFound) => unavailable(name, ErrorClass::NotFound),
+                Ok(Read::NotFound) => unavailable(session, ErrorClass::NotFound),
                 Err(why) => Lookup::Unavailable(why),
             }
         }
-        Ok(Read::Found(run)) => classify(&run, wanted),
+        Ok(Read::Found(run)) => classify(session, &run, wanted),
         Ok(Read::NotFound) => Lookup::NotFound,
         Err(why) => Lookup::Unavailable(why),
     }
 }
 
-fn classify(run: &Run, wanted: &task::WorkflowRun) -> Lookup {
+fn classify(session: &RepositorySession<'_>, run: &Run, wanted: &task::WorkflowRun) -> Lookup {
     // An earlier try than the bound one cannot be, so the answer is about something else.
     if !run.is(wanted) || run.run_attempt != i64::from(wanted.run_attempt) {
-        return unavailable("workflow_run", ErrorClass::Identity);
+        return unavailable(session, ErrorClass::Identity);
     }
     match (run.status.as_deref(), run.conclusion.as_deref()) {
-        (None, _) | (Some("completed"), None) => unavailable("workflow_run", ErrorClass::Protocol),
+        (None, _) | (Some("completed"), None) => unavailable(session, ErrorClass::Protocol),
         (Some("completed"), Some(word)) => {
             Lookup::Completed(RunConclusion::from_word(word).unwrap_or(RunConclusion::Unknown))
         }
@@ -61,9 +62,9 @@ fn classify(run: &Run, wanted: &task::WorkflowRun) -> Lookup {
     }
 }
 
-fn unavailable(name: &str, class: ErrorClass) -> Lookup {
-    log_failure(name, Some(StatusCode::OK), Some(class));
-    Lookup::Unavailable(Unavailable { class, wait_until: None })
+fn unavailable(session: &RepositorySession<'_>, class: ErrorClass) -> Lookup {
+    contradicted(session, "workflow_run", class);
+    Lookup::Unavailable(reconcile::Unavailable { class, wait_until: None })
 }
 
 /// Looks for the run a dispatch started, by its title.
@@ -83,7 +84,10 @@ pub(super) fn find_workflow_run(
         // If the workflow is not found, its list of runs proves nothing.
         Ok(Read::NotFound) => {
             let class = ErrorClass::NotFound;
-            return uncertain::Observation::Unavailable(Unavailable { class, wait_until: None });
+            return uncertain::Observation::Unavailable(reconcile::Unavailable {
+                class,
+                wait_until: None,
+            });
         }
         Err(why) => return uncertain::Observation::Unavailable(why),
     };
@@ -103,8 +107,8 @@ pub(super) fn find_workflow_run(
     };
     id.map_or_else(
         |class| {
-            log_failure("find_workflow_run", Some(StatusCode::OK), Some(class));
-            uncertain::Observation::Unavailable(Unavailable { class, wait_until: None })
+            contradicted(session, "find_workflow_run", class);
+            uncertain::Observation::Unavailable(reconcile::Unavailable { class, wait_until: None })
         },
         uncertain::Observation::WorkflowRun,
     )
@@ -124,7 +128,7 @@ pub(super) fn check_run(
     let path = format!("/check-runs/{}", wanted.check_run);
     match read::<CheckRun>(session, "check_run", &path) {
         Ok(Read::Found(run)) if !run.is(wanted, session.client.app.get()) => {
-            log_failure("check_run", Some(StatusCode::OK), Some(ErrorClass::Identity));
+            contradicted(session, "check_run", ErrorClass::Identity);
             CheckRunLookup::BindingMismatch
         }
         Ok(Read::Found(run)) => {
@@ -148,18 +152,27 @@ fn read<T: serde::de::DeserializeOwned>(
     session: &RepositorySession<'_>,
     name: &str,
     path: &str,
-) -> Result<Read<T>, Unavailable> {
-    let (status, failure) = match session.call(Method::GET, path, None) {
-        Err(result) => (None, super::unavailable(result)),
+) -> Result<Read<T>, reconcile::Unavailable> {
+    let (answered, failure) = match session.call(Method::GET, path, None) {
+        // One that the gate stopped was not made, so it is no failed call.
+        Err(Unanswered { result, .. }) if class_of(result).is_none() => {
+            return Err(super::unavailable(result));
+        }
+        Err(Unanswered { result, cause }) => (Err(cause), super::unavailable(result)),
         Ok(answer) => match (answer.status, answer.object()) {
             (StatusCode::OK, Some(object)) => return Ok(Read::Found(object)),
             // Whatever the body: the status alone answers.
             (StatusCode::NOT_FOUND, _) => return Ok(Read::NotFound),
-            (status, _) => (Some(status), answer.unavailable(session.client.clock.now())),
+            (status, _) => (Ok(status), answer.unavailable(session.client.clock.now())),
         },
     };
-    log_failure(name, status, Some(failure.class));
+    session.client.call_failed(session.gate, name, answered, Some(failure.class));
     Err(failure)
+}
+
+/// Notes an answer that is about something else, or contradicts itself.
+fn contradicted(session: &RepositorySession<'_>, name: &str, class: ErrorClass) {
+    session.client.call_failed(session.gate, name, Ok(StatusCode::OK), Some(class));
 }
 
 #[derive(Deserialize)]

@@ -4,54 +4,78 @@
 //! be called again is given back to the store, so that no thread waits here and every call is counted.
 
 use http::{Method, StatusCode};
-use secrecy::SecretString;
 
-use super::answer::{Answer, class_of, log_failure};
-use super::client::Client;
+use super::answer::{Answer, class_of};
+use super::client::ForgeClient;
+use super::credentials::{Credentials, Token, TokenScope};
+use super::failure::Unanswered;
 use super::repository::RepositorySession;
+use super::token::{self, Minted};
 use super::wire::{Request, SendFailure};
-use super::{Forge, Gate, Permission, Session, token};
+use super::{Clearance, Forge, Gate, Permission, Session, TokenUse};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::id::InstallationId;
 use crate::domain::outbox::SendResult;
 use crate::domain::repository::RepositoryRef;
 
-impl Client {
-    /// Asks for a token. Repeated once when the app's credential is refused: it may have been made
-    /// in the moment a clock was set.
+impl ForgeClient {
+    /// Makes a call with the app's own credential. One that is refused is not used again.
+    pub(super) fn send_as_app(
+        &self,
+        credentials: &Credentials,
+        (method, path, body): (Method, String, Option<String>),
+        gate: &dyn Gate,
+    ) -> Result<Answer, SendFailure> {
+        let unsigned = SendFailure::Stopped(SendResult::TokenRefused(ErrorClass::State));
+        let bearer = credentials.app(self.clock.now()).ok_or(unsigned)?;
+        // Neither the app nor an installation moves.
+        let request = Request { method, path, moved_path: None, bearer: &bearer, body };
+        let answer = self.send(&request, gate)?;
+        if answer.status == StatusCode::UNAUTHORIZED {
+            credentials.app_refused(&bearer);
+        }
+        Ok(answer)
+    }
+
+    /// Asks for a token. Repeated once when the app's credential is refused: it may have been made in the moment a clock
+    /// was set, and the second time it is another one.
     fn mint(
         &self,
-        installation: InstallationId,
-        body: &str,
-        gate: &Gate<'_>,
-    ) -> Result<Answer, SendResult> {
+        credentials: &Credentials,
+        scope: TokenScope,
+        gate: &dyn Gate,
+    ) -> Result<Answer, Unanswered> {
         let once = || {
-            // Signed anew for each try: the second one must not repeat the times that were refused.
-            let bearer = self.key.sign(self.clock.now());
-            let bearer = bearer.ok_or(SendResult::TokenRefused(ErrorClass::State))?;
-            let request = Request {
-                method: Method::POST,
-                path: format!("/app/installations/{installation}/access_tokens"),
-                // Installations do not move.
-                moved_path: None,
-                bearer: &bearer,
-                body: Some(body.to_owned()),
-            };
-            self.wire.send(&request, gate).map_err(|failure| match failure {
-                SendFailure::Stopped(result) => result,
-                // A token that was made and never arrived has no effect that matters.
-                SendFailure::NotSent | SendFailure::Lost => {
-                    SendResult::NotSent(ErrorClass::Unavailable, None)
-                }
-            })
+            let path = format!("/app/installations/{}/access_tokens", scope.installation);
+            let body = token::request(scope.repository, scope.permission);
+            // A token that was made and never arrived has no effect that matters.
+            let not_sent = SendResult::NotSent(ErrorClass::Unavailable, None);
+            let sent = self.send_as_app(credentials, (Method::POST, path, Some(body)), gate);
+            sent.map_err(|failure| Unanswered::new(failure, not_sent, not_sent))
         };
         let answer = once()?;
         // A `POST` that may be repeated: a second token harms nothing.
         if answer.status == StatusCode::UNAUTHORIZED { once() } else { Ok(answer) }
     }
 
+    fn minted(
+        &self,
+        credentials: &Credentials,
+        scope: TokenScope,
+        gate: &dyn Gate,
+    ) -> Result<Minted, SendResult> {
+        let (answered, token) = match self.mint(credentials, scope, gate) {
+            Ok(answer) => (Ok(answer.status), self.token(&answer, scope.permission)),
+            Err(Unanswered { result, cause }) => (Err(cause), Err(result)),
+        };
+        if let Err(result) = token {
+            self.call_failed(gate, "mint", answered, class_of(result));
+        }
+        token
+    }
+
     /// Takes the token from an answer, or says why there is none.
-    fn token(&self, answer: &Answer, permission: Permission) -> Result<SecretString, SendResult> {
+    fn token(&self, answer: &Answer, permission: Permission) -> Result<Minted, SendResult> {
         let now = self.clock.now();
         match (answer.limited_until(now), answer.status.as_u16()) {
             (Some(until), _) => Err(SendResult::RateLimited(until)),
@@ -64,27 +88,29 @@ impl Client {
     }
 }
 
-impl Forge for Client {
+impl Forge for ForgeClient {
     fn open<'s>(
         &'s self,
         installation: InstallationId,
         repository: &RepositoryRef,
         permission: Permission,
-        gate: &'s Gate<'s>,
+        token: TokenUse,
+        gate: &'s dyn Gate,
     ) -> Result<Box<dyn Session + 's>, SendResult> {
-        let minted = self.mint(installation, &token::request(repository.id, permission), gate);
-        let (status, token) = match minted {
-            Ok(answer) => (Some(answer.status), self.token(&answer, permission)),
-            Err(result) => (None, Err(result)),
+        let scope = TokenScope { installation, repository: repository.id, permission };
+        let credentials = self.credentials.get();
+        let mint = || self.minted(&credentials, scope, gate);
+        let token = match token {
+            TokenUse::Own => Token::own(mint()?),
+            TokenUse::Shared => match Token::kept(&credentials, scope, self.clock.now()) {
+                Some(token) => token,
+                None => Token::keep(&credentials, scope, mint()?, self.clock.now()),
+            },
         };
-        match token {
-            Ok(token) => {
-                Ok(Box::new(RepositorySession::new(self, repository.clone(), token, gate)))
-            }
-            Err(result) => {
-                log_failure("mint", status, class_of(result));
-                Err(result)
-            }
-        }
+        Ok(Box::new(RepositorySession::new(self, repository.clone(), token, gate)))
+    }
+
+    fn clearance(&self) -> Option<Clearance<'_>> {
+        self.reach.clearance()
     }
 }

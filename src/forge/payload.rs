@@ -46,7 +46,7 @@ pub struct Normalised {
     pub installation: Option<InstallationId>,
     /// The repository, when named.
     pub repository: Option<RepositoryRef>,
-    /// What it asks of us; nothing when it asks for nothing, or does not say of whom.
+    /// What it asks of us; `None` when it asks for nothing, or does not say of whom.
     pub action: Option<Action>,
 }
 
@@ -63,7 +63,7 @@ pub enum Unusable {
     #[error("the payload is not well-formed JSON")]
     Malformed,
     /// A field we read is there twice: two readers could see two payloads.
-    #[error("the payload names a field twice")]
+    #[error("the payload repeats a field")]
     DuplicateField,
 }
 

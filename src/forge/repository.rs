@@ -3,30 +3,31 @@
 use std::fmt::Write as _;
 
 use http::Method;
-use secrecy::SecretString;
 
 use super::Gate;
 use super::answer::Answer;
-use super::client::Client;
-use super::wire::{Request, SendFailure};
+use super::client::ForgeClient;
+use super::credentials::Token;
+use super::failure::Unanswered;
+use super::wire::Request;
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::outbox::SendResult;
 use crate::domain::repository::RepositoryRef;
 
-/// A session of [`Client`].
+/// A session of [`ForgeClient`].
 pub(super) struct RepositorySession<'a> {
-    pub(super) client: &'a Client,
+    pub(super) client: &'a ForgeClient,
     pub(super) repository: RepositoryRef,
-    token: SecretString,
-    gate: &'a Gate<'a>,
+    token: Token,
+    pub(super) gate: &'a dyn Gate,
 }
 
 impl<'a> RepositorySession<'a> {
     pub(super) const fn new(
-        client: &'a Client,
+        client: &'a ForgeClient,
         repository: RepositoryRef,
-        token: SecretString,
-        gate: &'a Gate<'a>,
+        token: Token,
+        gate: &'a dyn Gate,
     ) -> Self {
         Self { client, repository, token, gate }
     }
@@ -37,21 +38,24 @@ impl<'a> RepositorySession<'a> {
         method: Method,
         rest: &str,
         body: Option<String>,
-    ) -> Result<Answer, SendResult> {
+    ) -> Result<Answer, Unanswered> {
         let request = Request {
             method,
             path: format!("/repos/{}{rest}", self.repository.full_name),
             // By number: it is where the forge redirects to after a rename or transfer.
             moved_path: Some(format!("/repositories/{}{rest}", self.repository.id)),
-            bearer: &self.token,
+            bearer: &self.token.secret,
             body,
         };
-        self.client.wire.send(&request, self.gate).map_err(|failure| match failure {
-            SendFailure::Stopped(result) => result,
-            // No connection came to stand, so the call may be repeated even if it makes something.
-            SendFailure::NotSent => SendResult::NotSent(ErrorClass::Unavailable, None),
-            SendFailure::Lost => SendResult::Uncertain(ErrorClass::Unavailable, None),
-        })
+        // If no connection came to stand, the call may be repeated even if it makes something.
+        let not_sent = SendResult::NotSent(ErrorClass::Unavailable, None);
+        let lost = SendResult::Uncertain(ErrorClass::Unavailable, None);
+        let sent = self.client.send(&request, self.gate);
+        let answer = sent.map_err(|failure| Unanswered::new(failure, not_sent, lost))?;
+        if answer.class(self.client.clock.now()).may_be_lag() {
+            self.token.refused();
+        }
+        Ok(answer)
     }
 }
 

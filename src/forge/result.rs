@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::domain::digest::Digest;
 use crate::domain::event::CommitSha;
-use crate::domain::release::Decision;
+use crate::domain::release;
 use crate::domain::result::ResultReport;
 use crate::json::Object;
 
@@ -28,11 +28,11 @@ pub fn read(body: &str) -> Result<ResultReport, NotAResult> {
 fn parse(body: &str) -> Option<ResultReport> {
     let body = Object::read(body.as_bytes()).ok()?;
     let findings = body.object("findings").ok()?;
-    let decision = Decision::from_word(&body.member::<String>("decision")?)?;
+    let decision = release::Decision::from_word(&body.member::<String>("decision")?)?;
     let head_commit = CommitSha::new(&body.member::<String>("headCommit")?)?;
     let artifact_holds = match body.raw("artifact").map(RawValue::get) {
         // What is accepted must be named; of a rejected release there may be no artifact.
-        None | Some("null") => decision == Decision::Rejected,
+        None | Some("null") => decision == release::Decision::Rejected,
         Some(_) => is_artifact(&body.object("artifact").ok()?),
     };
     let holds = body.has_only(&["version", "decision", "headCommit", "findings", "artifact"])
@@ -69,12 +69,12 @@ mod tests {
     #[test]
     fn a_result_is_read() {
         let report = read(&good().to_string()).unwrap();
-        assert_eq!(report.decision, Decision::AcceptedAtRisk);
+        assert_eq!(report.decision, release::Decision::AcceptedAtRisk);
         assert_eq!(report.head_commit.as_str(), "a".repeat(40));
         let mut rejected = good();
         rejected["decision"] = "rejected".into();
         rejected.as_object_mut().unwrap().remove("artifact");
-        assert_eq!(read(&rejected.to_string()).unwrap().decision, Decision::Rejected);
+        assert_eq!(read(&rejected.to_string()).unwrap().decision, release::Decision::Rejected);
     }
 
     #[test]

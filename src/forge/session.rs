@@ -4,13 +4,14 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{Answer, Repeat, class_of, log_failure};
+use super::answer::{Answer, Repeat, class_of};
+use super::failure::Unanswered;
 use super::repository::{RepositorySession, percent_encode};
 use super::{CheckRunLookup, CheckRunUpdate, Dispatch, NewCheckRun, Session, lookups};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::id::{AppId, AttemptId, CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, SendResult};
-use crate::domain::reconcile::{Unavailable, task, uncertain, workflow};
+use crate::domain::reconcile::{self, task, uncertain, workflow};
 use crate::domain::release::UNCONFIRMED_DISPATCH;
 
 /// The field of a dispatch that asks for the number of the run. A server that does not know it
@@ -25,17 +26,17 @@ impl RepositorySession<'_> {
         &self,
         name: &str,
         repeat: Repeat,
-        call: Result<Answer, SendResult>,
+        call: Result<Answer, Unanswered>,
         hoped: impl FnOnce(&Answer) -> Option<SendResult>,
     ) -> SendResult {
-        let (status, result) = match call {
-            Err(result) => (None, result),
+        let (answered, result) = match call {
+            Err(Unanswered { result, cause }) => (Err(cause), result),
             Ok(answer) => {
                 let failure = || answer.failure(repeat, self.client.clock.now());
-                (Some(answer.status), hoped(&answer).unwrap_or_else(failure))
+                (Ok(answer.status), hoped(&answer).unwrap_or_else(failure))
             }
         };
-        log_failure(name, status, class_of(result));
+        self.client.call_failed(self.gate, name, answered, class_of(result));
         result
     }
 
@@ -43,7 +44,7 @@ impl RepositorySession<'_> {
         &self,
         dispatch: &Dispatch<'_>,
         with_details: bool,
-    ) -> Result<Answer, SendResult> {
+    ) -> Result<Answer, Unanswered> {
         let mut body = json!({
             // A bare name is that of a branch, too.
             "ref": format!("refs/tags/{}", dispatch.tag),
@@ -81,8 +82,8 @@ impl RepositorySession<'_> {
         &self,
         wanted: &NewCheckRun<'_>,
         answer: &Answer,
-    ) -> Result<Option<CheckRunId>, Unavailable> {
-        let unclear = Unavailable { class: ErrorClass::Protocol, wait_until: None };
+    ) -> Result<Option<CheckRunId>, reconcile::Unavailable> {
+        let unclear = reconcile::Unavailable { class: ErrorClass::Protocol, wait_until: None };
         let body = answer.object::<CheckRunPage>();
         let Some(page) = body.filter(|_| answer.status == StatusCode::OK) else {
             return Err(answer.unavailable(self.client.clock.now()));
@@ -135,19 +136,23 @@ impl Session for RepositorySession<'_> {
     fn find_check_run(
         &mut self,
         wanted: &NewCheckRun<'_>,
-    ) -> Result<Option<CheckRunId>, Unavailable> {
+    ) -> Result<Option<CheckRunId>, reconcile::Unavailable> {
         let rest = format!(
             "/commits/{}/check-runs?check_name={}&filter=all&app_id={}&per_page={PAGE}",
             percent_encode(wanted.head_sha),
             percent_encode(wanted.name),
             self.client.app,
         );
-        let (status, found) = match self.call(Method::GET, &rest, None) {
-            Ok(answer) => (Some(answer.status), self.found(wanted, &answer)),
-            Err(result) => (None, Err(super::unavailable(result))),
+        let (answered, found) = match self.call(Method::GET, &rest, None) {
+            Ok(answer) => (Ok(answer.status), self.found(wanted, &answer)),
+            // One that the gate stopped was not made, so it is no failed call.
+            Err(Unanswered { result, .. }) if class_of(result).is_none() => {
+                return Err(super::unavailable(result));
+            }
+            Err(Unanswered { result, cause }) => (Err(cause), Err(super::unavailable(result))),
         };
         if let Err(why) = found {
-            log_failure("find_check_run", status, Some(why.class));
+            self.client.call_failed(self.gate, "find_check_run", answered, Some(why.class));
         }
         found
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use http::uri::Authority;
 use secrecy::SecretString;
 
 use crate::domain::id::AppId;
@@ -64,6 +65,12 @@ impl ApiVersion {
             Self::V2026_03_10 => "2026-03-10",
         }
     }
+}
+
+/// Says whether an address has no port, or one that exists: parsers take any digits, and none.
+#[must_use]
+pub fn has_sound_port(authority: &Authority) -> bool {
+    authority.as_str() == authority.host() || authority.port_u16().is_some_and(|port| port > 0)
 }
 
 /// Why there can be no client with these settings. Never holds a part of them.

@@ -5,14 +5,15 @@ use ring::hmac;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::domain::digest::Digest;
+use crate::runtime::current::Current;
 
 /// What stands before the digits in the signature header.
 const PREFIX: &str = "sha256=";
 
 /// The secrets a signature may be made with; several while one is being replaced. Shape: at least
 /// one, none empty. Source: the operator.
-#[derive(Clone, Debug)]
-pub struct Secrets(Vec<SecretString>);
+#[derive(Debug)]
+pub struct Secrets(Current<Vec<SecretString>>);
 
 /// There is no secret, or one is empty: anyone could sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,11 +40,16 @@ impl Secrets {
     /// # Errors
     /// When there is none, or one is empty.
     pub fn new(secrets: Vec<SecretString>) -> Result<Self, EmptySecret> {
-        let empty = |secret: &SecretString| secret.expose_secret().is_empty();
-        if secrets.is_empty() || secrets.iter().any(empty) {
-            return Err(EmptySecret);
-        }
-        Ok(Self(secrets))
+        Ok(Self(Current::new(none_empty(secrets)?)))
+    }
+
+    /// Puts other secrets in the place of those before.
+    ///
+    /// # Errors
+    /// When there is none, or one is empty; then those before stay.
+    pub fn replace(&self, secrets: Vec<SecretString>) -> Result<(), EmptySecret> {
+        self.0.set(none_empty(secrets)?);
+        Ok(())
     }
 
     /// Checks the signature header of a body, as it came over the wire.
@@ -60,8 +66,14 @@ impl Secrets {
             // Takes the same time wherever the first difference is.
             hmac::verify(&key, body, tag.as_bytes()).is_ok()
         };
-        if self.0.iter().filter(holds).count() > 0 { Ok(()) } else { Err(SignatureError::Wrong) }
+        let count = self.0.get().iter().filter(holds).count();
+        if count > 0 { Ok(()) } else { Err(SignatureError::Wrong) }
     }
+}
+
+fn none_empty(secrets: Vec<SecretString>) -> Result<Vec<SecretString>, EmptySecret> {
+    let empty = |secret: &SecretString| secret.expose_secret().is_empty();
+    if secrets.is_empty() || secrets.iter().any(empty) { Err(EmptySecret) } else { Ok(secrets) }
 }
 
 #[cfg(test)]

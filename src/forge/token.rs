@@ -1,5 +1,5 @@
-//! The two credentials: the app's, signed anew for each use, and the token of one repository with
-//! one permission. Neither is ever stored, shown or logged.
+//! How the two credentials are made: the app's, which is signed, and the token of one repository with one permission,
+//! which is asked for. Neither is ever stored, shown or logged.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::domain::time::Timestamp;
 /// How far in the past a credential of ours begins, for a forge whose clock is behind.
 const BACKDATED: Duration = Duration::from_mins(1);
 /// How long it holds; the forge refuses more than ten minutes of its own clock.
-const LIFETIME: Duration = Duration::from_mins(8);
+pub(super) const LIFETIME: Duration = Duration::from_mins(8);
 
 /// What the forge adds to any permission by itself: it is implied by all of them.
 const IMPLIED: (&str, &str) = ("metadata", "read");
@@ -73,8 +73,8 @@ pub(super) fn request(repository: RepositoryId, permission: Permission) -> Strin
 /// # Errors
 /// `Permission` when it lacks the permission, `Protocol` when it is no such answer, or has another
 /// permission or repository as well.
-pub(super) fn read(answer: &Answer, permission: Permission) -> Result<SecretString, ErrorClass> {
-    let minted: Minted = answer.object().ok_or(ErrorClass::Protocol)?;
+pub(super) fn read(answer: &Answer, permission: Permission) -> Result<Minted, ErrorClass> {
+    let minted: MintedBody = answer.object().ok_or(ErrorClass::Protocol)?;
     // `all` would be a token for every repository of the tenant.
     if minted.repository_selection != "selected" || minted.token.expose_secret().is_empty() {
         return Err(ErrorClass::Protocol);
@@ -90,13 +90,22 @@ pub(super) fn read(answer: &Answer, permission: Permission) -> Result<SecretStri
     if !minted.permissions.iter().all(asked) {
         return Err(ErrorClass::Protocol);
     }
-    Ok(minted.token)
+    let expires_at = minted.expires_at.as_deref().and_then(Timestamp::parse_rounding_up);
+    Ok(Minted { secret: minted.token, expires_at })
+}
+
+/// A token, as it was asked for.
+pub(super) struct Minted {
+    pub(super) secret: SecretString,
+    /// By the forge's clock; nothing if it does not say so in a way that can be read.
+    pub(super) expires_at: Option<Timestamp>,
 }
 
 #[derive(Deserialize)]
-struct Minted {
+struct MintedBody {
     #[serde(deserialize_with = "secret")]
     token: SecretString,
+    expires_at: Option<String>,
     permissions: BTreeMap<String, String>,
     repository_selection: String,
 }

@@ -6,13 +6,13 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::{Answer, log_failure};
-use super::client::Client;
-use super::wire::Request;
+use super::answer::Answer;
+use super::client::ForgeClient;
+use super::wire::SendFailure;
 use super::{DeliveryCursor, FailedDeliveries, WebhookDeliveries, payload};
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::id::HookDeliveryId;
-use crate::domain::reconcile::Unavailable;
+use crate::domain::reconcile;
 use crate::domain::redelivery::FailedDelivery;
 use crate::domain::time::Timestamp;
 
@@ -21,11 +21,11 @@ const PAGE: usize = 100;
 /// Longest cursor of a page.
 const CURSOR_BYTES_MAX: usize = 200;
 
-impl WebhookDeliveries for Client {
+impl WebhookDeliveries for ForgeClient {
     fn failed_deliveries(
         &self,
         after: Option<&DeliveryCursor>,
-    ) -> Result<FailedDeliveries, Unavailable> {
+    ) -> Result<FailedDeliveries, reconcile::Unavailable> {
         let cursor = after.map_or_else(String::new, |cursor| format!("&cursor={}", cursor.0));
         let path = format!("/app/hook/deliveries?status=failure&per_page={PAGE}{cursor}");
         self.as_app("failed_deliveries", Method::GET, path, |answer| {
@@ -37,7 +37,7 @@ impl WebhookDeliveries for Client {
         })
     }
 
-    fn redeliver(&self, delivery: HookDeliveryId) -> Result<(), Unavailable> {
+    fn redeliver(&self, delivery: HookDeliveryId) -> Result<(), reconcile::Unavailable> {
         let path = format!("/app/hook/deliveries/{delivery}/attempts");
         self.as_app("redeliver", Method::POST, path, |answer| {
             (answer.status == StatusCode::ACCEPTED).then_some(())
@@ -45,7 +45,7 @@ impl WebhookDeliveries for Client {
     }
 }
 
-impl Client {
+impl ForgeClient {
     /// Makes one call with the app's own credential; nothing is repeated.
     fn as_app<T>(
         &self,
@@ -53,20 +53,22 @@ impl Client {
         method: Method,
         path: String,
         hoped: impl FnOnce(&Answer) -> Option<T>,
-    ) -> Result<T, Unavailable> {
-        let now = self.clock.now();
-        let failed = |class| Unavailable { class, wait_until: None };
-        let bearer = self.key.sign(now).ok_or(failed(ErrorClass::State))?;
-        let request = Request { method, path, moved_path: None, bearer: &bearer, body: None };
+    ) -> Result<T, reconcile::Unavailable> {
+        let failed = |class| reconcile::Unavailable { class, wait_until: None };
         // No gate: pauses belong to installations, and this call is the app's own.
-        let (status, failure) = match self.wire.send(&request, &|| Ok(())) {
-            Err(_) => (None, failed(ErrorClass::Unavailable)),
+        let gate = || Ok(());
+        let credentials = self.credentials.get();
+        let sent = self.send_as_app(&credentials, (method, path, None), &gate);
+        let (answered, failure) = match sent {
+            Err(SendFailure::Stopped(result)) => (Err(None), super::unavailable(result)),
+            Err(SendFailure::NotSent(cause)) => (Err(cause), failed(ErrorClass::Unavailable)),
+            Err(SendFailure::Lost(cause)) => (Err(Some(cause)), failed(ErrorClass::Unavailable)),
             Ok(answer) => match hoped(&answer) {
                 Some(hoped) => return Ok(hoped),
-                None => (Some(answer.status), answer.unavailable(self.clock.now())),
+                None => (Ok(answer.status), answer.unavailable(self.clock.now())),
             },
         };
-        log_failure(name, status, Some(failure.class));
+        self.call_failed(&gate, name, answered, Some(failure.class));
         Err(failure)
     }
 }

@@ -2,10 +2,12 @@
 //! once, follows a moved repository once by hand, and says of a request without an answer whether it can
 //! have arrived.
 
+use std::io;
 use std::time::Duration;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderValue};
 use http::{Method, StatusCode, Uri};
+use rustls::CertificateError;
 use secrecy::{ExposeSecret as _, SecretString};
 use ureq::config::Config;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -16,7 +18,8 @@ use ureq::unversioned::transport::{
 
 use super::Gate;
 use super::answer::Answer;
-use super::settings::{ClientError, Settings};
+use super::settings::{ClientError, Settings, has_sound_port};
+use crate::domain::dead_letter::FailureCause;
 use crate::domain::outbox::SendResult;
 
 pub(super) const USER_AGENT: &str = concat!("svcd/", env!("CARGO_PKG_VERSION"));
@@ -39,10 +42,10 @@ pub(super) struct Request<'a> {
 pub(super) enum SendFailure {
     /// The gate was closed: nothing was sent.
     Stopped(SendResult),
-    /// No connection came to stand: nothing was sent.
-    NotSent,
+    /// No connection came to stand, or it could not be asked for: nothing was sent.
+    NotSent(Option<FailureCause>),
     /// It may have arrived.
-    Lost,
+    Lost(FailureCause),
 }
 
 pub(super) struct Wire {
@@ -88,11 +91,11 @@ impl Wire {
     pub(super) fn send(
         &self,
         request: &Request<'_>,
-        gate: &Gate<'_>,
+        gate: &dyn Gate,
     ) -> Result<Answer, SendFailure> {
         // The gate is asked before each exchange: a pause may begin with the answer to the first.
         let exchange = |path| {
-            gate().map_err(SendFailure::Stopped)?;
+            gate.check().map_err(SendFailure::Stopped)?;
             self.exchange(request, path)
         };
         let answer = exchange(&request.path)?;
@@ -133,10 +136,10 @@ impl Wire {
             // The other half of keeping no connection: the server does not wait for another request.
             .header(CONNECTION, "close");
         let sent = match &request.body {
-            None => self.agent.run(head.body(()).map_err(|_| SendFailure::NotSent)?),
+            None => self.agent.run(head.body(()).map_err(|_| SendFailure::NotSent(None))?),
             Some(body) => {
                 let head = head.header(CONTENT_TYPE, "application/json");
-                self.agent.run(head.body(body).map_err(|_| SendFailure::NotSent)?)
+                self.agent.run(head.body(body).map_err(|_| SendFailure::NotSent(None))?)
             }
         };
         let (head, mut body) = sent.map_err(|error| failure(&error))?.into_parts();
@@ -154,16 +157,75 @@ impl Wire {
 /// client nor a `{:?}` shows it.
 fn authorization(bearer: &SecretString) -> Result<HeaderValue, SendFailure> {
     let mut value = HeaderValue::try_from(format!("Bearer {}", bearer.expose_secret()))
-        .map_err(|_| SendFailure::NotSent)?;
+        .map_err(|_| SendFailure::NotSent(None))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
 fn failure(error: &ureq::Error) -> SendFailure {
-    if matches!(error, ureq::Error::ConnectionFailed) {
-        SendFailure::NotSent
-    } else {
-        SendFailure::Lost
+    match error {
+        ureq::Error::Other(other) if let Some(NoConnection(cause)) = other.downcast_ref() => {
+            SendFailure::NotSent(Some(*cause))
+        }
+        ureq::Error::ConnectionFailed => SendFailure::NotSent(Some(FailureCause::Refused)),
+        error => SendFailure::Lost(cause(error)),
+    }
+}
+
+fn cause(error: &ureq::Error) -> FailureCause {
+    match error {
+        ureq::Error::Timeout(_) => FailureCause::Timeout,
+        ureq::Error::Rustls(error) => tls_cause(error),
+        ureq::Error::Tls(_) => FailureCause::TlsUntrusted,
+        ureq::Error::Io(error) => {
+            let tls = error.get_ref().and_then(|inner| inner.downcast_ref());
+            tls.map_or_else(|| io_cause(error.kind()), tls_cause)
+        }
+        // What is left are answers that are no HTTP.
+        _ => FailureCause::Reset,
+    }
+}
+
+const fn io_cause(kind: io::ErrorKind) -> FailureCause {
+    use io::ErrorKind;
+    match kind {
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => FailureCause::Timeout,
+        ErrorKind::ConnectionRefused
+        | ErrorKind::HostUnreachable
+        | ErrorKind::NetworkUnreachable
+        | ErrorKind::NetworkDown
+        | ErrorKind::AddrNotAvailable
+        // A packet filter says this.
+        | ErrorKind::PermissionDenied => FailureCause::Refused,
+        _ => FailureCause::Reset,
+    }
+}
+
+const fn tls_cause(error: &rustls::Error) -> FailureCause {
+    use CertificateError::{
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet,
+        NotValidYetContext,
+    };
+    match error {
+        rustls::Error::InvalidCertificate(error) => match error {
+            Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. } => {
+                FailureCause::TlsExpired
+            }
+            NotValidForName | NotValidForNameContext { .. } => FailureCause::TlsName,
+            _ => FailureCause::TlsUntrusted,
+        },
+        _ => FailureCause::TlsUntrusted,
+    }
+}
+
+/// What failed before the request was sent. The client's own errors do not tell that apart.
+#[derive(Debug, thiserror::Error)]
+#[error("no connection: {0}")]
+struct NoConnection(FailureCause);
+
+impl From<NoConnection> for ureq::Error {
+    fn from(error: NoConnection) -> Self {
+        Self::Other(Box::new(error))
     }
 }
 
@@ -174,13 +236,17 @@ pub(super) fn read_base(base_url: &str) -> Result<(String, bool), ClientError> {
     Ok((base, is_https))
 }
 
-/// Returns whether the base is https; nothing when it cannot be a base. Plain http is for tests and
+/// Returns whether the base is https; `None` when it cannot be a base. Plain http is for tests and
 /// demonstrations on this machine.
 fn check_base(base: &str) -> Option<bool> {
     let uri = base.parse::<Uri>().ok()?;
     let authority = uri.authority()?;
     // Paths are appended as text; behind a query or fragment they would not be part of the path.
-    if uri.query().is_some() || base.contains(['#', '@']) || authority.host().is_empty() {
+    if uri.query().is_some()
+        || base.contains(['#', '@'])
+        || authority.host().is_empty()
+        || !has_sound_port(authority)
+    {
         return None;
     }
     match uri.scheme_str()? {
@@ -201,9 +267,8 @@ pub(super) fn read_roots(pem: &[u8]) -> Result<RootCerts, ClientError> {
     if roots.is_empty() { Err(ClientError::RootCertificate) } else { Ok(roots.into()) }
 }
 
-/// Finding the address and making the connection, TLS included. What fails here fails before the
-/// request is sent, which the client's own errors do not tell apart; so it gets an error of its
-/// own.
+/// Finding the address and making the connection, TLS included. What fails here fails before the request is
+/// sent: a [`NoConnection`].
 #[derive(Debug)]
 struct BeforeSending<T>(T);
 
@@ -214,7 +279,7 @@ impl<T: Resolver> Resolver for BeforeSending<T> {
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        self.0.resolve(uri, config, timeout).map_err(|_| ureq::Error::ConnectionFailed)
+        self.0.resolve(uri, config, timeout).map_err(|_| NoConnection(FailureCause::Dns).into())
     }
 }
 
@@ -228,7 +293,7 @@ impl<T: Connector> Connector for BeforeSending<T> {
     ) -> Result<Option<Self::Out>, ureq::Error> {
         match self.0.connect(details, chained) {
             Ok(transport) => Ok(transport.map(|transport| -> Self::Out { Box::new(transport) })),
-            Err(_) => Err(ureq::Error::ConnectionFailed),
+            Err(error) => Err(NoConnection(cause(&error)).into()),
         }
     }
 }
@@ -244,7 +309,7 @@ mod tests {
         assert!(value.is_sensitive());
         let shown = format!("{:?}", http::Request::builder().header(AUTHORIZATION, value).body(()));
         assert!(!shown.contains("ghs_1"), "{shown}");
-        assert_eq!(authorization(&"two\nlines".into()), Err(SendFailure::NotSent));
+        assert_eq!(authorization(&"two\nlines".into()), Err(SendFailure::NotSent(None)));
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! How many bytes of bodies a listener holds: those that arrive, and those that wait for their peers to
-//! take them. There is a bound on all of them and one on each client's, so that none can take
-//! everything. What lasts, events and messages, has a budget of its own.
+//! take them. There is a bound on all of them, a lower one on large ones, so that small ones always find room,
+//! and one on each client's, so that none can take everything. What lasts, events and messages, has a budget of
+//! its own.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::runtime::mutex::lock;
+
+/// A body up to this size is small.
+pub(super) const SMALL: usize = 64 << 10;
+/// One in so many bytes is only for small bodies (docs/decisions/95-idle-connections.md).
+const RESERVED_PART: usize = 8;
 
 /// The bounds, and what is held.
 #[derive(Debug)]
@@ -28,6 +34,8 @@ pub(super) struct Reservation {
     budget: Arc<BodyBudget>,
     /// `None` when the client is a trusted proxy, behind which are many.
     client: Option<IpAddr>,
+    /// Most bytes that all may hold after this one has grown.
+    max: usize,
     bytes: usize,
 }
 
@@ -39,7 +47,17 @@ impl BodyBudget {
 
     /// Returns the reservation of a client, of no bytes yet.
     pub(super) fn reserve(self: &Arc<Self>, client: Option<IpAddr>) -> Reservation {
-        Reservation { budget: Arc::clone(self), client, bytes: 0 }
+        Reservation { budget: Arc::clone(self), client, max: self.max, bytes: 0 }
+    }
+
+    /// Returns the reservation of a client for a body of `length` bytes, none of which are reserved yet.
+    pub(super) fn reserve_body(
+        self: &Arc<Self>,
+        client: Option<IpAddr>,
+        length: usize,
+    ) -> Reservation {
+        let reserved = if length <= SMALL { 0 } else { self.max / RESERVED_PART };
+        Reservation { budget: Arc::clone(self), client, max: self.max - reserved, bytes: 0 }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -61,8 +79,8 @@ impl Reservation {
         let all = held.all - self.bytes + bytes;
         let of_client = self.client.map(|it| held.of.get(&it).copied().unwrap_or_default());
         let of_client = of_client.map(|held| held - self.bytes + bytes);
-        let fits = all <= self.budget.max
-            && of_client.is_none_or(|held| held <= self.budget.per_client_max);
+        let fits =
+            all <= self.max && of_client.is_none_or(|held| held <= self.budget.per_client_max);
         if bytes > self.bytes && !fits {
             return false;
         }
@@ -104,5 +122,15 @@ mod tests {
         drop((first, proxy));
         let held = budget.held();
         assert!(held.all == 0 && held.of.is_empty(), "{held:?}");
+    }
+
+    #[test]
+    fn a_large_body_leaves_room_for_small_ones() {
+        let budget = Arc::new(BodyBudget::new(16 * SMALL, 16 * SMALL));
+        let mut large = budget.reserve_body(None, SMALL + 1);
+        assert!(large.grow(14 * SMALL) && !large.grow(1));
+        let mut small = [0; 2].map(|_| budget.reserve_body(None, SMALL));
+        assert!(small.iter_mut().all(|small| small.grow(SMALL)));
+        assert!(!budget.reserve(None).grow(1));
     }
 }

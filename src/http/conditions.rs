@@ -4,7 +4,7 @@
 use http::HeaderName;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 
-use crate::app::Error;
+use crate::app;
 use crate::domain::agent_card::Condition;
 use crate::domain::digest::Digest;
 use crate::http::error::invalid;
@@ -26,7 +26,7 @@ struct Tag {
 }
 
 /// Reads what a write is conditional on.
-pub(super) fn of_write(head: &Head) -> Result<Condition, Error> {
+pub(super) fn of_write(head: &Head) -> Result<Condition, app::Error> {
     match (tags(head, &IF_MATCH)?, tags(head, &IF_NONE_MATCH)?) {
         (None, None) => Ok(Condition::Always),
         (Some(tags), None) => Ok(matched(&tags)),
@@ -39,9 +39,9 @@ pub(super) fn of_write(head: &Head) -> Result<Condition, Error> {
 }
 
 /// Reads what a removal is conditional on.
-pub(super) fn of_removal(head: &Head) -> Result<Condition, Error> {
+pub(super) fn of_removal(head: &Head) -> Result<Condition, app::Error> {
     match of_write(head)? {
-        Condition::Absent => Err(invalid("what is removed cannot be absent; send If-Match")),
+        Condition::Absent => Err(invalid("If-None-Match is not allowed here; send If-Match")),
         condition => Ok(condition),
     }
 }
@@ -55,7 +55,7 @@ pub(super) enum Read {
 }
 
 /// Decides about a read of the card with this digest.
-pub(super) fn of_read(head: &Head, found: Digest) -> Result<Read, Error> {
+pub(super) fn of_read(head: &Head, found: Digest) -> Result<Read, app::Error> {
     // `If-Match` comes first (RFC 9110, section 13.2.2).
     if tags(head, &IF_MATCH)?.is_some_and(|tags| !matched(&tags).holds(Some(found))) {
         return Ok(Read::PreconditionFailed);
@@ -82,7 +82,7 @@ fn matched(tags: &Tags) -> Condition {
     }
 }
 
-fn tags(head: &Head, name: &HeaderName) -> Result<Option<Tags>, Error> {
+fn tags(head: &Head, name: &HeaderName) -> Result<Option<Tags>, app::Error> {
     let mut whole = String::new();
     // Several lines of a list are one list (RFC 9110, section 5.3).
     for value in head.headers.get_all(name) {
@@ -97,7 +97,7 @@ fn tags(head: &Head, name: &HeaderName) -> Result<Option<Tags>, Error> {
 }
 
 const MALFORMED: &str =
-    "If-Match and If-None-Match are * or quoted entity tags, as ETag gives them";
+    "If-Match and If-None-Match must be * or quoted entity tags, such as the value of ETag";
 
 fn read(text: &str) -> Option<Tags> {
     let mut rest = text.trim_matches([' ', '\t']);

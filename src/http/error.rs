@@ -11,7 +11,7 @@ use http::{Method, StatusCode};
 
 use crate::api::relay::RelayRefusal;
 use crate::api::{CardReport, Problem};
-use crate::app::Error;
+use crate::app;
 use crate::domain::dead_letter::NotReplayable;
 use crate::http::message::{Refusal, Response};
 
@@ -45,7 +45,7 @@ const OPERATION_CONFLICT: Outcome = (
     StatusCode::UNPROCESSABLE_ENTITY,
     "The Idempotency-Key was used for another request",
 );
-const TOO_LATE: Outcome = ("too_late", StatusCode::CONFLICT, "It has been begun");
+const TOO_LATE: Outcome = ("too_late", StatusCode::CONFLICT, "The invocation has already begun");
 const RESULT_CONFLICT: Outcome =
     ("result_conflict", StatusCode::CONFLICT, "The result cannot be recorded");
 const PRECONDITION_FAILED: Outcome =
@@ -54,12 +54,14 @@ const INVALID_CARD: Outcome =
     ("invalid_card", StatusCode::UNPROCESSABLE_ENTITY, "The agent card is not valid");
 const REGISTRY_FULL: Outcome =
     ("registry_full", StatusCode::CONFLICT, "No more agent cards can be registered");
+const RELOAD_REFUSED: Outcome =
+    ("reload_refused", StatusCode::CONFLICT, "The configuration cannot be taken");
 const MISDIRECTED_REQUEST: Outcome = (
     "misdirected_request",
     StatusCode::MISDIRECTED_REQUEST,
     "The address does not accept that host name",
 );
-const FORBIDDEN: Outcome = ("forbidden", StatusCode::FORBIDDEN, "The request is not let in");
+const FORBIDDEN: Outcome = ("forbidden", StatusCode::FORBIDDEN, "The request is forbidden");
 const UPGRADE_REQUIRED: Outcome =
     ("upgrade_required", StatusCode::UPGRADE_REQUIRED, "The route is only for WebSockets");
 const INTERNAL: Outcome =
@@ -73,28 +75,31 @@ const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
 const RETRY_SOON: HeaderValue = HeaderValue::from_static("1");
 
 /// Returns the error of a request that is malformed.
-pub(super) const fn invalid(detail: &'static str) -> Error {
-    Error::InvalidRequest(Cow::Borrowed(detail))
+pub(super) const fn invalid(detail: &'static str) -> app::Error {
+    app::Error::InvalidRequest(Cow::Borrowed(detail))
 }
 
 /// Answers a use case that did not happen.
-pub(super) fn of_app(error: &Error) -> Response {
+pub(super) fn of_app(error: &app::Error) -> Response {
     let detail = Some(error.to_string());
     match error {
-        Error::InvalidRequest(_) => problem(INVALID_REQUEST, detail, None),
+        app::Error::InvalidRequest(_) => problem(INVALID_REQUEST, detail, None),
         // RFC 9110, section 15.5.2: a 401 carries a challenge.
-        Error::Unauthenticated => problem(UNAUTHENTICATED, detail, None)
+        app::Error::Unauthenticated => problem(UNAUTHENTICATED, detail, None)
             .with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
-        Error::BadSignature => problem(UNAUTHENTICATED, detail, None)
+        app::Error::BadSignature => problem(UNAUTHENTICATED, detail, None)
             .with(WWW_AUTHENTICATE, HeaderValue::from_static("Signature")),
-        Error::NotFound | Error::NoSuchItem | Error::NoSuchCard => problem(NOT_FOUND, detail, None),
-        Error::PreconditionFailed => problem(PRECONDITION_FAILED, detail, None),
-        Error::RegistryFull => problem(REGISTRY_FULL, detail, None),
-        Error::InvalidCard(report) => {
+        app::Error::NotFound | app::Error::NoSuchItem | app::Error::NoSuchCard => {
+            problem(NOT_FOUND, detail, None)
+        }
+        app::Error::PreconditionFailed => problem(PRECONDITION_FAILED, detail, None),
+        app::Error::RegistryFull => problem(REGISTRY_FULL, detail, None),
+        app::Error::ReloadRefused(_) => problem(RELOAD_REFUSED, detail, None),
+        app::Error::InvalidCard(report) => {
             let report = CardReport::new((**report).clone(), None);
             about_card(INVALID_CARD, &error.to_string(), report)
         }
-        Error::NotReplayable(why) => {
+        app::Error::NotReplayable(why) => {
             let class = match why {
                 NotReplayable::NotDead => "not_dead",
                 NotReplayable::UnknownClass => "unknown",
@@ -102,18 +107,23 @@ pub(super) fn of_app(error: &Error) -> Response {
             };
             problem(NOT_REPLAYABLE, detail, Some(class))
         }
-        Error::OperationConflict => problem(OPERATION_CONFLICT, detail, None),
-        Error::UnsupportedMediaType | Error::NotCards => {
+        app::Error::OperationConflict => problem(OPERATION_CONFLICT, detail, None),
+        app::Error::UnsupportedMediaType | app::Error::NotCards => {
             problem(UNSUPPORTED_MEDIA_TYPE, detail, None)
         }
-        Error::TooManyCards | Error::TooMuchToSay => problem(PAYLOAD_TOO_LARGE, detail, None),
-        Error::Busy => problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SOON),
-        Error::KeysUnavailable { retry_after } => {
+        app::Error::TooManyCards | app::Error::TooMuchToSay => {
+            problem(PAYLOAD_TOO_LARGE, detail, None)
+        }
+        app::Error::Busy => problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SOON),
+        app::Error::KeysUnavailable { retry_after } => {
             problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, seconds(*retry_after))
         }
-        Error::TooLate => problem(TOO_LATE, detail, None),
-        Error::ResultConflict(_) => problem(RESULT_CONFLICT, detail, None),
-        Error::OperatorApiOff | Error::ForgeOff | Error::ResultsOff | Error::Unavailable => {
+        app::Error::TooLate => problem(TOO_LATE, detail, None),
+        app::Error::ResultConflict(_) => problem(RESULT_CONFLICT, detail, None),
+        app::Error::OperatorApiOff
+        | app::Error::ForgeOff
+        | app::Error::ResultsOff
+        | app::Error::Unavailable => {
             problem(UNAVAILABLE, detail, None).with(RETRY_AFTER, RETRY_SECONDS)
         }
     }
@@ -127,7 +137,7 @@ pub(super) fn seconds(duration: Duration) -> HeaderValue {
 
 /// Answers a card that is not JSON, with what is wrong with it.
 pub(super) fn unreadable_card(report: CardReport) -> Response {
-    let detail = "the body is not JSON; report says where reading had to stop";
+    let detail = "the body is not JSON; report shows where parsing stopped";
     about_card(INVALID_REQUEST, detail, report)
 }
 
@@ -170,8 +180,8 @@ const fn refused(refusal: Refusal) -> (Outcome, Option<&'static str>) {
         Refusal::LengthRequired => (
             LENGTH_REQUIRED,
             Some(
-                "send Content-Length and no Transfer-Encoding; a proxy in front of this address has to \
-                 read the whole body before it passes it on",
+                "send Content-Length and no Transfer-Encoding; a proxy in front of this address \
+                must read the whole body before it forwards it",
             ),
         ),
         Refusal::Timeout => (TIMEOUT, None),

@@ -98,6 +98,10 @@ impl Service for Fixture {
     fn refuse(&self, refusal: Refusal) -> Response {
         self.inner.refuse(refusal)
     }
+
+    fn answered(&self, surface: Surface, status: StatusCode) {
+        self.inner.answered(surface, status);
+    }
 }
 
 impl Lasting {

@@ -57,7 +57,6 @@ const CAME: u8 = 1 << 7;
 /// For how long browsers come back by https alone: a year.
 pub(super) const STRICT_TRANSPORT: &str = "max-age=31536000";
 
-/// The gate.
 pub struct Gate {
     rules: GateRules,
     clock: Arc<dyn Clock>,

@@ -83,7 +83,7 @@ impl LongLived {
     fn queue<T: Size>(
         &self,
         item_bytes_max: usize,
-    ) -> Result<(Sender<T>, Queue<T>, OwnedSemaphorePermit), NoRoom> {
+    ) -> Result<(Sender<T>, SendQueue<T>, OwnedSemaphorePermit), NoRoom> {
         let permit = self.permit()?;
         let (queue, receiver) = mpsc::channel(QUEUE_MAX);
         let (budget, client) = (Arc::clone(&self.budget), self.client);
@@ -106,7 +106,7 @@ impl fmt::Debug for LongLived {
 pub struct NoRoom;
 
 /// What waits for its peer, with the bytes it holds.
-pub(super) type Queue<T> = Receiver<(T, Reservation)>;
+pub(super) type SendQueue<T> = Receiver<(T, Reservation)>;
 
 /// What is sent has a size.
 pub trait Size {
@@ -182,7 +182,7 @@ impl<T: Size> Sender<T> {
 /// The body of an answer that is a stream of events.
 #[derive(Debug)]
 pub struct Events {
-    pub(super) queue: Queue<String>,
+    pub(super) queue: SendQueue<String>,
     pub(super) last: String,
     pub(super) permit: OwnedSemaphorePermit,
 }
@@ -246,14 +246,13 @@ impl Close {
     pub const RESTART: Self = Self { code: 1012, reason: "the service stops" };
     /// The peer broke the rules of WebSockets.
     pub const PROTOCOL: Self = Self { code: 1002, reason: "not a WebSocket frame" };
-    /// A binary message.
     pub const BINARY: Self = Self { code: 1003, reason: "messages are text" };
     /// A message that is not UTF-8.
     pub const NOT_TEXT: Self = Self { code: 1007, reason: "a message is not UTF-8" };
     /// A message that is too long.
     pub const TOO_LONG: Self = Self { code: 1009, reason: "a message is too long" };
     /// A part of a message came, and its rest did not.
-    pub const TOO_SLOW: Self = Self { code: 1008, reason: "a message did not come to its end" };
+    pub const TOO_SLOW: Self = Self { code: 1008, reason: "a message was incomplete" };
     /// Taking a message in failed.
     pub const INTERNAL: Self = Self { code: 1011, reason: "the service failed" };
     /// There is no room for what was sent.
@@ -295,7 +294,7 @@ impl Default for Terms {
 /// One end of a WebSocket, and what it serves.
 pub struct WebSocket {
     pub(super) session: Arc<Mutex<dyn Session>>,
-    pub(super) queue: Queue<Message>,
+    pub(super) queue: SendQueue<Message>,
     pub(super) message_bytes_max: usize,
     pub(super) permit: OwnedSemaphorePermit,
 }

@@ -18,9 +18,9 @@ use crate::http::long_lived::{LongLived, NoRoom};
 use crate::http::message::{Answer, Head, Request, Response, Work};
 use crate::http::{caller, error, json};
 use crate::mcp::era::Header;
-use crate::mcp::rpc::{Code, Error};
+use crate::mcp::rpc;
 use crate::mcp::stream::Channel;
-use crate::mcp::{self, Begin, Caller, Context, Headers, Reply, SESSION_HEADER, Server, Status};
+use crate::mcp::{self, Begin, Headers, SESSION_HEADER, Server, Status};
 use crate::metrics::Counted;
 use crate::runtime::keyed_semaphore::{KeyedPermit, KeyedSemaphore};
 use crate::runtime::mutex::lock;
@@ -38,7 +38,7 @@ const SHARES: usize = 4;
 const STREAM: &str = "the answer is a stream: accept text/event-stream";
 
 /// The protocol behind `/mcp`.
-pub struct Endpoint {
+pub struct McpEndpoint {
     server: Arc<Server>,
     /// A permit for each stream.
     streams: Semaphore,
@@ -49,7 +49,7 @@ pub struct Endpoint {
     pub(super) body_bytes_max: usize,
 }
 
-impl Endpoint {
+impl McpEndpoint {
     /// Returns the endpoint of a server, with at most so many streams and messages of so many bytes.
     #[must_use]
     pub fn new(server: Arc<Server>, streams_max: usize, body_bytes_max: usize) -> Self {
@@ -74,7 +74,7 @@ impl Endpoint {
     }
 
     /// Takes a permit for a stream. When there is none, streams whose clients have gone are looked for.
-    fn stream_permit(&self, caller: &Caller) -> Option<StreamPermit> {
+    fn stream_permit(&self, caller: &mcp::Caller) -> Option<StreamPermit> {
         // Without tokens, callers cannot be told apart.
         let is_known = !caller.subject.is_empty();
         let own_max = if is_known { self.streams_max.div_ceil(SHARES) } else { self.streams_max };
@@ -104,7 +104,7 @@ struct StreamPermit {
 /// (`docs/decisions/48-mcp-refusal-ids.md`).
 #[must_use]
 pub fn describe(refused: &gate::Refused) -> (&'static str, Vec<u8>) {
-    let error = Error::new(Code::InvalidRequest, refused.to_string());
+    let error = rpc::Error::new(rpc::Code::InvalidRequest, refused.to_string());
     (json::MEDIA_TYPE, error.to_message().into_bytes())
 }
 
@@ -117,7 +117,7 @@ pub(super) fn status(status: &McpStatus, gate: Option<&Gate>) -> Response {
 }
 
 pub(super) fn post(
-    endpoint: &Arc<Endpoint>,
+    endpoint: &Arc<McpEndpoint>,
     authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
@@ -140,7 +140,7 @@ pub(super) fn post(
 }
 
 pub(super) fn get(
-    endpoint: &Arc<Endpoint>,
+    endpoint: &Arc<McpEndpoint>,
     authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
@@ -150,7 +150,7 @@ pub(super) fn get(
 }
 
 pub(super) fn delete(
-    endpoint: &Arc<Endpoint>,
+    endpoint: &Arc<McpEndpoint>,
     authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
@@ -158,43 +158,44 @@ pub(super) fn delete(
 }
 
 fn handle(
-    endpoint: &Arc<Endpoint>,
+    endpoint: &Arc<McpEndpoint>,
     authorized: Option<Authorized<'_>>,
     request: &Request,
     accepts: Accepts,
-    ask: impl FnOnce(&Server, Context<'_>) -> Reply,
+    ask: impl FnOnce(&Server, mcp::Context<'_>) -> mcp::Reply,
 ) -> Work {
     let caller = caller::of(authorized, request.head.peer);
     let headers = HttpHeaders(&request.head.headers);
     let session = headers.get(SESSION_HEADER);
-    match ask(&endpoint.server, Context { caller: &caller, session, headers: Some(&headers) }) {
-        Reply::Ready(answer) => {
+    match ask(&endpoint.server, mcp::Context { caller: &caller, session, headers: Some(&headers) })
+    {
+        mcp::Reply::Ready(answer) => {
             let scope = answer.scope;
             Work::Done(challenged(response(answer, accepts), scope, authorized).into())
         }
         // Without a challenge: scopes are compared before work is handed out, so this answer never refuses one.
-        Reply::Blocking(run) => Work::blocking(move |_| response(run(), accepts).into()),
-        Reply::Stream(_) if !accepts.events => {
+        mcp::Reply::Blocking(run) => Work::blocking(move |_| response(run(), accepts).into()),
+        mcp::Reply::Stream(_) if !accepts.events => {
             refuse(endpoint, Status::NotAcceptable, STREAM, &request.body)
         }
-        Reply::Late(begin) if accepts.json => {
+        mcp::Reply::Late(begin) if accepts.json => {
             // The only message is the answer, so a client that takes JSON needs no stream
             // (docs/decisions/75-relay-tools.md).
             let accepts = Accepts { events: false, ..accepts };
             begun(endpoint, caller, accepts, begin)
         }
-        Reply::Open(begin) | Reply::Late(begin) | Reply::Stream(begin) => {
+        mcp::Reply::Open(begin) | mcp::Reply::Late(begin) | mcp::Reply::Stream(begin) => {
             begun(endpoint, caller, accepts, begin)
         }
     }
 }
 
 /// Lets the server use a channel to the client, on a thread that may block.
-fn begun(endpoint: &Arc<Endpoint>, caller: Caller, accepts: Accepts, begin: Begin) -> Work {
+fn begun(endpoint: &Arc<McpEndpoint>, caller: mcp::Caller, accepts: Accepts, begin: Begin) -> Work {
     let endpoint = Arc::clone(endpoint);
     Work::blocking(move |request| {
         open(&endpoint, &caller, request, accepts, begin).unwrap_or_else(|NoRoom| {
-            let message = "there are as many streams as there may be; try later";
+            let message = "the maximum number of streams is open; try later";
             let refused = endpoint.server.refuse(Status::Unavailable, message, &request.body);
             response(refused, accepts).into()
         })
@@ -203,8 +204,8 @@ fn begun(endpoint: &Arc<Endpoint>, caller: Caller, accepts: Accepts, begin: Begi
 
 /// Opens a channel to the client and lets the server use it. A client that takes no events gets the last message alone.
 fn open(
-    endpoint: &Endpoint,
-    caller: &Caller,
+    endpoint: &McpEndpoint,
+    caller: &mcp::Caller,
     request: &Request,
     accepts: Accepts,
     begin: impl FnOnce(Box<dyn Channel>),
@@ -326,7 +327,7 @@ fn challenged(
 }
 
 /// Refuses a request before its message is looked at. `json` is the message, if it may be one.
-fn refuse(endpoint: &Endpoint, status: Status, message: &'static str, json: &[u8]) -> Work {
+fn refuse(endpoint: &McpEndpoint, status: Status, message: &'static str, json: &[u8]) -> Work {
     let accepts = Accepts { json: true, events: false };
     Work::Done(response(endpoint.server.refuse(status, message, json), accepts).into())
 }

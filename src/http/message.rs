@@ -34,7 +34,7 @@ pub struct Head {
     pub method: Method,
     /// Path as sent: starts with `/`, not decoded, without the query.
     pub path: String,
-    /// Query as sent, without the `?`; nothing when there was none.
+    /// Query as sent, without the `?`; `None` when there was none.
     pub query: Option<String>,
     /// Headers as sent, exactly one `Host` among them.
     pub headers: HeaderMap,
@@ -90,7 +90,6 @@ impl fmt::Debug for Request {
 /// What a handler answers with.
 #[derive(Debug)]
 pub enum Answer {
-    /// A response.
     Ready(Response),
     /// One that is handed in later.
     Late(Late<Response>),
@@ -104,11 +103,9 @@ impl From<Response> for Answer {
 
 /// An answer's head, and what follows it.
 pub struct Response {
-    /// Status.
     pub status: StatusCode,
     /// Headers; the servers add `Content-Length` and `Date`.
     pub headers: HeaderMap,
-    /// The body.
     pub body: Body,
 }
 
@@ -198,6 +195,10 @@ pub trait Service: Send + Sync + 'static {
 
     /// Answers what went wrong with a request before it could be handled.
     fn refuse(&self, refusal: Refusal) -> Response;
+
+    /// Hears the status of each answer, once. Called by the server, which alone knows that status: an answer of a
+    /// handler may be replaced by a refusal.
+    fn answered(&self, _surface: Surface, _status: StatusCode) {}
 }
 
 /// A request that was admitted, with everything that was decided about it: to answer it, nothing is

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use http::{HeaderName, StatusCode};
 
 use crate::api;
-use crate::app::{App, Error};
+use crate::app::{self, App};
 use crate::auth::operator::Principal;
 use crate::domain::dead_letter::{ItemId, ItemType, OperationId};
 use crate::http::error::invalid;
@@ -24,7 +24,7 @@ pub(super) fn dead_letter(
     principal: &Principal,
     request: &Request,
     path: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     let (installation, item) = (path.get("installationId")?, item(path)?);
     let found = app.dead_letter(principal, installation, item)?;
@@ -36,7 +36,7 @@ pub(super) fn replay(
     principal: &Principal,
     request: &Request,
     path: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     let key =
         request.head.single(&IDEMPOTENCY_KEY).and_then(OperationId::new).ok_or_else(|| {
@@ -44,7 +44,7 @@ pub(super) fn replay(
         })?;
     let (installation, item) = (path.get("installationId")?, item(path)?);
     let replayed = app.replay(principal, installation, item, key)?;
-    let body = api::Replayed {
+    let body = api::ReplayBody {
         outcome: Cow::Borrowed(if replayed.now { "replayed" } else { "already_applied" }),
         audit_event_id: replayed.audit_event,
     };
@@ -56,15 +56,16 @@ pub(super) fn installations(
     principal: &Principal,
     request: &Request,
     _: &Path<'_>,
-) -> Result<Response, Error> {
-    let (after, limit) = paging::after(request, "an installation's number, as nextAfter")?;
+) -> Result<Response, app::Error> {
+    let (after, limit) =
+        paging::after(request, "the number of an installation, such as nextAfter")?;
     let page = app.installations(principal, after, limit)?;
     Ok(json::answer(StatusCode::OK, &paging::page_after(page)))
 }
 
 /// Reads the item. An unknown type or a malformed id is as absent as an unknown id.
-fn item(path: &Path<'_>) -> Result<ItemId, Error> {
+fn item(path: &Path<'_>) -> Result<ItemId, app::Error> {
     ItemType::from_word(path.text("itemType"))
         .and_then(|item_type| ItemId::parse(item_type, path.text("itemId")))
-        .ok_or(Error::NotFound)
+        .ok_or(app::Error::NotFound)
 }

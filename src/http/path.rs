@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::app::Error;
+use crate::app;
 
 /// Says whether a path matches a pattern, part by part, as sent: nothing is decoded, so there is one
 /// spelling of each.
@@ -27,8 +27,8 @@ impl<'a> Path<'a> {
     }
 
     /// Reads a variable. A malformed one names nothing, so it is as absent as an unknown one.
-    pub(super) fn get<T: FromStr>(&self, name: &str) -> Result<T, Error> {
-        self.text(name).parse().map_err(|_| Error::NotFound)
+    pub(super) fn get<T: FromStr>(&self, name: &str) -> Result<T, app::Error> {
+        self.text(name).parse().map_err(|_| app::Error::NotFound)
     }
 
     /// Returns a variable as it was sent.
@@ -64,6 +64,6 @@ mod tests {
         let path = Path::new("/{number}/{word}", "/12/x");
         assert_eq!(path.get::<u8>("number").unwrap(), 12);
         assert_eq!(path.get::<String>("word").unwrap(), "x");
-        assert!(matches!(path.get::<u8>("word"), Err(Error::NotFound)));
+        assert!(matches!(path.get::<u8>("word"), Err(app::Error::NotFound)));
     }
 }

@@ -1,6 +1,6 @@
 //! Query strings: the parameters that a route knows, each at most once.
 
-use crate::app::Error;
+use crate::app;
 use crate::http::error::invalid;
 use crate::http::message::Request;
 
@@ -16,14 +16,17 @@ impl Parameters {
 }
 
 /// Reads the query. A parameter that is not named, or repeated, is refused.
-pub(super) fn parameters(request: &Request, names: &[&'static str]) -> Result<Parameters, Error> {
+pub(super) fn parameters(
+    request: &Request,
+    names: &[&'static str],
+) -> Result<Parameters, app::Error> {
     let mut parameters = Parameters(Vec::new());
     let query = request.head.query.as_deref().unwrap_or_default();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         // Ignoring a mistyped filter would list everything.
         let Some(known) = names.iter().find(|known| **known == name) else {
-            return Err(Error::InvalidRequest(
-                format!("unknown query parameter; known here: {}", names.join(", ")).into(),
+            return Err(app::Error::InvalidRequest(
+                format!("unknown query parameter; allowed here: {}", names.join(", ")).into(),
             ));
         };
         if parameters.0.iter().any(|(taken, _)| taken == known) {
@@ -35,6 +38,6 @@ pub(super) fn parameters(request: &Request, names: &[&'static str]) -> Result<Pa
 }
 
 /// Refuses any query.
-pub(super) fn none(request: &Request) -> Result<(), Error> {
+pub(super) fn none(request: &Request) -> Result<(), app::Error> {
     parameters(request, &[]).map(drop)
 }

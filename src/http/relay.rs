@@ -5,13 +5,12 @@ pub mod socket;
 
 pub(super) mod pairings;
 
-use plugin::Plugin;
-use socket::Endpoint;
+use plugin::PluginPages;
+use socket::RelayEndpoint;
 
 /// What the public address serves for the relay.
-pub struct Relay {
-    /// The sockets.
-    pub sockets: Endpoint,
+pub struct RelayRoutes {
+    pub sockets: RelayEndpoint,
     /// The plugin for Penpot, where it is served.
-    pub plugin: Option<Plugin>,
+    pub plugin: Option<PluginPages>,
 }

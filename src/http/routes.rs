@@ -12,17 +12,17 @@ use http::header::{AUTHORIZATION, HOST};
 use http::{Method, StatusCode};
 
 use crate::api::McpStatus;
-use crate::app::{App, Error};
+use crate::app::{self, App};
 use crate::auth::operator::Principal;
 use crate::config::is_loopback_host;
 use crate::http::error;
-use crate::http::gate::{Authorized, Gate, Visit};
-use crate::http::mcp::Endpoint;
+use crate::http::gate::{Authorized, Gate};
+use crate::http::mcp::McpEndpoint;
 use crate::http::message::{
-    Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, WayOut, Work,
+    Admitted, Answer, Head, Refusal, Request, Response, Service, Surface, Work,
 };
 use crate::http::path::{self, Path};
-use crate::http::relay::Relay;
+use crate::http::relay::RelayRoutes;
 use table::{BodyLimit, Handler, ROUTES, Route};
 
 /// Longest body that an async thread reads itself, in bytes; a longer one would hold up others.
@@ -40,9 +40,9 @@ pub struct Router {
     app: Arc<App>,
     operator_hosts: Vec<String>,
     gate: Option<Arc<Gate>>,
-    mcp: Option<Arc<Endpoint>>,
+    mcp: Option<Arc<McpEndpoint>>,
     mcp_status: Option<Arc<McpStatus>>,
-    relay: Option<Arc<Relay>>,
+    relay: Option<Arc<RelayRoutes>>,
 }
 
 impl Router {
@@ -62,7 +62,7 @@ impl Router {
 
     /// Returns it with `/mcp`, which is behind the gate.
     #[must_use]
-    pub fn with_mcp(self, mcp: Arc<Endpoint>) -> Self {
+    pub fn with_mcp(self, mcp: Arc<McpEndpoint>) -> Self {
         Self { mcp: Some(mcp), ..self }
     }
 
@@ -74,7 +74,7 @@ impl Router {
 
     /// Returns it with the relay, where that is on.
     #[must_use]
-    pub fn with_relay(self, relay: Option<Relay>) -> Self {
+    pub fn with_relay(self, relay: Option<RelayRoutes>) -> Self {
         Self { relay: relay.map(Arc::new), ..self }
     }
 
@@ -121,7 +121,7 @@ impl Router {
             BodyLimit::Mcp => Ok(self.mcp.as_ref().map_or(0, |mcp| mcp.body_bytes_max)),
             BodyLimit::Webhook => match &self.app.intake {
                 Some(rules) => Ok(rules.body_bytes_max),
-                None => Err(Box::new(error::of_app(&Error::ForgeOff))),
+                None => Err(Box::new(error::of_app(&app::Error::ForgeOff))),
             },
         }
     }
@@ -138,11 +138,7 @@ impl Router {
         let route = rows(&head).find(|route| route.method == head.method);
         let body_max = route.map_or(Ok(0), |route| self.limit_of(route))?;
         let visit = Arc::new(gate.admit(&head, &methods, body_max)?);
-        let way_out = Counted {
-            app: Arc::clone(&self.app),
-            surface: head.surface,
-            visit: Arc::clone(&visit),
-        };
+        let way_out = Arc::clone(&visit);
         // The gate lets in no other method.
         let handler = route.and_then(|route| self.gated(&route.handler));
         let handler = handler.ok_or_else(|| Box::new(error::no_route()))?;
@@ -155,7 +151,7 @@ impl Router {
                 Err(refusal) => Answer::from(*refusal),
             }),
         };
-        Ok(Admitted::prompt(head, body_max, begin).through(Arc::new(way_out)))
+        Ok(Admitted::prompt(head, body_max, begin).through(way_out))
     }
 
     /// Returns a handler behind the gate with what it needs.
@@ -181,51 +177,26 @@ impl Router {
 /// A handler behind the gate.
 type GatedHandler = Box<dyn Fn(Option<Authorized<'_>>, &Request) -> Work + Send>;
 
-/// The way out of a gate, where answers are counted.
-struct Counted {
-    app: Arc<App>,
-    surface: Surface,
-    visit: Arc<Visit>,
-}
-
-impl WayOut for Counted {
-    fn refuse(&self, refusal: Refusal) -> Response {
-        WayOut::refuse(&*self.visit, refusal)
-    }
-
-    fn finish(&self, response: Response) -> Response {
-        count(&self.app, self.surface, response.status);
-        self.visit.finish(response)
-    }
-}
-
 impl Service for Router {
     fn admit(&self, head: Head) -> Result<Admitted, Box<Response>> {
-        let surface = head.surface;
         // All routes of a path are behind the gate, or none.
         if rows(&head).next().is_some_and(|route| route.handler.is_gated()) {
-            let admitted = self.admit_gated(head);
-            return admitted.inspect_err(|refusal| count(&self.app, surface, refusal.status));
+            return self.admit_gated(head);
         }
-        let found = self.find(&head);
+        let (route, asker) = self.find(&head)?;
         // Before the body is read: a part that is not configured refuses without it.
-        let found = found.and_then(|(route, asker)| Ok((route, asker, self.limit_of(route)?)));
-        let (route, asker, body_max) = found.inspect_err(|response| {
-            count(&self.app, surface, response.status);
-        })?;
+        let body_max = self.limit_of(route)?;
         let (app, gate) = (Arc::clone(&self.app), self.gate.clone());
         let (mcp, relay) = (self.mcp_status.clone(), self.relay.clone());
         Ok(Admitted::new(head, body_max, move |request| {
-            let response = match (&route.handler, &mcp, &relay, &gate) {
+            match (&route.handler, &mcp, &relay, &gate) {
                 (Handler::Setup(handler), Some(mcp), ..) => handler(mcp, gate.as_deref()),
                 (Handler::Relay(handler), _, Some(relay), Some(gate)) => {
                     let path = Path::new(route.path, &request.head.path);
                     handler(relay, gate, request, &path).unwrap_or_else(|why| error::of_app(&why))
                 }
                 _ => answer(&app, gate.as_deref(), route, &asker, request),
-            };
-            count(&app, surface, response.status);
-            response
+            }
         }))
     }
 
@@ -237,6 +208,11 @@ impl Service for Router {
 
     fn refuse(&self, refusal: Refusal) -> Response {
         error::of_refusal(refusal)
+    }
+
+    fn answered(&self, surface: Surface, status: StatusCode) {
+        let labels = [("surface", surface.as_str()), ("status", class(status))];
+        self.app.metrics.requests.count(labels);
     }
 }
 
@@ -287,17 +263,13 @@ fn answer(
             handler(app, principal, request, &path).unwrap_or_else(|why| error::of_app(&why))
         }
         // An operator's route on the public surface would be a mistake in the table; refuse it.
-        (Handler::Operator(_), Asker::Anyone) => error::of_app(&Error::Unauthenticated),
+        (Handler::Operator(_), Asker::Anyone) => error::of_app(&app::Error::Unauthenticated),
         (Handler::Tokens(handler), _) => {
             gate.and_then(Gate::tokens).map_or_else(error::no_route, handler)
         }
         // The others have a way of their own, or what they need is off.
         (_, _) => error::no_route(),
     }
-}
-
-fn count(app: &App, surface: Surface, status: StatusCode) {
-    app.metrics.requests.count([("surface", surface.as_str()), ("status", class(status))]);
 }
 
 fn class(status: StatusCode) -> &'static str {

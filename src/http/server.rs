@@ -19,15 +19,20 @@ mod deadline;
 mod exchange;
 mod framing;
 mod guard;
+mod open_connections;
 mod pending_heads;
 mod pool;
+mod private_directory;
 mod socket;
 mod stop;
+mod targets;
 mod timeout_stream;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::http::message::{Admitted, Answer, Body, Refusal, Response, Service};
+use http::StatusCode;
+
+use crate::http::message::{Admitted, Answer, Body, Refusal, Response, Service, Surface};
 
 /// Answers an admitted request where all answers are whole: one that would outlast its handler is refused,
 /// and a panic costs this one request.
@@ -39,7 +44,15 @@ fn answer_whole(service: &dyn Service, admitted: Admitted, body: Vec<u8>) -> Res
     }
 }
 
-/// Runs a handler; returns nothing if it panics.
+/// Counts an answer on its way to the control socket. Its status is read from its bytes, because it may be an answer
+/// of a handler, of `tiny_http`, or of the guard.
+fn counted<'a>(service: &dyn Service, answer: &'a [u8]) -> &'a [u8] {
+    let status = answer.get(9..12).and_then(|digits| StatusCode::from_bytes(digits).ok());
+    service.answered(Surface::Control, status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
+    answer
+}
+
+/// Runs a handler; returns `None` if it panics.
 fn contained<T>(surface: &str, handler: impl FnOnce() -> T) -> Option<T> {
     // The service is shared by all threads, so it already has to survive a thread that stops
     // half-way; nothing else outlives the closure.

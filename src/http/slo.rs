@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use http::StatusCode;
 
 use crate::api;
-use crate::app::{App, Error};
+use crate::app::{self, App};
 use crate::auth::operator::Principal;
 use crate::domain::slo::{POLICY_VERSION, SignalStatus};
 use crate::http::message::{Request, Response};
@@ -17,7 +17,7 @@ pub(super) fn slo(
     principal: &Principal,
     request: &Request,
     _: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     let report = app.slo(principal);
     let health = match report.evaluated_at {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use http::{HeaderName, StatusCode};
 
 use crate::api;
-use crate::app::{App, Intake, Webhook};
+use crate::app::{self, App};
 use crate::http::message::{Request, Response};
 use crate::http::{error, json};
 
@@ -15,7 +15,7 @@ const EVENT: HeaderName = HeaderName::from_static("x-github-event");
 
 pub(super) fn receive(app: &App, request: &Request) -> Response {
     let head = &request.head;
-    let taken = app.receive(&Webhook {
+    let taken = app.receive(&app::Webhook {
         signature: head.single(&SIGNATURE),
         delivery_id: head.single(&DELIVERY),
         event: head.single(&EVENT),
@@ -25,8 +25,8 @@ pub(super) fn receive(app: &App, request: &Request) -> Response {
     match taken {
         Ok(intake) => {
             let status = match intake {
-                Intake::Accepted => StatusCode::ACCEPTED,
-                Intake::Ignored | Intake::Duplicate => StatusCode::OK,
+                app::Intake::Accepted => StatusCode::ACCEPTED,
+                app::Intake::Ignored | app::Intake::Duplicate => StatusCode::OK,
             };
             json::answer(status, &api::Intake { outcome: Cow::Borrowed(intake.as_str()) })
         }

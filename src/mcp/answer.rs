@@ -3,7 +3,6 @@
 use crate::auth::access_token::Scope;
 use crate::mcp::rpc::{Code, Error, Id};
 
-/// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// What an HTTP status says.

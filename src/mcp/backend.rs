@@ -1,7 +1,7 @@
 //! What tools ask for: the service itself, in the daemon; the daemon, through its control socket, elsewhere.
 
 use crate::api::{CardReport, Readiness};
-use crate::app::{App, Error};
+use crate::app::{self, App};
 use crate::domain::time::Timestamp;
 use crate::runtime::random::{Ids, SystemEntropy};
 
@@ -11,19 +11,19 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// When that cannot be done at present.
-    fn validate_agent_card(&self, card: &str) -> Result<CardReport, Unavailable>;
+    fn validate_agent_card(&self, card: &str) -> Result<CardReport, BackendUnavailable>;
 
     /// Tells how the service is.
     ///
     /// # Errors
     /// When that cannot be told at present.
-    fn service_status(&self) -> Result<Readiness, Unavailable>;
+    fn service_status(&self) -> Result<Readiness, BackendUnavailable>;
 
     /// Returns the key that seals what a request keeps from one round to the next.
     ///
     /// # Errors
     /// When it cannot be had at present.
-    fn request_state_key(&self) -> Result<[u8; 32], Unavailable>;
+    fn request_state_key(&self) -> Result<[u8; 32], BackendUnavailable>;
 
     /// Returns a nonce that no state was sealed with.
     fn nonce(&self) -> [u8; 12];
@@ -36,25 +36,25 @@ pub trait Backend: Send + Sync {
         &self,
         nonce: [u8; 12],
         expires_at: Timestamp,
-    ) -> Result<bool, Unavailable>;
+    ) -> Result<bool, BackendUnavailable>;
 }
 
 /// Why a tool cannot be used at present, with the next step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unavailable(pub String);
+pub struct BackendUnavailable(pub String);
 
 impl Backend for App {
-    fn validate_agent_card(&self, card: &str) -> Result<CardReport, Unavailable> {
+    fn validate_agent_card(&self, card: &str) -> Result<CardReport, BackendUnavailable> {
         let report = self.check_card(card.as_bytes());
         report.map(|it| CardReport::new(it, None)).map_err(unavailable)
     }
 
-    fn service_status(&self) -> Result<Readiness, Unavailable> {
+    fn service_status(&self) -> Result<Readiness, BackendUnavailable> {
         Ok(self.readiness())
     }
 
-    fn request_state_key(&self) -> Result<[u8; 32], Unavailable> {
+    fn request_state_key(&self) -> Result<[u8; 32], BackendUnavailable> {
         Self::request_state_key(self).map_err(unavailable)
     }
 
@@ -66,11 +66,11 @@ impl Backend for App {
         &self,
         nonce: [u8; 12],
         expires_at: Timestamp,
-    ) -> Result<bool, Unavailable> {
+    ) -> Result<bool, BackendUnavailable> {
         Self::use_request_state(self, nonce, expires_at).map_err(unavailable)
     }
 }
 
-fn unavailable(why: Error) -> Unavailable {
-    Unavailable(why.to_string())
+fn unavailable(why: app::Error) -> BackendUnavailable {
+    BackendUnavailable(why.to_string())
 }

@@ -169,7 +169,7 @@ impl Call {
                 _ => {
                     return self.fail(Error::new(
                         Code::Internal,
-                        "the server cannot go on now; try later",
+                        "the server cannot continue now; try later",
                     ));
                 }
             }

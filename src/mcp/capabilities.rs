@@ -87,8 +87,7 @@ fn has_part(declared: &Map<String, Value>, part: Option<&str>) -> bool {
 
 /// Returns the error of a client that does not declare these capabilities.
 fn missing(required: &Value) -> Error {
-    let message =
-        "this needs a client that declares further capabilities; see requiredCapabilities";
+    let message = "the client does not declare the capabilities that this request needs; see requiredCapabilities";
     Error::new(Code::MissingCapability, message).with(json!({ "requiredCapabilities": required }))
 }
 

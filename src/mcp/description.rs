@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::net::SocketAddr;
 
-use crate::api::{McpAuthorization, McpRevisions};
-use crate::config::{self, McpConfig, ProtocolConfig, PublicUrl};
+use crate::api::{self, McpRevisions};
+use crate::config::{McpConfig, ProtocolConfig, PublicUrl, TokenIssuerConfig};
 use crate::mcp::era::Era;
 use crate::mcp::revision::{Legacy, MODERN};
 
@@ -42,8 +42,8 @@ pub fn describe(
     }
 }
 
-fn authorization(config: &config::McpAuthorization) -> McpAuthorization {
-    McpAuthorization {
+fn authorization(config: &TokenIssuerConfig) -> api::McpAuthorization {
+    api::McpAuthorization {
         resource_metadata: PublicUrl::resource_metadata(&config.public_url),
         issuer: config.issuer.clone(),
         // An operator may keep a secret in the query (docs/decisions/56-mcp-doctor.md).
@@ -132,7 +132,7 @@ mod tests {
         ]);
         assert_eq!(status.endpoint.as_deref(), Some("https://svc.example/mcp"));
         assert_eq!(status.public_url.as_deref(), Some("https://svc.example"));
-        let expected = McpAuthorization {
+        let expected = api::McpAuthorization {
             resource_metadata: "https://svc.example/.well-known/oauth-protected-resource/mcp"
                 .into(),
             issuer: "https://issuer.example".into(),

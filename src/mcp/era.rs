@@ -50,7 +50,6 @@ pub enum Kind {
     Initialize(Option<String>),
     /// Any other request.
     Request,
-    /// A notification.
     Notification,
     /// An answer to a request of the server.
     Response,
@@ -60,7 +59,7 @@ pub enum Kind {
 
 /// What a message claims.
 #[derive(Clone, Debug)]
-pub struct Claim<'a> {
+pub struct EraClaim<'a> {
     /// `MCP-Protocol-Version`; nothing where there are no headers.
     pub header: Option<Header<'a>>,
     /// The envelope.
@@ -88,7 +87,7 @@ pub struct Rejection {
     pub is_not_found: bool,
 }
 
-impl<'a> Claim<'a> {
+impl<'a> EraClaim<'a> {
     /// Reads what a message claims.
     #[must_use]
     pub fn of(incoming: &Incoming<'_>, header: Option<Header<'a>>) -> Self {
@@ -170,13 +169,13 @@ impl Meta {
 ///
 /// # Errors
 /// The rejection of a claim that is not served, unsupported or malformed.
-pub fn decide(claim: &Claim<'_>, modern: bool) -> Result<Era, Rejection> {
+pub fn decide(claim: &EraClaim<'_>, modern: bool) -> Result<Era, Rejection> {
     let of_header = claim.header.and_then(version_of_header);
     let requested = claim.meta.version().or(of_header);
     let is_modern = !(claim.meta == Meta::Absent && is_legacy_header(claim.header));
     if is_modern && !modern {
-        let message = "this server speaks the legacy era of the protocol; begin with initialize and a \
-                       version that is supported";
+        let message = "this server supports only the legacy era of the protocol; start with \
+        initialize and a supported version";
         // Not -32022, which some clients take as the end (docs/decisions/43-mcp-eras.md).
         return Err(reject(Code::InvalidParams, message, requested, false));
     }
@@ -186,7 +185,7 @@ pub fn decide(claim: &Claim<'_>, modern: bool) -> Result<Era, Rejection> {
     let claims_modern = claim.meta.version() == Some(MODERN) || of_header == Some(MODERN);
     if matches!(claim.kind, Kind::Initialize(_)) && claims_modern {
         // See `docs/decisions/45-mcp-initialize.md`.
-        let message = "there is no initialize in this version; send requests as they are";
+        let message = "this version has no initialize; send requests directly";
         let rejection = reject(Code::MethodNotFound, message, Some(MODERN), true);
         return Err(Rejection { is_not_found: true, ..rejection });
     }
@@ -214,7 +213,7 @@ pub fn decide(claim: &Claim<'_>, modern: bool) -> Result<Era, Rejection> {
 }
 
 /// Checks what claims nothing modern.
-fn legacy(claim: &Claim<'_>, modern: bool) -> Result<Era, Rejection> {
+fn legacy(claim: &EraClaim<'_>, modern: bool) -> Result<Era, Rejection> {
     if let Some(Header::Is(version)) = claim.header
         && Legacy::from_word(version).is_none()
     {
@@ -235,7 +234,7 @@ fn legacy(claim: &Claim<'_>, modern: bool) -> Result<Era, Rejection> {
 }
 
 /// Checks that the header and the envelope name the same version.
-fn check_agreement(claim: &Claim<'_>) -> Result<(), Rejection> {
+fn check_agreement(claim: &EraClaim<'_>) -> Result<(), Rejection> {
     let requested = claim.meta.version();
     let refuse = |message| Err(reject(Code::HeaderMismatch, message, requested, true));
     match claim.header {

@@ -25,7 +25,7 @@ use sessions::Session;
 pub use sessions::{Limits, Sessions};
 
 /// Answers messages of sessions.
-pub struct Legacy {
+pub struct LegacyServer {
     tools: Arc<Tools>,
     /// Answers to `tools/list`, one for each revision.
     lists: Vec<(revision::Legacy, String)>,
@@ -46,7 +46,7 @@ enum Done {
     Forbidden(Scope),
 }
 
-impl Legacy {
+impl LegacyServer {
     pub(super) fn new(
         tools: Arc<Tools>,
         offered: revision::Legacy,
@@ -149,11 +149,11 @@ impl Legacy {
     /// Returns the session of a message.
     fn session(&self, context: Context<'_>) -> Result<Arc<Session>, (Status, Error)> {
         let Header::Is(id) = context.session else {
-            let message = "no session is named (Mcp-Session-Id); begin with initialize";
+            let message = "the header Mcp-Session-Id is missing; start with initialize";
             return Err((Status::BadRequest, Error::new(Code::InvalidRequest, message)));
         };
         let session = self.sessions.find(id, context.caller).ok_or_else(|| {
-            let message = "there is no such session, or it has ended; begin anew with initialize";
+            let message = "there is no such session, or it has ended; start again with initialize";
             (Status::NotFound, Error::new(Code::InvalidRequest, message))
         })?;
         match context.header(VERSION_HEADER) {
@@ -200,7 +200,7 @@ impl Legacy {
         caller: &Caller,
     ) -> Reply {
         if !session.revision.has_batches() {
-            let message = "a message is no array in this version of the protocol";
+            let message = "a message must not be an array in this version of the protocol";
             let error = Error::new(Code::InvalidRequest, message);
             return Answer::error(Status::BadRequest, &error).into();
         }
@@ -215,7 +215,8 @@ impl Legacy {
                         Done::Now(done) => Box::new(move || written(&id, done)),
                         Done::Blocking(run) => Box::new(move || rpc::result(&id, &run())),
                         Done::Open(_) | Done::Late(_) => {
-                            let message = "this tool says more than its result; call it by itself";
+                            let message =
+                                "this tool sends more than one result; do not call it in a batch";
                             let error = Error::new(Code::InvalidRequest, message).of(&id);
                             Box::new(move || error.to_message())
                         }
@@ -245,7 +246,7 @@ impl Legacy {
         let dialect = Dialect::Legacy(session.revision);
         match request.method.as_ref() {
             "initialize" => {
-                let message = "initialize stands alone, and comes once";
+                let message = "initialize must not be part of a batch, and must be sent only once";
                 Done::Now(Err(Error::new(Code::InvalidRequest, message)))
             }
             "ping" => Done::Now(Ok("{}".to_owned())),

@@ -7,13 +7,13 @@ use crate::app;
 use crate::app::relay::Who;
 use crate::domain::id::{InvocationId, ProposalId, RelaySessionId};
 use crate::mcp::Caller;
-use crate::relay::action::Checked;
+use crate::relay::action::CheckedAction;
 
 pub use crate::app::relay::{Ended, Waiter};
 
 /// Works on the design files that people have open. Each method may block, for a transaction at most. What belongs to
 /// another subject is answered like what does not exist.
-pub trait Relay: Send + Sync {
+pub trait RelayBackend: Send + Sync {
     /// Lists the caller's sessions.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ pub trait Relay: Send + Sync {
         &self,
         caller: &Caller,
         session: Option<RelaySessionId>,
-        steps: Vec<Checked>,
+        steps: Vec<CheckedAction>,
     ) -> Result<ProposalId, RelayRefusal>;
 
     /// Returns the steps of a proposal, in order.
@@ -87,7 +87,7 @@ const fn or_local(name: &str) -> &str {
     if name.is_empty() { LOCAL } else { name }
 }
 
-impl Relay for app::relay::Relay {
+impl RelayBackend for app::relay::Relay {
     fn sessions(&self, caller: &Caller) -> Result<Vec<DesignSession>, RelayRefusal> {
         self.sessions(who(caller))
     }
@@ -100,7 +100,7 @@ impl Relay for app::relay::Relay {
         &self,
         caller: &Caller,
         session: Option<RelaySessionId>,
-        steps: Vec<Checked>,
+        steps: Vec<CheckedAction>,
     ) -> Result<ProposalId, RelayRefusal> {
         self.propose(who(caller), session, &steps)
     }

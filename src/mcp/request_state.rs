@@ -11,7 +11,7 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::crypto::aead::{KEY_BYTES, Key, NONCE_BYTES};
+use crate::crypto::aead::{self, KEY_BYTES, NONCE_BYTES};
 use crate::crypto::{jose, sha256};
 use crate::domain::digest::Digest;
 use crate::domain::time::Timestamp;
@@ -68,14 +68,14 @@ pub struct Opened {
 
 /// Seals and opens states. All processes with the same key open each other's states.
 pub struct Sealer {
-    key: Key,
+    key: aead::Key,
 }
 
 impl Sealer {
     /// Returns the sealer with this key, 32 random bytes.
     #[must_use]
     pub fn new(key: [u8; KEY_BYTES]) -> Self {
-        Self { key: Key::new(&key) }
+        Self { key: aead::Key::new(&key) }
     }
 
     /// Seals a state until `expires_at`. Returns `v1.` and the base64url of nonce, expiry and ciphertext, at most

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::mcp::Caller;
-use crate::mcp::backend::{Backend, Unavailable};
+use crate::mcp::backend::{Backend, BackendUnavailable};
 use crate::mcp::request_state::{Binding, Opened, Sealer, params_digest};
 use crate::mcp::rpc::{Code, Error};
 use crate::runtime::clock::Clock;
@@ -51,18 +51,18 @@ impl Rounds {
     }
 
     /// Seals what the next round is to have.
-    pub(super) fn seal(&self, state: &Value) -> Result<String, Unavailable> {
+    pub(super) fn seal(&self, state: &Value) -> Result<String, BackendUnavailable> {
         let sealer = Sealer::new(self.backend.request_state_key()?);
         let expires_at = self.clock.now().plus(ROUND_MAX);
         let nonce = self.backend.nonce();
         let sealed = sealer.seal(nonce, &self.binding, expires_at, state);
-        sealed.map_err(|too_large| Unavailable(too_large.to_string()))
+        sealed.map_err(|too_large| BackendUnavailable(too_large.to_string()))
     }
 
     fn unseal(&self, sealed: &Value) -> Result<Value, Error> {
         let refuse = || {
             let message =
-                "the request state is not valid, or was used before; begin again without it";
+                "the request state is not valid, or was used before; start again without it";
             Error::new(Code::InvalidParams, message)
         };
         let unavailable =

@@ -28,13 +28,11 @@ pub struct Id(Box<str>);
 /// What a client sent.
 #[derive(Debug)]
 pub enum Incoming<'a> {
-    /// One message.
     One(Message<'a>),
     /// An array of messages. One that is none has its own answer.
     Batch(Vec<Result<Message<'a>, Error>>),
 }
 
-/// A message.
 #[derive(Debug)]
 pub enum Message<'a> {
     /// It is answered once.
@@ -45,10 +43,8 @@ pub enum Message<'a> {
     Response(Response<'a>),
 }
 
-/// A request.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// Its id.
     pub id: Id,
     /// What is asked for.
     pub method: Cow<'a, str>,
@@ -56,7 +52,6 @@ pub struct Request<'a> {
     pub params: Option<&'a RawValue>,
 }
 
-/// A notification.
 #[derive(Debug)]
 pub struct Notification<'a> {
     /// What it is about.
@@ -241,7 +236,7 @@ impl<'a> Incoming<'a> {
     /// When it is no message; with its id, if it has a good one.
     pub fn read(json: &'a [u8]) -> Result<Self, Error> {
         if json::depth(json) > DEPTH_MAX {
-            let message = "the message is nested too deep; 32 levels are allowed";
+            let message = "the message is nested too deeply; 32 levels are allowed";
             let error = Error::new(Code::InvalidRequest, message);
             return Err(Error { id: Id::find(json), ..error });
         }
@@ -250,7 +245,7 @@ impl<'a> Incoming<'a> {
         }
         let batch: Vec<&RawValue> = serde_json::from_slice(json).map_err(|_| not_json())?;
         if batch.is_empty() || batch.len() > BATCH_MAX {
-            let message = "a batch has 1 to 50 messages";
+            let message = "a batch must have 1 to 50 messages";
             return Err(Error::new(Code::InvalidRequest, message));
         }
         Ok(Self::Batch(batch.iter().map(|one| Message::read(one.get().as_bytes())).collect()))
@@ -265,7 +260,7 @@ impl<'a> Message<'a> {
                 not_json()
             }
             json::Fault::Malformed => {
-                Error::new(Code::InvalidRequest, "a message is a JSON object")
+                Error::new(Code::InvalidRequest, "a message must be a JSON object")
             }
             json::Fault::Duplicate | json::Fault::TooMany => {
                 let message = "the message repeats a member, or has too many";
@@ -290,13 +285,13 @@ impl<'a> Message<'a> {
             let outcome = match (object.raw("result"), object.raw("error")) {
                 (Some(result), None) => Ok(result),
                 (None, Some(error)) => Err(error),
-                _ => return Err(invalid("a message has a method, or a result, or an error")),
+                _ => return Err(invalid("a message must have a method, a result or an error")),
             };
-            let id = id.ok_or_else(|| invalid("a response has the id of its request"))?;
+            let id = id.ok_or_else(|| invalid("a response must have the id of its request"))?;
             return Ok(Self::Response(Response { id, outcome }));
         }
         if object.has("result") || object.has("error") {
-            return Err(invalid("a message has a method, or a result, or an error"));
+            return Err(invalid("a message must have a method, a result or an error"));
         }
         let method = object.raw("method").and_then(text).filter(|it| it.len() <= METHOD_BYTES_MAX);
         let method = method.ok_or_else(|| invalid("the method must be a short string"))?;

@@ -12,7 +12,7 @@ use std::io::{self, BufRead, Read as _, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::mcp::era::{self, Claim, Era, Header, Kind, Meta};
+use crate::mcp::era::{self, Era, EraClaim, Header, Kind, Meta};
 use crate::mcp::legacy::Limits;
 use crate::mcp::rpc::{Code, Error, Incoming, Message};
 use crate::mcp::stream::Channel;
@@ -99,12 +99,13 @@ impl Client<'_> {
             }
             return Ok(era);
         };
-        let claim = Claim::of(incoming, None);
+        let claim = EraClaim::of(incoming, None);
         // A notification needs no envelope to be of the modern era.
         if decided == era || (claim.kind == Kind::Notification && claim.meta == Meta::Absent) {
             return Ok(decided);
         }
-        let message = "this process speaks the era of its first message; start another one";
+        let message =
+            "this process supports only the era of its first message; start another process";
         let is_modern = decided == Era::Modern;
         let code = if is_modern { Code::UnsupportedVersion } else { Code::InvalidParams };
         let error = era::reject(code, message, claim.requested(), is_modern).error;
@@ -112,7 +113,7 @@ impl Client<'_> {
         Err(Answer::error(Status::BadRequest, &Error { id, ..error }))
     }
 
-    /// Answers a message; nothing when that is done through a channel.
+    /// Answers a message; `None` when that is done through a channel.
     fn answer(&self, era: Era, incoming: Incoming<'_>) -> Option<Answer> {
         let session = self.session.as_deref().map_or(Header::Absent, Header::Is);
         let context = Context { caller: &self.caller, session, headers: None };

@@ -48,7 +48,6 @@ struct State {
 /// The place in a stream up to which a client has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The stream.
     pub stream: u32,
     /// The number of the last message.
     pub message: u64,

@@ -42,7 +42,7 @@ pub trait Tasks: Send + Sync {
     ///
     /// # Errors
     /// When there is no such task, or it cannot be read at present.
-    fn get(&self, caller: &Caller, id: &str) -> Result<Task, Fault>;
+    fn get(&self, caller: &Caller, id: &str) -> Result<Task, TaskFault>;
 
     /// Takes a client's answers to what the task asks for, by their keys. Others are ignored.
     ///
@@ -53,13 +53,13 @@ pub trait Tasks: Send + Sync {
         caller: &Caller,
         id: &str,
         responses: &Map<String, Value>,
-    ) -> Result<(), Fault>;
+    ) -> Result<(), TaskFault>;
 
     /// Ends what of a task can still be ended.
     ///
     /// # Errors
     /// When there is no such task, or that cannot be done at present.
-    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault>;
+    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), TaskFault>;
 
     /// Has `waiter` wait until a task has ended. If there is no such task, or its end cannot be waited for, the waiter
     /// is dropped. Returns at once.
@@ -68,20 +68,18 @@ pub trait Tasks: Send + Sync {
 
 /// Why a request about a task fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum TaskFault {
     /// The caller has no such task.
     Unknown,
     /// The task cannot be reached at present: why, with the next step.
     Unavailable(String),
 }
 
-/// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Its id, for the client.
     pub id: String,
-    /// Its status.
-    pub status: Status,
+    pub status: TaskStatus,
     /// The status in words, for people and models.
     pub message: Option<String>,
     /// When it was made.
@@ -96,7 +94,7 @@ pub struct Task {
 
 /// The status of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Status {
+pub enum TaskStatus {
     /// It is being worked on.
     Working,
     /// It waits for answers to these requests, by their keys.
@@ -121,12 +119,12 @@ impl Task {
     pub(super) fn detailed(&self) -> Value {
         let mut members = self.members();
         let (name, carried) = match &self.status {
-            Status::Working | Status::Cancelled => return members.into(),
-            Status::InputRequired(requests) => ("inputRequests", requests.clone().into()),
-            Status::Completed(result) => {
+            TaskStatus::Working | TaskStatus::Cancelled => return members.into(),
+            TaskStatus::InputRequired(requests) => ("inputRequests", requests.clone().into()),
+            TaskStatus::Completed(result) => {
                 ("result", Dialect::Modern.complete(result.clone().to_value(Dialect::Modern)))
             }
-            Status::Failed(error) => ("error", error.to_value()),
+            TaskStatus::Failed(error) => ("error", error.to_value()),
         };
         members.insert(name.to_owned(), carried);
         members.into()
@@ -134,11 +132,11 @@ impl Task {
 
     fn members(&self) -> Map<String, Value> {
         let status = match self.status {
-            Status::Working => "working",
-            Status::InputRequired(_) => "input_required",
-            Status::Completed(_) => "completed",
-            Status::Failed(_) => "failed",
-            Status::Cancelled => "cancelled",
+            TaskStatus::Working => "working",
+            TaskStatus::InputRequired(_) => "input_required",
+            TaskStatus::Completed(_) => "completed",
+            TaskStatus::Failed(_) => "failed",
+            TaskStatus::Cancelled => "cancelled",
         };
         let mut members = Map::from_iter([
             ("taskId".to_owned(), json!(self.id)),
@@ -173,16 +171,16 @@ impl AllTasks {
         self.0.is_empty()
     }
 
-    fn first<T>(&self, ask: impl Fn(&dyn Tasks) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn first<T>(&self, ask: impl Fn(&dyn Tasks) -> Result<T, TaskFault>) -> Result<T, TaskFault> {
         // Lazy: those behind the provider that knows the task are not asked.
         let answers = self.0.iter().map(|tasks| ask(tasks.as_ref()));
-        let mut known = answers.filter(|answer| !matches!(answer, Err(Fault::Unknown)));
-        known.next().unwrap_or(Err(Fault::Unknown))
+        let mut known = answers.filter(|answer| !matches!(answer, Err(TaskFault::Unknown)));
+        known.next().unwrap_or(Err(TaskFault::Unknown))
     }
 }
 
 impl Tasks for AllTasks {
-    fn get(&self, caller: &Caller, id: &str) -> Result<Task, Fault> {
+    fn get(&self, caller: &Caller, id: &str) -> Result<Task, TaskFault> {
         self.first(|tasks| tasks.get(caller, id))
     }
 
@@ -191,11 +189,11 @@ impl Tasks for AllTasks {
         caller: &Caller,
         id: &str,
         responses: &Map<String, Value>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TaskFault> {
         self.first(|tasks| tasks.update(caller, id, responses))
     }
 
-    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault> {
+    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), TaskFault> {
         self.first(|tasks| tasks.cancel(caller, id))
     }
 

@@ -27,7 +27,6 @@ pub use crate::relay::action::Annotations;
 /// What the schemas of tools are written in.
 const SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// A tool.
 pub struct Tool {
     /// Its name, for programs.
     pub name: &'static str,
@@ -71,7 +70,6 @@ pub(super) type Open = dyn Fn(Call, &Map<String, Value>) + Send + Sync;
 
 /// A call that was understood.
 pub enum Called<'t> {
-    /// Its result.
     Done(ToolResult),
     /// Who gives it.
     Run(&'t Tool, Map<String, Value>),
@@ -124,12 +122,12 @@ impl Tools {
         let invalid = |message: &'static str| Error::new(Code::InvalidParams, message);
         let params = params.ok_or_else(|| invalid("tools/call needs name, a string"))?;
         let params = Object::read_members(params.get().as_bytes(), &["name", "arguments"])
-            .map_err(|_| invalid("tools/call has a name and its arguments, each once"))?;
+            .map_err(|_| invalid("tools/call must not repeat its name or arguments"))?;
         let name: String =
             params.member("name").ok_or_else(|| invalid("tools/call needs name, a string"))?;
         let found = self.0.iter().find(|(tool, _)| tool.name == name);
         let (tool, arguments) = found.ok_or_else(|| {
-            invalid("there is no tool of that name; tools/list has those there are")
+            invalid("there is no tool with that name; tools/list returns the available tools")
         })?;
         // Before the arguments are read (docs/decisions/52-mcp-tools.md).
         if !caller.scopes.contains(&tool.scope) {
@@ -138,7 +136,7 @@ impl Tools {
         let given: Map<String, Value> = match params.raw("arguments") {
             None => Map::new(),
             Some(given) => serde_json::from_str(given.get())
-                .map_err(|_| invalid("the arguments of a tool are an object"))?,
+                .map_err(|_| invalid("the arguments of a tool must be an object"))?,
         };
         Ok(match arguments.check(given) {
             Ok(given) => Called::Run(tool, given),
@@ -180,5 +178,9 @@ pub(in crate::mcp) fn check_first_page(params: Option<&RawValue>) -> Result<(), 
     if params.is_ok_and(|params| !params.has("cursor")) {
         return Ok(());
     }
-    Err(Error::new(Code::InvalidParams, "the cursor is none of this list; ask without one"))
+    Err(Error::new(
+        Code::InvalidParams,
+        "the cursor does not belong to this list; repeat the \
+    request without it",
+    ))
 }

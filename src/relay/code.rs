@@ -18,14 +18,14 @@ pub const BYTES: usize = 5;
 /// A code: 40 bits. Shown as `7K2M-9QXV`. Equal codes are found by their digest, so it cannot be compared, and it has no
 /// `Debug`, so that nothing prints it by accident.
 #[derive(Clone, Copy)]
-pub struct Code([u8; BYTES]);
+pub struct PairingCode([u8; BYTES]);
 
 /// The text is no code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a code has 8 letters and digits, such as 7K2M-9QXV; read it again from the plugin")]
 pub struct NotACode;
 
-impl Code {
+impl PairingCode {
     /// Returns the code of these bytes, which must be random.
     #[must_use]
     pub const fn new(bytes: [u8; BYTES]) -> Self {
@@ -39,7 +39,7 @@ impl Code {
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for PairingCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = self.0.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
         for place in 0..CHARACTERS {
@@ -56,7 +56,7 @@ impl fmt::Display for Code {
 }
 
 /// Reads a code as people type it: in any case, with blanks and hyphens anywhere, I and L for 1, O for 0.
-impl FromStr for Code {
+impl FromStr for PairingCode {
     type Err = NotACode;
 
     fn from_str(text: &str) -> Result<Self, NotACode> {
@@ -91,13 +91,13 @@ mod tests {
     use super::*;
 
     fn bytes(text: &str) -> Option<[u8; BYTES]> {
-        text.parse::<Code>().ok().map(|code| code.0)
+        text.parse::<PairingCode>().ok().map(|code| code.0)
     }
 
     #[test]
     fn a_code_is_read_as_people_type_it() {
         let code = bytes("7K2M-9QXV").unwrap();
-        assert_eq!(Code::new(code).to_string(), "7K2M-9QXV");
+        assert_eq!(PairingCode::new(code).to_string(), "7K2M-9QXV");
         for text in ["7k2m9qxv", " 7K2M 9QXV ", "7-K-2-M-9-Q-X-V", "7K2M--9QXV"] {
             assert_eq!(bytes(text), Some(code), "{text}");
         }
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_that_of_the_code_and_not_of_its_spelling() {
-        let digest = |text: &str| text.parse::<Code>().unwrap().digest();
+        let digest = |text: &str| text.parse::<PairingCode>().unwrap().digest();
         assert_eq!(digest("7K2M-9QXV"), digest("7k2m 9qxv"));
         assert_ne!(digest("7K2M-9QXV"), digest("7K2M-9QXW"));
     }
@@ -133,7 +133,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_shown_is_read_back(code in any::<[u8; BYTES]>()) {
-            let shown = Code::new(code).to_string();
+            let shown = PairingCode::new(code).to_string();
             prop_assert_eq!(bytes(&shown), Some(code));
             prop_assert_eq!(bytes(&shown.to_lowercase().replace('-', "  ")), Some(code));
         }

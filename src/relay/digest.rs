@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value, json};
 use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::RelaySessionId;
-use crate::domain::relay::Tool;
+use crate::domain::relay::DesignTool;
 use crate::json::canonical;
 use crate::relay::frame::Entry;
 
@@ -103,8 +103,7 @@ pub enum Lane<'a> {
         issuer: &'a str,
         /// Their `sub`.
         subject: &'a str,
-        /// The tool.
-        tool: Tool,
+        tool: DesignTool,
         /// What the tool calls the file.
         file: &'a str,
     },

@@ -24,14 +24,14 @@ use crate::json::{self, Object};
 
 pub use fault::{Close, Fault};
 pub use from_daemon::{
-    Challenge, Claimed, DaemonFrame, Execute, FromDaemon, Pairing, Ping, Problem, Propose, Ready,
-    Settled, Step, Withdraw,
+    Challenge, Claimed, CloseNotice, DaemonFrame, Execute, FromDaemon, Pairing, Ping, Propose,
+    Ready, Settled, Step, Withdraw,
 };
 pub use from_plugin::{
     ActionResult, Allowance, Bye, Confirm, Context, Decision, Entry, Failure, File, FromPlugin,
     Hello, PluginFrame, Pong, Proof, Shown,
 };
-pub use text::{ByeReason, DecidedBy, Key, Line, Nonce, Outcome, Signature};
+pub use text::{ByeReason, DecidedInPlugin, Line, Nonce, Outcome, PublicJwk, Signature};
 
 /// The name of the protocol, as it is offered and echoed in `Sec-WebSocket-Protocol`.
 pub const PROTOCOL: &str = "svc.relay.v1";

@@ -13,12 +13,12 @@ use zeroize::Zeroizing;
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{PairingId, ProposalId, RelaySessionId};
-use crate::domain::relay::Decision;
-use crate::relay::frame::{DecidedBy, Key, Nonce, Signature};
+use crate::domain::relay::CardDecision;
+use crate::relay::frame::{DecidedInPlugin, Nonce, PublicJwk, Signature};
 
 /// Why the daemon's key cannot be used. Never holds a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum KeyError {
+pub enum DeviceKeyError {
     /// The stored bytes are no such key.
     #[error("the stored relay key is no P-256 key in PKCS #8; restore the database from a backup")]
     Unusable,
@@ -30,53 +30,54 @@ pub enum KeyError {
 /// The daemon's key pair. It has no `Debug`, so that nothing prints it.
 pub struct DaemonKey {
     pair: EcdsaKeyPair,
-    public: Key,
+    public: PublicJwk,
 }
 
 impl DaemonKey {
     /// Makes a key pair, as PKCS #8: what is stored.
     ///
     /// # Errors
-    /// [`KeyError::Failed`].
-    pub fn generate() -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    /// [`DeviceKeyError::Failed`].
+    pub fn generate() -> Result<Zeroizing<Vec<u8>>, DeviceKeyError> {
         let chance = SystemRandom::new();
         let made = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &chance);
         // The private key: wiped from memory when it is dropped.
-        Ok(Zeroizing::new(made.map_err(|_| KeyError::Failed)?.as_ref().to_vec()))
+        Ok(Zeroizing::new(made.map_err(|_| DeviceKeyError::Failed)?.as_ref().to_vec()))
     }
 
     /// Reads a key pair.
     ///
     /// # Errors
-    /// [`KeyError::Unusable`].
-    pub fn read(pkcs8: &[u8]) -> Result<Self, KeyError> {
+    /// [`DeviceKeyError::Unusable`].
+    pub fn read(pkcs8: &[u8]) -> Result<Self, DeviceKeyError> {
         let chance = SystemRandom::new();
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8, &chance);
-        let pair = pair.map_err(|_| KeyError::Unusable)?;
-        let public = Key::of_point(pair.public_key().as_ref()).ok_or(KeyError::Unusable)?;
+        let pair = pair.map_err(|_| DeviceKeyError::Unusable)?;
+        let public =
+            PublicJwk::of_point(pair.public_key().as_ref()).ok_or(DeviceKeyError::Unusable)?;
         Ok(Self { pair, public })
     }
 
     /// Returns the public half.
     #[must_use]
-    pub const fn public(&self) -> &Key {
+    pub const fn public(&self) -> &PublicJwk {
         &self.public
     }
 
     /// Signs a text.
     ///
     /// # Errors
-    /// [`KeyError::Failed`].
-    pub fn sign(&self, text: &str) -> Result<Signature, KeyError> {
+    /// [`DeviceKeyError::Failed`].
+    pub fn sign(&self, text: &str) -> Result<Signature, DeviceKeyError> {
         let signature = self.pair.sign(&SystemRandom::new(), text.as_bytes());
-        Ok(Signature::new(signature.map_err(|_| KeyError::Failed)?.as_ref()))
+        Ok(Signature::new(signature.map_err(|_| DeviceKeyError::Failed)?.as_ref()))
     }
 }
 
 /// Says whether the private half of a key signed a text. A key or signature in another spelling than its one is not
 /// taken.
 #[must_use]
-pub fn is_signed(key: &Key, text: &str, signature: &Signature) -> bool {
+pub fn is_signed(key: &PublicJwk, text: &str, signature: &Signature) -> bool {
     let checked = key.public().zip(signature.bytes());
     checked.is_some_and(|(key, signature)| key.verify(text.as_bytes(), &signature).is_ok())
 }
@@ -115,20 +116,17 @@ pub fn allowance_text(nonce: &Nonce, session: RelaySessionId, epoch: u64, minute
 /// says.
 #[derive(Clone, Copy)]
 pub struct DecisionText<'a> {
-    /// The session.
     pub session: RelaySessionId,
-    /// Its epoch.
     pub epoch: u64,
-    /// The proposal.
     pub proposal: ProposalId,
     /// `argumentsSha256` of each step, in order.
     pub arguments: &'a [Digest],
     /// Of what the card showed.
     pub preview: Digest,
     /// What was decided.
-    pub decision: Decision,
+    pub decision: CardDecision,
     /// By whom.
-    pub by: DecidedBy,
+    pub by: DecidedInPlugin,
 }
 
 impl DecisionText<'_> {

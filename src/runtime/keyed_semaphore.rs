@@ -35,6 +35,12 @@ impl<K: Clone + Eq + Hash> KeyedSemaphore<K> {
         drop(all);
         Some(KeyedPermit { taken: Arc::clone(&self.0), key })
     }
+
+    /// Says whether the key has a permit.
+    #[must_use]
+    pub fn holds(&self, key: &K) -> bool {
+        lock(&self.0).contains_key(key)
+    }
 }
 
 impl<K: Eq + Hash> Drop for KeyedPermit<K> {
@@ -58,6 +64,7 @@ mod tests {
         let semaphore = KeyedSemaphore::default();
         let held = [semaphore.take("one", 2).unwrap(), semaphore.take("one", 2).unwrap()];
         assert!(semaphore.take("one", 2).is_none());
+        assert!(semaphore.holds(&"one") && !semaphore.holds(&"other"));
         assert!(semaphore.take("other", 0).is_none());
         let other = semaphore.take("other", 1).unwrap();
         drop(held);

@@ -1,7 +1,7 @@
 //! Waiting: for news, for a time, or for the end.
 //!
 //! A [`Notify`] counts notifications. Who waits notes the count *before* looking for work and waits
-//! only while it has not moved; so news that arrives between the look and the wait is never lost.
+//! only while it has not moved; so news that arrives between the check and the wait is never lost.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;

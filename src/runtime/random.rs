@@ -4,6 +4,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
+use crate::logging;
 
 /// Gives random bytes. Tests put a seeded source behind it.
 pub trait Random: Send {
@@ -34,6 +35,7 @@ impl Random for SystemEntropy {
     fn fill(&mut self, bytes: &mut [u8]) {
         if self.0.fill(bytes).is_err() {
             log::error!(event = "random.failed"; "the system gave no random bytes");
+            logging::flush();
             // Not a panic: workers catch panics and would go on.
             std::process::abort();
         }

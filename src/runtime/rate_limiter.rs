@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
-/// From one look for full buckets to the next: each look reads the whole table.
+/// Time between two sweeps of full buckets: each sweep reads the whole table.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How much a bucket grants.

@@ -128,7 +128,7 @@ impl State {
 }
 
 impl CheckRun {
-    /// Sets what a request asks for; nothing when the contract does not allow it.
+    /// Sets what a request asks for; `None` when the contract does not allow it.
     fn set(&mut self, body: &Value) -> Option<()> {
         let word = |name: &str| match body.get(name) {
             None => Some(None),
@@ -168,7 +168,7 @@ struct Output {
 }
 
 impl Output {
-    /// Reads what is to be shown, if anything; nothing when it is not whole.
+    /// Reads what is to be shown, if anything; `None` when it is not whole.
     fn read(body: &Value) -> Option<Option<Self>> {
         let Some(output) = body.get("output") else { return Some(None) };
         let (title, summary) = (text(output, "title"), text(output, "summary"));

@@ -10,7 +10,7 @@ use crate::domain::time::Timestamp;
 
 /// A try to deliver a webhook that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailedDelivery {
+pub struct FailedAttempt {
     /// Number of the try.
     pub id: i64,
     /// What names the delivery, whatever the try.
@@ -25,7 +25,7 @@ impl State {
     pub(super) fn fail_delivery(&mut self, guid: &str, event: &str, delivered_at: Timestamp) {
         let (guid, event) = (guid.to_owned(), event.to_owned());
         let id = self.next_number();
-        self.failed_deliveries.push(FailedDelivery { id, guid, event, delivered_at });
+        self.failed_deliveries.push(FailedAttempt { id, guid, event, delivered_at });
     }
 
     /// Lists a page. The mark of the next one is the number that its first delivery lies below.
@@ -35,13 +35,13 @@ impl State {
         let page = usize::try_from(number("per_page").unwrap_or(30)).unwrap_or(0).clamp(1, 100);
         let below = number("cursor").unwrap_or(i64::MAX);
         let mut found = self.failed_deliveries.iter().rev().filter(|it| it.id < below).peekable();
-        let listed: Vec<&FailedDelivery> = found.by_ref().take(page).collect();
+        let listed: Vec<&FailedAttempt> = found.by_ref().take(page).collect();
         let last = listed.last().filter(|_| found.peek().is_some());
         let link = last.map(|last| {
             let url = format!("{}/app/hook/deliveries", self.base_url);
             format!("<{url}?status=failure&per_page={page}&cursor={}>; rel=\"next\"", last.id)
         });
-        let listed: Value = listed.into_iter().map(FailedDelivery::to_json).collect();
+        let listed: Value = listed.into_iter().map(FailedAttempt::to_json).collect();
         Reply { link, ..Reply::json(200, &listed) }
     }
 
@@ -54,7 +54,7 @@ impl State {
     }
 }
 
-impl FailedDelivery {
+impl FailedAttempt {
     fn to_json(&self) -> Value {
         json!({
             "id": self.id,

@@ -19,7 +19,6 @@ const TITLE: &str = "release ";
 pub enum RunState {
     /// It waits.
     Queued,
-    /// It runs.
     InProgress,
     /// It has ended, as this word says.
     Completed(&'static str),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::credentials::{self, Grant};
 use super::message::{Reply, Request};
-use super::{Call, CheckRun, Effect, FailedDelivery, Fault, WorkflowRun};
+use super::{Call, CheckRun, FailedAttempt, Fault, RecordedEffect, WorkflowRun};
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -22,10 +22,10 @@ pub(super) struct State {
     faults: BTreeMap<Call, VecDeque<Fault>>,
     calls: Vec<Call>,
     last_number: i64,
-    pub(super) ledger: Vec<Effect>,
+    pub(super) ledger: Vec<RecordedEffect>,
     pub(super) workflow_runs: Vec<WorkflowRun>,
     pub(super) check_runs: Vec<CheckRun>,
-    pub(super) failed_deliveries: Vec<FailedDelivery>,
+    pub(super) failed_deliveries: Vec<FailedAttempt>,
 }
 
 impl State {
@@ -185,7 +185,7 @@ impl State {
 
     pub(super) fn record(&mut self, call: Call, request: &Request, key: String) {
         let (method, path) = (request.method.clone(), request.path.clone());
-        self.ledger.push(Effect { call, method, path, key });
+        self.ledger.push(RecordedEffect { call, method, path, key });
     }
 
     pub(super) const fn next_number(&mut self) -> i64 {

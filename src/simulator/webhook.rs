@@ -23,7 +23,6 @@ pub struct Webhook {
 pub struct Webhooks {
     /// The tenant.
     pub installation: InstallationId,
-    /// The repository.
     pub repository: RepositoryRef,
 }
 
@@ -154,7 +153,7 @@ mod tests {
     use super::*;
     use crate::domain::event::{Action, InstallationState, RepositoryState};
     use crate::forge::payload::{PayloadRules, normalise};
-    use crate::forge::signature::Secrets;
+    use crate::forge::signature;
 
     const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
 
@@ -169,7 +168,8 @@ mod tests {
         };
         let rules =
             PayloadRules { release_tag_pattern: glob::Pattern::new("v*").expect("it is valid") };
-        let secrets = Secrets::new(vec!["secret".into()]).expect("the secret is not empty");
+        let secrets =
+            signature::Secrets::new(vec!["secret".into()]).expect("the secret is not empty");
         let read = |webhook: &Webhook| {
             let header = sign("secret", &webhook.body);
             assert_eq!(secrets.verify(Some(&header), &webhook.body), Ok(()));

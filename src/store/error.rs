@@ -15,12 +15,12 @@ pub enum Error {
     #[error("the lease was lost")]
     LeaseLost,
     /// The verb panicked; its part of the transaction was rolled back.
-    #[error("a store verb panicked")]
+    #[error("a store operation panicked")]
     Panicked,
-    /// The disk failed or the file is damaged: the process must end, because what was written is
-    /// not known. Only tests ever see this value.
-    #[error("the disk failed or the database file is damaged")]
-    Fatal(#[source] Source),
+    /// The process must end, because what was written is not known or is not where it is looked for. Only tests ever
+    /// see this value.
+    #[error(transparent)]
+    Fatal(Fatal),
     /// The database refused a statement that must hold: a bug.
     #[error("a store statement failed")]
     Statement(#[source] Source),
@@ -29,11 +29,30 @@ pub enum Error {
     Row(&'static str),
 }
 
+/// Why the process must end without an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Fatal {
+    /// A read, write or sync failed, or a page is damaged.
+    #[error("the disk failed or the database file is damaged")]
+    Disk(#[source] Source),
+    /// The name of the database file leads to another file, or to none.
+    #[error("another program replaced or removed the database file")]
+    FileReplaced,
+    /// The same of the write-ahead log.
+    #[error("another program replaced or removed the write-ahead log of the database")]
+    LogReplaced,
+    /// The database file has become shorter.
+    #[error("another program made the database file shorter, as VACUUM does")]
+    FileShortened,
+}
+
 words! {
     /// Why the store cannot do anything now. Each is a stable word in readiness and metrics.
     Unavailable {
         /// The disk is full.
         Full => "disk_full",
+        /// The disk quota is used up.
+        Quota => "quota_exceeded",
         /// Another process holds the file for too long.
         Busy => "busy",
         /// The file or its disk cannot be written.
@@ -57,7 +76,10 @@ impl Error {
             Self::Unavailable(reason) => reason.as_str(),
             Self::LeaseLost => "lease_lost",
             Self::Panicked => "panicked",
-            Self::Fatal(_) => "disk_failed",
+            Self::Fatal(Fatal::Disk(_)) => "disk_failed",
+            Self::Fatal(Fatal::FileReplaced) => "file_replaced",
+            Self::Fatal(Fatal::LogReplaced) => "log_replaced",
+            Self::Fatal(Fatal::FileShortened) => "file_shortened",
             Self::Statement(_) => "statement_failed",
             Self::Row(_) => "row_unreadable",
         }
@@ -77,6 +99,7 @@ impl OpenError {
             | Self::Gone(_)
             | Self::Library(_) => true,
             Self::File { .. }
+            | Self::Refused { .. }
             | Self::StartLocked(_)
             | Self::Pragma { .. }
             | Self::Migration(_)
@@ -101,8 +124,19 @@ pub enum OpenError {
         #[source]
         source: std::io::Error,
     },
+    /// The system refuses to write there.
+    #[error("{} {path}; {}, then start svcd again", refused(*why), remedy(*why))]
+    Refused {
+        /// Full, quota or read-only.
+        why: Unavailable,
+        /// The database file.
+        path: PathBuf,
+        /// What failed.
+        #[source]
+        source: Box<Self>,
+    },
     /// It is something else than a plain file.
-    #[error("{0} is not a plain file; point SVC_DATABASE at a file of its own")]
+    #[error("{0} is not a regular file; point SVC_DATABASE at a file of its own")]
     NotAFile(PathBuf),
     /// It stands on a network file system, whose locks cannot be trusted.
     #[error("{0} is on a network file system, where a database loses data; use a local disk")]
@@ -142,13 +176,12 @@ pub enum OpenError {
     /// A setting did not take.
     #[error("the database did not accept {pragma}: its value is {found}")]
     Pragma {
-        /// Which.
         pragma: &'static str,
         /// What it is instead.
         found: String,
     },
     /// A migration failed; the file is as it was before that step.
-    #[error("a schema migration failed; the database is as it was before it")]
+    #[error("a schema migration failed; the database was not changed")]
     Migration(#[source] Source),
     /// The `SQLite` in this binary is too old to be safe.
     #[error("SQLite {0} can lose committed data; build with 3.51.3 or newer")]
@@ -162,4 +195,20 @@ pub enum OpenError {
     /// The writer thread could not be started.
     #[error("cannot start the writer thread")]
     Thread(#[source] std::io::Error),
+}
+
+const fn refused(why: Unavailable) -> &'static str {
+    match why {
+        Unavailable::Quota => "the disk quota is used up for",
+        Unavailable::ReadOnly => "the file system is read-only at",
+        _ => "no space is left for",
+    }
+}
+
+const fn remedy(why: Unavailable) -> &'static str {
+    match why {
+        Unavailable::Quota => "raise the quota or delete files that count towards it",
+        Unavailable::ReadOnly => "mount it writable",
+        _ => "free some space",
+    }
 }

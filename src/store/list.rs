@@ -1,13 +1,13 @@
 //! Lists of an installation: one verb for all of them.
 
-use crate::api::{Row, Wanted};
+use crate::api::{ListRequest, ListRow};
 use crate::domain::id::InstallationId;
 use crate::domain::page::Page;
 use crate::store::Store;
 use crate::store::error::Error;
 
 /// A list that the store has. Implemented beside the SQL of each.
-pub trait List: Row {
+pub trait List: ListRow {
     /// Reads a page, newest row first; `None` if the cursor names no row of the installation, be it
     /// unknown or of another one.
     ///
@@ -16,7 +16,7 @@ pub trait List: Row {
     fn page(
         store: &Store,
         installation: InstallationId,
-        wanted: &Wanted<Self>,
+        wanted: &ListRequest<Self>,
     ) -> Result<Option<Page<Self, Self::Cursor>>, Error>;
 }
 
@@ -28,7 +28,7 @@ impl Store {
     pub fn list<R: List>(
         &self,
         installation: InstallationId,
-        wanted: &Wanted<R>,
+        wanted: &ListRequest<R>,
     ) -> Result<Option<Page<R, R::Cursor>>, Error> {
         R::page(self, installation, wanted)
     }

@@ -3,6 +3,7 @@
 pub(in crate::store) mod health;
 pub(in crate::store) mod job;
 pub(in crate::store) mod lease;
+pub(in crate::store) mod log;
 pub(in crate::store) mod observation;
 pub(in crate::store) mod reconciliation;
 pub mod relay;
@@ -13,8 +14,9 @@ pub(in crate::store) mod upkeep;
 pub use health::Health;
 pub use job::{JobRun, NewRelease};
 pub use lease::LeasePolicy;
+pub use log::LogRules;
 pub use observation::Observation;
 pub use reconciliation::{Closed, Detected, Polled};
 pub use release::ReleaseRunDetail;
 pub use sli::Sli;
-pub use upkeep::{Backlog, Swept, Ticks};
+pub use upkeep::{Backlog, ReleasesSwept, StoreSize, Swept, Ticks};

@@ -1,28 +1,49 @@
-//! The gate in front of every call to the forge: while its installation has to wait, none is made.
+//! The gate in front of every call to the forge: while its installation has to wait, none is made, and none once the
+//! worker is to end.
 //!
 //! Why each exchange asks again: `docs/decisions/10-forge-pause.md`.
 
 use std::cell::Cell;
 
+use crate::domain::dead_letter::FailureCause;
 use crate::domain::id::InstallationId;
 use crate::domain::outbox::SendResult;
+use crate::forge;
+use crate::runtime::notify::Notify;
 use crate::store::Store;
 
 /// The gate of one session.
 pub(super) struct Gate<'a> {
     store: &'a Store,
     installation: InstallationId,
+    notify: &'a Notify,
     stopped: Cell<Option<SendResult>>,
+    cause: Cell<Option<FailureCause>>,
 }
 
 impl<'a> Gate<'a> {
-    pub(super) const fn new(store: &'a Store, installation: InstallationId) -> Self {
-        Self { store, installation, stopped: Cell::new(None) }
+    pub(super) const fn new(
+        store: &'a Store,
+        installation: InstallationId,
+        notify: &'a Notify,
+    ) -> Self {
+        Self { store, installation, notify, stopped: Cell::new(None), cause: Cell::new(None) }
     }
 
-    /// Returns `Ok` if a call may be made now, otherwise the result it has instead.
-    pub(super) fn check(&self) -> Result<(), SendResult> {
+    /// Returns the result of the call that was stopped; `None` if every call was made.
+    pub(super) const fn stopped(&self) -> Option<SendResult> {
+        self.stopped.get()
+    }
+    /// Returns why the last call that failed did.
+    pub(super) const fn cause(&self) -> Option<FailureCause> {
+        self.cause.get()
+    }
+}
+
+impl forge::Gate for Gate<'_> {
+    fn check(&self) -> Result<(), SendResult> {
         let stopped = match self.store.paused_until(self.installation) {
+            Ok(None) if self.notify.is_stopped() => SendResult::Postponed,
             Ok(None) => return Ok(()),
             Ok(Some(until)) => SendResult::Deferred(until),
             // Whether there is a pause is not known.
@@ -33,8 +54,7 @@ impl<'a> Gate<'a> {
         Err(stopped)
     }
 
-    /// Returns the result of the call that was stopped; `None` if every call was made.
-    pub(super) const fn stopped(&self) -> Option<SendResult> {
-        self.stopped.get()
+    fn call_failed(&self, cause: FailureCause) {
+        self.cause.set(Some(cause));
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::domain::dead_letter::{ErrorClass, Reason};
+use crate::domain::dead_letter::{DeadLetterReason, ErrorClass};
 use crate::domain::job::Job;
 use crate::domain::lease::Claim;
 use crate::domain::retry::RetryPolicy;
@@ -20,7 +20,6 @@ const LEASE: Duration = Duration::from_secs(60);
 
 /// The worker.
 pub struct Jobs {
-    /// The store.
     pub store: Store,
     /// Random per process start; names the holder of a lease.
     pub owner: String,
@@ -87,7 +86,7 @@ impl Jobs {
         let id = claim.item.id;
         let outcome = match ran {
             Ok(JobRun::Applied) => {
-                log::info!(event = "job.completed", job_id:% = id, attempt = claim.item.attempt; "a job was done");
+                log::info!(event = "job.completed", job_id:% = id, attempt = claim.item.attempt; "a job has finished");
                 "completed"
             }
             Ok(JobRun::Nothing(why)) => {
@@ -99,7 +98,7 @@ impl Jobs {
                 "dead_letter"
             }
             Err(store::Error::LeaseLost) => {
-                log::warn!(event = "job.lease_lost", job_id:% = id, fencing_token = claim.fence.token; "a job was taken over by another holder");
+                log::warn!(event = "job.lease_lost", job_id:% = id, fencing_token = claim.fence.token; "another worker has taken over a job");
                 "lease_lost"
             }
             Err(error) => {
@@ -134,7 +133,7 @@ impl Jobs {
         match return_as {
             ReturnAs::Postponed => self.store.postpone_job(claim),
             ReturnAs::Failed(class) => {
-                self.store.fail_job(claim, Reason::JobFailed, class, self.retry)
+                self.store.fail_job(claim, DeadLetterReason::JobFailed, class, self.retry)
             }
         }
     }
@@ -148,13 +147,13 @@ impl Jobs {
                     return self.unreturned.0.push((claim, return_as));
                 }
                 Ok(()) => {
-                    log::info!(event = "job.given_back", job_id:% = claim.item.id, attempt = claim.item.attempt; "a job was given back once the store took it");
+                    log::info!(event = "job.given_back", job_id:% = claim.item.id, attempt = claim.item.attempt; "a job was returned as soon as the store accepted it");
                 }
                 // Another worker has taken it over.
                 Err(store::Error::LeaseLost) => {}
                 Err(error) => {
                     self.metrics.store_failures.count([("class", error.class())]);
-                    log::warn!(event = "worker.store_failed", worker = "jobs", verb = "give_back", class = error.class(); "a store verb did not happen");
+                    log::warn!(event = "worker.store_failed", worker = "jobs", verb = "give_back", class = error.class(); "a store operation failed");
                 }
             }
         }

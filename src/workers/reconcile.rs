@@ -16,17 +16,17 @@ use std::time::Duration;
 use crate::domain::lease::{Claim, RowHandle};
 use crate::domain::pace::Pace;
 use crate::domain::reconcile::task::{ReconcileTask, TaskOutcome};
-use crate::domain::reconcile::{Kind, Rules};
+use crate::domain::reconcile::{ReconcileKind, Rules};
 use crate::domain::time::Timestamp;
 use crate::forge::Forge;
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::notify::Notify;
-use crate::store::{self, Observation, Store};
+use crate::store::{self, Store};
 use crate::workers::driver::{Next, Worker};
 use crate::workers::shares::Shares;
 
-/// Longer than every call of one look together: a token, two reads and an update, each once more at most
+/// Longer than all calls of one observation together: a token, two reads and an update, each once more at most
 /// (30 s), with room for a clock that steps.
 const LEASE: Duration = Duration::from_secs(240);
 /// Pause between tries to apply what was seen while the store is unavailable.
@@ -44,7 +44,7 @@ pub struct Detect {
     pub rules: Rules,
     /// Woken when an item was opened.
     pub reconcile: Notify,
-    /// Where the last look at the inbox ended; 0 at first.
+    /// Where the last scan of the inbox ended; 0 at first.
     pub inbox_after: Option<RowHandle>,
 }
 
@@ -55,7 +55,7 @@ impl Worker for Detect {
 
     fn step(&mut self) -> Next {
         let mut more = false;
-        for kind in Kind::ALL {
+        for kind in ReconcileKind::ALL {
             let now = self.clock.now();
             match self.store.detect(*kind, self.rules, now, &mut self.inbox_after) {
                 Ok(detected) => {
@@ -85,8 +85,8 @@ impl Worker for Detect {
 
 /// Looks at what is due, one item of each of its kinds a step.
 pub struct Reconcile {
-    /// Whose items it looks at.
-    pub kinds: &'static [Kind],
+    /// Whose items it reconciles.
+    pub kinds: &'static [ReconcileKind],
     /// The store.
     pub store: Store,
     /// The forge.
@@ -111,9 +111,10 @@ pub struct Reconcile {
 
 impl Reconcile {
     /// Kinds whose items are looked at at the forge.
-    pub const AT_THE_FORGE: &'static [Kind] = &[Kind::WorkflowAttempt, Kind::ReleaseRun];
+    pub const AT_THE_FORGE: &'static [ReconcileKind] =
+        &[ReconcileKind::WorkflowAttempt, ReconcileKind::ReleaseRun];
     /// Kinds that need nothing but the store.
-    pub const IN_THE_STORE: &'static [Kind] = &[Kind::WebhookInbox];
+    pub const IN_THE_STORE: &'static [ReconcileKind] = &[ReconcileKind::WebhookInbox];
 }
 
 impl Worker for Reconcile {
@@ -136,7 +137,7 @@ impl Worker for Reconcile {
 }
 
 impl Reconcile {
-    fn poll(&self, kind: Kind) -> Next {
+    fn poll(&self, kind: ReconcileKind) -> Next {
         let claimed = self.shares.claim(|full| {
             let polled = self.store.claim_reconcile(kind, &self.owner, LEASE, full)?;
             // An inbox item holds its thread only for a transaction, so it takes no share.
@@ -195,7 +196,7 @@ impl Reconcile {
     }
 
     /// Looks; an error says that nothing was learned, and from when on to look again.
-    fn observe(&self, claim: &Claim<ReconcileTask>) -> Result<Observation, Timestamp> {
+    fn observe(&self, claim: &Claim<ReconcileTask>) -> Result<store::Observation, Timestamp> {
         let observation = observe::observe(self, claim)?;
         // A look that was cut short because we stop tells nothing, not even that the forge is away.
         if self.notify.is_stopped() && observation.is_unavailable() {
@@ -207,6 +208,6 @@ impl Reconcile {
 
     fn store_failed(&self, verb: &'static str, error: &store::Error) {
         self.metrics.store_failures.count([("class", error.class())]);
-        log::warn!(event = "worker.store_failed", worker = "reconcile", verb = verb, class = error.class(); "a store verb did not happen");
+        log::warn!(event = "worker.store_failed", worker = "reconcile", verb = verb, class = error.class(); "a store operation failed");
     }
 }

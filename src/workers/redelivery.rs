@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::dead_letter::ErrorClass;
-use crate::domain::reconcile::Unavailable;
-use crate::domain::redelivery::{Decision, FailedDelivery, is_too_old};
+use crate::domain::reconcile;
+use crate::domain::redelivery::{self, FailedDelivery, is_too_old};
 use crate::domain::time::Timestamp;
 use crate::forge::WebhookDeliveries;
 use crate::metrics::Metrics;
@@ -17,7 +17,7 @@ use crate::runtime::notify::Notify;
 use crate::store::{self, Store};
 use crate::workers::driver::{Next, Worker};
 
-/// How often it looks.
+/// Time between two polls.
 pub const POLL: Duration = Duration::from_mins(5);
 /// Between two requests, as the forge asks for writes.
 pub const PAUSE: Duration = Duration::from_secs(1);
@@ -30,7 +30,6 @@ const WAIT_MAX: Duration = Duration::from_hours(1);
 
 /// The worker.
 pub struct Redelivery {
-    /// The store.
     pub store: Store,
     /// The forge.
     pub deliveries: Arc<dyn WebhookDeliveries>,
@@ -69,7 +68,7 @@ impl Worker for Redelivery {
         let end = self.sweep(&mut requests);
         let complete = matches!(end, End::Seen);
         if requests > 0 || !complete {
-            log::info!(event = "redelivery.swept", requests = requests, complete = complete; "failed webhooks were looked for at the forge");
+            log::info!(event = "redelivery.swept", requests = requests, complete = complete; "the forge was queried for failed webhooks");
         }
         Next::Wait
     }
@@ -105,7 +104,7 @@ impl Redelivery {
     /// Asks for a delivery if it is to be asked for; an error ends the sweep.
     fn consider(&mut self, failed: &FailedDelivery, requests: &mut u32) -> Result<(), End> {
         let seen = self.store.look_at_failed(failed, self.clock.now());
-        if seen.map_err(|error| self.store_failed(&error))? != Decision::Ask {
+        if seen.map_err(|error| self.store_failed(&error))? != redelivery::Decision::Ask {
             return Ok(());
         }
         // The forge asks for a second between writes; the first one of a sweep has nothing to keep a distance from.
@@ -113,7 +112,7 @@ impl Redelivery {
             return Err(End::Cut);
         }
         let begun = self.store.begin_redelivery(failed);
-        if begun.map_err(|error| self.store_failed(&error))? != Decision::Ask {
+        if begun.map_err(|error| self.store_failed(&error))? != redelivery::Decision::Ask {
             return Ok(());
         }
         // Whatever comes of it: it is counted in the store already.
@@ -132,7 +131,7 @@ impl Redelivery {
         }
     }
 
-    fn give_way(&mut self, why: Unavailable) -> End {
+    fn give_way(&mut self, why: reconcile::Unavailable) -> End {
         // In memory: these calls use the app's own credential, which has a limit apart from those of installations.
         self.paused_until = why.wait_until;
         End::Cut
@@ -140,7 +139,7 @@ impl Redelivery {
 
     fn store_failed(&self, error: &store::Error) -> End {
         self.metrics.store_failures.count([("class", error.class())]);
-        log::warn!(event = "worker.store_failed", worker = "redelivery", class = error.class(); "a store verb did not happen");
+        log::warn!(event = "worker.store_failed", worker = "redelivery", class = error.class(); "a store operation failed");
         End::Cut
     }
 }

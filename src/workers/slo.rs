@@ -5,43 +5,28 @@
 //! gates remember stays as it was.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::domain::outbox::EffectKind;
 use crate::domain::slo::{
-    Evaluator, Health, Now, POLICY_VERSION, Reading, Severity, SloReport, Snapshot, Transition,
-    Turn,
+    Evaluator, Now, POLICY_VERSION, Reading, Severity, SloReport, Snapshot, Transition, Turn,
 };
 use crate::domain::time::Timestamp;
-use crate::metrics::{DeliveryOutcome, EffectOutcome, LookupOutcome, Metrics, Step};
+use crate::metrics::{self, DeliveryOutcome, EffectOutcome, LookupOutcome, Metrics};
 use crate::runtime::clock::Clock;
 use crate::runtime::watch::Watch;
 use crate::store::{Sli, Store};
 use crate::workers::driver::{Next, Worker};
 
-/// An evaluation that says nothing new is a line of its own this often; in between it is one for
-/// those who debug.
-/// See `docs/decisions/32-signal-log-levels.md`.
-const SAY_AGAIN: Duration = Duration::from_secs(3_600);
-
 /// The worker.
-pub struct Slo {
+pub struct SloWorker {
     store: Store,
     clock: Arc<dyn Clock>,
     metrics: Arc<Metrics>,
     latest: Watch<SloReport>,
     evaluator: Evaluator,
-    said: Option<Said>,
 }
 
-/// What was last said aloud.
-struct Said {
-    health: Health,
-    active: String,
-    at: Duration,
-}
-
-impl Slo {
+impl SloWorker {
     /// Returns a worker that remembers nothing yet, and leaves its reports in `latest`.
     #[must_use]
     pub fn new(
@@ -50,11 +35,11 @@ impl Slo {
         metrics: Arc<Metrics>,
         latest: Watch<SloReport>,
     ) -> Self {
-        Self { store, clock, metrics, latest, evaluator: Evaluator::default(), said: None }
+        Self { store, clock, metrics, latest, evaluator: Evaluator::default() }
     }
 }
 
-impl Worker for Slo {
+impl Worker for SloWorker {
     fn name(&self) -> &'static str {
         "slo"
     }
@@ -75,7 +60,7 @@ impl Worker for Slo {
     }
 }
 
-impl Slo {
+impl SloWorker {
     fn evaluate(&mut self, sli: &Sli) {
         let now = Now { wall: self.clock.now(), monotonic: self.clock.monotonic() };
         let snapshot = self.snapshot(sli, now.wall);
@@ -86,7 +71,7 @@ impl Slo {
         for transition in &transitions {
             say_transition(transition);
         }
-        self.say_evaluation(&report, now.monotonic);
+        say_evaluation(&report);
     }
 
     fn snapshot(&self, sli: &Sli, now: Timestamp) -> Snapshot {
@@ -120,7 +105,7 @@ impl Slo {
         let given_up = self
             .metrics
             .reconciliations
-            .sum(|(_, code, step)| step == Step::End && code.is_publication_failure());
+            .sum(|(_, code, step)| step == metrics::Step::End && code.is_publication_failure());
         dead + given_up
     }
 
@@ -139,24 +124,13 @@ impl Slo {
             | DeliveryOutcome::Conflict => false,
         })
     }
+}
 
-    /// Says how the service is: aloud when that is news, or was not said for long.
-    fn say_evaluation(&mut self, report: &SloReport, now: Duration) {
-        let health = report.health();
-        let active: Vec<_> = report.firing().map(|status| status.rule.signal.as_str()).collect();
-        let active = active.join(",");
-        let old = self.said.as_ref().is_some_and(|said| {
-            said.health == health
-                && said.active == active
-                // By the monotonic clock: a wall clock that steps would repeat the line or keep it back.
-                && now.saturating_sub(said.at) < SAY_AGAIN
-        });
-        let level = if old { log::Level::Debug } else { log::Level::Info };
-        log::log!(level, event = "worker.control_plane_slo_evaluation", policy_version = POLICY_VERSION, health = health.as_str(), active_signals:% = active; "the signals were evaluated");
-        if !old {
-            self.said = Some(Said { health, active, at: now });
-        }
-    }
+/// Says how the service is, at each evaluation, so that a log without these lines shows that nothing is evaluated
+/// (docs/decisions/32-signal-log-levels.md).
+fn say_evaluation(report: &SloReport) {
+    let active: Vec<_> = report.firing().map(|status| status.rule.signal.as_str()).collect();
+    log::info!(event = "worker.control_plane_slo_evaluation", policy_version = POLICY_VERSION, health = report.health().as_str(), active_signals:% = active.join(","); "the signals were evaluated");
 }
 
 /// Says that a signal began or ended: a critical one as an error, because it is a page.

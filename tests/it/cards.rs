@@ -2,6 +2,9 @@
 
 mod agreement;
 mod command;
+mod conversion;
+mod fix_command;
+mod fixing;
 mod hand_written;
 pub(crate) mod hostile;
 mod make;
@@ -9,4 +12,6 @@ mod oracle;
 mod planted;
 mod registry;
 mod service;
+mod several;
 mod signatures;
+mod terminal;

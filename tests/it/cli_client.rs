@@ -7,6 +7,7 @@ pub(crate) mod canned_server;
 mod list;
 mod lists;
 pub(crate) mod mcp_stdio;
+mod refusals;
 mod relay_audit;
 mod relay_pair;
 mod replay;
@@ -84,7 +85,7 @@ fn finish(command: &mut Command) -> Run {
 
 fn item(id: &str, kind: &str, failed_at: &str) -> String {
     format!(
-        r#"{{"itemType":"{kind}","itemId":"{id}","repository":"acme/site","reasonCode":"crash_loop","errorClass":"crash","attemptCount":5,"failedAt":"{failed_at}","replaySafe":true}}"#
+        r#"{{"itemType":"{kind}","itemId":"{id}","repository":"acme/site","reasonCode":"crash_loop","errorClass":"crash","cause":null,"attemptCount":5,"failedAt":"{failed_at}","replaySafe":true}}"#
     )
 }
 

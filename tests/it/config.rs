@@ -1,5 +1,7 @@
 //! The bounds of settings, through loading a configuration.
 
+mod judged;
+
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;

@@ -13,8 +13,8 @@ use svc::config::{Config, ForgeConfig, OperatorConfig, ResultConfig, Source};
 use svc::domain::delivery::NewDelivery;
 use svc::domain::event::{AccountName, Action, CommitSha, GitRef, InstallationState};
 use svc::domain::job::{Change, Job};
-use svc::domain::outbox::{Effect, EffectKind, Message};
-use svc::domain::reconcile::Reason;
+use svc::domain::outbox::{Effect, EffectKind, OutboxMessage};
+use svc::domain::reconcile::ReconcileReason;
 use svc::domain::reconcile::task::{
     CheckRun, Creation, Dispatch, ReconcileTask, Subject, WorkflowRun,
 };
@@ -45,7 +45,7 @@ const LISTED: [&str; 25] = [
     "GitRef",
     "Head",
     "Job",
-    "Message",
+    "OutboxMessage",
     "NewDelivery",
     "Normalised",
     "ReconcileTask",
@@ -174,7 +174,7 @@ fn what_is_sent_for_tenants_is_not_shown() {
     ] {
         assert_silent("Effect", &effect);
         let nil = uuid::Uuid::nil();
-        let message = Message {
+        let message = OutboxMessage {
             id: nil.into(),
             installation: 1.try_into().unwrap(),
             repository: Some(repository()),
@@ -190,7 +190,7 @@ fn what_is_sent_for_tenants_is_not_shown() {
             lag_count: 0,
             sent_before: false,
         };
-        assert_silent("Message", &message);
+        assert_silent("OutboxMessage", &message);
     }
 }
 
@@ -226,7 +226,7 @@ fn what_is_looked_at_and_reported_is_not_shown() {
     assert_silent("CheckRun", &check_run);
     let task = ReconcileTask {
         id: nil.into(),
-        reason: Reason::ReportingStale,
+        reason: ReconcileReason::ReportingStale,
         deadline: Timestamp::MIN,
         installation: 1.try_into().unwrap(),
         repository: Some(repository()),

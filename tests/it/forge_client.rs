@@ -1,10 +1,12 @@
 //! The forge client over real sockets: against the simulator, which keeps count of effects, and
 //! against a double that answers with whatever bytes it is given.
 
+mod causes;
 mod double;
 mod hostile;
 mod issuer;
 mod lookups;
+mod tokens;
 mod webhook_deliveries;
 mod wire;
 
@@ -19,9 +21,11 @@ use svc::domain::outbox::{CheckRunStatus, Effect, SendResult};
 use svc::domain::reconcile::Unavailable;
 use svc::domain::repository::RepositoryRef;
 use svc::domain::time::Timestamp;
-use svc::forge::client::Client;
+use svc::forge::client::ForgeClient;
 use svc::forge::settings::{ApiVersion, ClientError, Settings};
-use svc::forge::{CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission, Session};
+use svc::forge::{
+    CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission, Session, TokenUse,
+};
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::simulator::{Call, Fault, Simulator};
 
@@ -78,23 +82,32 @@ fn settings(base_url: String) -> Settings {
     }
 }
 
-fn client(settings: Settings) -> Client {
-    Client::new(settings, Arc::new(SystemClock::new())).expect("the settings are good")
+fn client(settings: Settings) -> ForgeClient {
+    ForgeClient::new(settings, Arc::new(SystemClock::new()), Arc::default())
+        .expect("the settings are good")
 }
 
-fn start() -> (Simulator, Client) {
+fn start() -> (Simulator, ForgeClient) {
     let simulator = Simulator::start().expect("the system has a port");
     simulator.add_repository(&repository());
     let client = client(settings(simulator.base_url()));
     (simulator, client)
 }
 
-fn open(client: &Client, permission: Permission) -> Box<dyn Session + '_> {
-    client.open(installation(), &repository(), permission, &|| Ok(())).expect("a token is minted")
+fn open(client: &ForgeClient, permission: Permission) -> Box<dyn Session + '_> {
+    client
+        .open(installation(), &repository(), permission, TokenUse::Own, &|| Ok(()))
+        .expect("a token is minted")
 }
 
-fn open_dispatch(client: &Client) -> SendResult {
-    match client.open(installation(), &repository(), Permission::ActionsWrite, &|| Ok(())) {
+fn open_dispatch(client: &ForgeClient) -> SendResult {
+    match client.open(
+        installation(),
+        &repository(),
+        Permission::ActionsWrite,
+        TokenUse::Own,
+        &|| Ok(()),
+    ) {
         Ok(mut session) => session.dispatch_workflow(&dispatch()),
         Err(result) => result,
     }
@@ -280,7 +293,13 @@ fn the_gate_is_asked_before_every_exchange() {
             let before = asked.fetch_add(1, Ordering::Relaxed);
             if before < open_for { Ok(()) } else { Err(SendResult::Deferred(until)) }
         };
-        let opened = client.open(installation(), &repository(), Permission::ActionsWrite, &gate);
+        let opened = client.open(
+            installation(),
+            &repository(),
+            Permission::ActionsWrite,
+            TokenUse::Own,
+            &gate,
+        );
         let told = match opened {
             Ok(mut session) => session.dispatch_workflow(&dispatch()),
             Err(stopped) => stopped,
@@ -372,7 +391,7 @@ fn a_renamed_repository_is_followed_once_to_its_number() {
 #[test]
 fn bad_settings_are_refused_and_not_shown() {
     let new = |settings| {
-        let client = Client::new(settings, Arc::new(SystemClock::new()));
+        let client = ForgeClient::new(settings, Arc::new(SystemClock::new()), Arc::default());
         client.err()
     };
     let good = || settings("https://forge.example".to_owned());

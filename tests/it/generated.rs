@@ -66,10 +66,24 @@ fn add_page(command: &clap::Command, pages: &mut Files) {
     let man = clap_mangen::Man::new(command.clone()).date(DATE).source(source).manual("svc");
     let mut page = Vec::new();
     man.render(&mut page).unwrap();
-    pages.insert(Path::new("man").join(man.get_filename()), page);
+    pages.insert(Path::new("man").join(man.get_filename()), with_headings(page));
     for subcommand in command.get_subcommands() {
         add_page(subcommand, pages);
     }
+}
+
+/// Returns a page whose examples and exit codes have the usual headings: `clap_mangen` calls all text after the options
+/// `EXTRA`.
+fn with_headings(page: Vec<u8>) -> Vec<u8> {
+    let page = String::from_utf8(page).unwrap();
+    let page = page.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n");
+    let page = page.replace(".SH EXTRA\nExample:\n", ".SH EXAMPLES\n");
+    let page = page.replace("\nExit codes:\n", "\n.SH \"EXIT STATUS\"\n");
+    assert!(
+        !page.contains("EXTRA"),
+        "a text after the options begins with something else:\n{page}"
+    );
+    page.into_bytes()
 }
 
 /// Compares files with what they must hold.

@@ -15,6 +15,7 @@ mod framing;
 mod headers;
 pub(crate) mod isolation;
 mod long_lived;
+mod memory;
 pub(crate) mod probes;
 mod properties;
 mod relay;
@@ -22,7 +23,7 @@ mod request_line;
 mod slow;
 mod suite;
 mod threads;
-mod wire;
+pub(crate) mod wire;
 
 use std::time::Duration;
 

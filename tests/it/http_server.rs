@@ -5,6 +5,9 @@ pub(crate) mod events;
 pub(crate) mod web_sockets;
 
 mod control;
+mod counted;
+mod crowded;
+mod stop;
 mod tcp;
 
 use std::io::{self, Read, Write};
@@ -30,19 +33,22 @@ const GET_WAIT: &str = "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n";
 struct EchoService {
     entered: Sender<()>,
     gate: Notify,
+    answered: Sender<(Surface, u16)>,
 }
 
-/// What a test holds of the service: news of waiting handlers, and the end of their wait.
+/// What a test holds of the service: news of waiting handlers, the end of their wait, and the status of every answer.
 struct Held {
     entered: Receiver<()>,
     gate: Notify,
+    answered: Receiver<(Surface, u16)>,
 }
 
 fn echo() -> (Arc<dyn Service>, Held) {
     let (entering, entered) = channel();
+    let (answering, answered) = channel();
     let gate = Notify::new();
-    let service = EchoService { entered: entering, gate: gate.clone() };
-    (Arc::new(service), Held { entered, gate })
+    let service = EchoService { entered: entering, gate: gate.clone(), answered: answering };
+    (Arc::new(service), Held { entered, gate, answered })
 }
 
 impl Service for EchoService {
@@ -69,6 +75,11 @@ impl Service for EchoService {
             Refusal::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
         };
         Response::new(status, "text/plain", "refused")
+    }
+
+    fn answered(&self, surface: Surface, status: StatusCode) {
+        // A test that is over does not listen any more.
+        let _over = self.answered.send((surface, status.as_u16()));
     }
 }
 

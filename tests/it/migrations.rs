@@ -243,6 +243,31 @@ fn a_file_of_step_20_is_opened_with_its_rows_and_their_conclusions() {
     assert_eq!(told(&connection, "q").as_deref(), Some("timed_out"));
 }
 
+/// The key of a delivery is random: an index on it makes each insert change another page.
+#[test]
+fn the_key_of_a_delivery_is_in_one_index_and_it_has_one_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = open_raw(&folder.path().join("svc.db"));
+    climb(&connection, &steps());
+    fill(&connection);
+    let indexed = "SELECT group_concat(schema.tbl_name) FROM sqlite_schema AS schema, \
+            pragma_index_info(schema.name) AS part \
+        WHERE schema.type = 'index' AND part.name = 'idempotency_key' \
+            AND schema.tbl_name IN ('webhook_inbox', 'control_plane_jobs')";
+    let indexed: String = connection.query_row(indexed, [], |row| row.get(0)).unwrap();
+    assert_eq!(indexed, "webhook_inbox");
+    let key = "SELECT idempotency_key FROM control_plane_jobs WHERE inbox_id = 1";
+    let key: String = connection.query_row(key, [], |row| row.get(0)).unwrap();
+    assert_eq!(key, "forge:a");
+    // As any version writes it.
+    let second = connection.execute(
+        "INSERT INTO control_plane_jobs (job_id, idempotency_key, inbox_id, installation_id, status, \
+            available_at, created_at, updated_at) VALUES ('k', 'forge:a', 1, 1, 'available', 5, 5, 5)",
+        [],
+    );
+    assert!(second.unwrap_err().to_string().contains("control_plane_jobs.inbox_id"));
+}
+
 /// What the forge was first told of a release run.
 fn told(connection: &Connection, release_run: &str) -> Option<String> {
     connection

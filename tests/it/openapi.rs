@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use svc::api;
-use svc::domain::dead_letter::{ErrorClass, ItemType, Reason, ReplayClass};
+use svc::domain::dead_letter::{DeadLetterReason, ErrorClass, FailureCause, ItemType, ReplayClass};
 use svc::domain::event::InstallationState;
 use svc::domain::release::Decision;
 use svc::domain::slo::{Gate, Health, Severity, Side, Signal, SignalState, Unit};
@@ -107,6 +107,7 @@ fn schemas_have_the_fields_of_the_api() {
         repository,
         reason_code: Cow::Borrowed("job_failed"),
         error_class: Cow::Borrowed("state"),
+        cause: Some(Cow::Borrowed("refused")),
         attempt_count: 1,
         failed_at: time(),
         replay_safe: true,
@@ -115,14 +116,14 @@ fn schemas_have_the_fields_of_the_api() {
         dead_letter: dead_letter(repository),
         replay_class: Cow::Borrowed("job_transaction"),
     };
-    let page = |next_before| api::Page { items: vec![dead_letter(None)], next_before };
+    let page = |next_before| api::PageBody { items: vec![dead_letter(None)], next_before };
     let installation = |account| api::Installation {
         installation_id: 1.try_into().unwrap(),
         account,
         state: Cow::Borrowed("active"),
     };
     let installations = |next_after| api::PageAfter { items: vec![installation(None)], next_after };
-    let replayed = api::Replayed {
+    let replayed = api::ReplayBody {
         outcome: Cow::Borrowed("replayed"),
         audit_event_id: "0198c0de-0000-7000-8000-0000000000a1".parse().unwrap(),
     };
@@ -150,6 +151,7 @@ fn schemas_have_the_fields_of_the_api() {
         .hold("Installation", &installation(text()), &installation(None))
         .hold("InstallationPage", &installations(text()), &installations(None))
         .hold("Replayed", &replayed, &replayed)
+        .hold("Reloaded", &reloaded(), &reloaded())
         .hold("Readiness", &readiness(Some(time())), &readiness(None))
         .hold("Intake", &intake, &intake)
         .hold("Slo", &slo(Some(time())), &slo(None))
@@ -174,6 +176,13 @@ fn protected_resource() -> api::ProtectedResource {
         authorization_servers: vec!["https://issuer.example".to_owned()],
         scopes_supported: vec![Cow::Borrowed("mcp:read")],
         bearer_methods_supported: vec![Cow::Borrowed("header")],
+    }
+}
+
+fn reloaded() -> api::Reloaded {
+    api::Reloaded {
+        changed: vec![Cow::Borrowed("SVC_OPERATOR_API_TOKEN")],
+        unchanged: vec![Cow::Borrowed("SVC_WEBHOOK_SECRET")],
     }
 }
 
@@ -258,10 +267,12 @@ fn stable_words_are_those_of_the_code() {
         words.map(str::to_owned).collect()
     };
     let open = "x-extensible-enum";
-    let reasons = set(&mut Reason::ALL.iter().map(|word| word.as_str()));
+    let reasons = set(&mut DeadLetterReason::ALL.iter().map(|word| word.as_str()));
     assert_eq!(words("DeadLetter", "reasonCode", open), reasons);
     let classes = set(&mut ErrorClass::ALL.iter().map(|word| word.as_str()));
     assert_eq!(words("DeadLetter", "errorClass", open), classes);
+    let causes = set(&mut FailureCause::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("DeadLetter", "cause", open), causes);
     let replay = set(&mut ReplayClass::ALL.iter().map(|word| word.as_str()));
     assert_eq!(words("DeadLetterDetail", "replayClass", open), replay);
     let types = set(&mut ItemType::ALL.iter().map(|word| word.as_str()));

@@ -57,7 +57,10 @@ fn every_handler_finds_the_variables_of_its_path() {
         let answer = world.send(surfaces[0], method.clone(), &target, &headers, b"{}".to_vec());
         // Nothing is wrong with the form of the request: nothing kept the handler from reading on.
         let status = answer.status.as_u16();
-        assert!([200, 401, 404, 422, 503].contains(&status), "{method} {pattern}: {status}");
+        // A reload is refused, because this world has no settings to read.
+        let is_refused = status == 409 && pattern == "/api/v1/reload";
+        let is_usual = [200, 401, 404, 422, 503].contains(&status);
+        assert!(is_usual || is_refused, "{method} {pattern}: {status}");
     }
 }
 

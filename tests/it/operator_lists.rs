@@ -167,7 +167,7 @@ fn a_query_is_understood_or_refused() {
 }
 
 #[test]
-fn the_token_is_asked_for_before_anything_else_and_both_doors_say_the_same() {
+fn the_token_is_asked_for_before_anything_else_and_both_surfaces_say_the_same() {
     let world = with_rows(1);
     let bearer = format!("Bearer {TOKEN}");
     let release = ids(&get(&world, 1, "releases"), "releaseRunId").remove(0);

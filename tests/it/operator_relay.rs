@@ -9,7 +9,7 @@ use svc::domain::digest::Digest;
 use svc::domain::id::{InvocationId, ProposalId, RelaySessionId};
 use svc::domain::relay::allowance::Length;
 use svc::domain::relay::invocation::Report;
-use svc::domain::relay::{Effect, Reason};
+use svc::domain::relay::{ActionEffect, RelayReason};
 use svc::http::message::Surface;
 use svc::runtime::clock::Clock as _;
 use svc::store::relay::{Effects, NewAllowance};
@@ -55,7 +55,7 @@ fn plugin(relay: &Relay, number: u8) -> Plugin {
 
 /// Proposes one step.
 fn propose(relay: &Relay, plugin: &Plugin, call: u8) -> (ProposalId, InvocationId) {
-    let (proposal, steps) = relay.propose(plugin, &[Effect::Write], call);
+    let (proposal, steps) = relay.propose(plugin, &[ActionEffect::Write], call);
     (proposal, steps[0])
 }
 
@@ -68,7 +68,7 @@ fn names(page: &Value, name: &str) -> Vec<String> {
 fn lists_have_metadata_and_each_item_is_shown_alone() {
     let (world, relay) = world();
     let plugin = plugin(&relay, 1);
-    let (invocation, _) = relay.run(&plugin, Effect::Write, 1);
+    let (invocation, _) = relay.run(&plugin, ActionEffect::Write, 1);
     for (list, name) in LISTS {
         let page = get(&world, list);
         assert_eq!(page["nextBefore"], Value::Null);
@@ -258,7 +258,7 @@ fn what_has_not_begun_can_be_denied_and_what_runs_cannot() {
         assert_eq!(denied["reason"], "denied_by_operator");
         assert_eq!(denied, get(&world, &format!("invocations/{waiting}")));
     }
-    let (running, _) = relay.run(&plugin, Effect::Write, 2);
+    let (running, _) = relay.run(&plugin, ActionEffect::Write, 2);
     let (status, refused) = deny(&running.to_string());
     assert_eq!((status, &refused["outcome"]), (409, &json!("too_late")));
     assert_eq!(get(&world, &format!("invocations/{running}"))["state"], "running");
@@ -274,12 +274,12 @@ fn a_denial_is_too_late_only_for_what_may_have_happened() {
     };
     let reports = [
         (Report::Succeeded, 409),
-        (Report::Failed(Reason::PluginFailed), 200),
+        (Report::Failed(RelayReason::PluginFailed), 200),
         (Report::Stale, 200),
-        (Report::Unusable(Reason::BadResult), 409),
+        (Report::Unusable(RelayReason::BadResult), 409),
     ];
     for (number, (report, status)) in (1..).zip(reports) {
-        let (invocation, grant) = relay.run(&plugin, Effect::Write, number);
+        let (invocation, grant) = relay.run(&plugin, ActionEffect::Write, number);
         assert_eq!(deny(invocation).0, 409, "it runs: {report:?}");
         world.store.relay_report(plugin.held, grant, report).unwrap();
         assert_eq!(deny(invocation).0, status, "{report:?}");
@@ -331,7 +331,7 @@ fn the_audit_log_is_verified_up_to_the_first_event_that_does_not_hold() {
     );
     assert_eq!(get(&world, "audit-events/verify"), empty);
     let plugin = plugin(&relay, 1);
-    relay.run(&plugin, Effect::Write, 1);
+    relay.run(&plugin, ActionEffect::Write, 1);
     let events = get(&world, "audit-events");
     let newest = &events["items"][0];
     let whole = get(&world, "audit-events/verify");
@@ -374,7 +374,7 @@ fn in_a_log_that_was_written_anew_the_signatures_tell() {
     for (change, (valid, invalid, not_checkable, first_invalid)) in changes {
         let (world, relay) = world();
         let plugin = plugin(&relay, 1);
-        relay.run(&plugin, Effect::Write, 1);
+        relay.run(&plugin, ActionEffect::Write, 1);
         world.tamper(&format!("DROP TRIGGER relay_audit_events_are_not_changed; {change}"));
         write_hashes_anew(&world);
         let found = get(&world, "audit-events/verify");

@@ -17,8 +17,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use svc::domain::dead_letter::{
-    ErrorClass, ItemFacts, NotReplayable, Reason, ReplayClass, ReplayDecision, ReplayFacts,
-    ReplayOutcome, SameRequest, decide_replay,
+    DeadLetterReason, ErrorClass, ItemFacts, NotReplayable, ReplayClass, ReplayDecision,
+    ReplayFacts, ReplayOutcome, SameRequest, decide_replay,
 };
 use svc::domain::delivery::InboxState;
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
@@ -93,10 +93,10 @@ fn outbox_settlement() {
         ("dispatched, run unknown", SendResult::Dispatched(None)),
         ("check run exists", SendResult::CheckRunExists(1.try_into().unwrap())),
         ("check run updated", SendResult::CheckRunUpdated),
-        ("impossible", SendResult::Impossible(Reason::RepositoryUnknown)),
+        ("impossible", SendResult::Impossible(DeadLetterReason::RepositoryUnknown)),
         ("token refused", SendResult::TokenRefused(class)),
         ("check run mismatch", SendResult::CheckRunMismatch),
-        ("unreadable", SendResult::Impossible(Reason::ActionsUnreadable)),
+        ("unreadable", SendResult::Impossible(DeadLetterReason::ActionsUnreadable)),
         ("not sent", SendResult::NotSent(class, None)),
         ("not sent, asked to wait", SendResult::NotSent(class, Some(until))),
         ("deferred", SendResult::Deferred(until)),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use svc::domain::reconcile::Standing;
-use svc::domain::result::{self, Credential, Refusal, RunFacts};
+use svc::domain::reconcile::AttemptStanding;
+use svc::domain::result::{self, Credential, ResultRefusal, RunFacts};
 
 use crate::outcomes::check;
 
@@ -19,11 +19,11 @@ const RUNS: [(&str, RunFacts); 4] = [
     ("run of another attempt", RunFacts::Taken),
 ];
 
-const fn name(standing: Standing) -> &'static str {
+const fn name(standing: AttemptStanding) -> &'static str {
     match standing {
-        Standing::Current => "attempt current",
-        Standing::Ended => "attempt ended",
-        Standing::Superseded => "attempt superseded",
+        AttemptStanding::Current => "attempt current",
+        AttemptStanding::Ended => "attempt ended",
+        AttemptStanding::Superseded => "attempt superseded",
     }
 }
 
@@ -31,7 +31,7 @@ const fn name(standing: Standing) -> &'static str {
 fn result_callback() {
     let mut table = String::new();
     for (credential_name, credential) in CREDENTIALS {
-        for standing in Standing::ALL {
+        for standing in AttemptStanding::ALL {
             for (commit, same_commit) in [("its commit", true), ("other commit", false)] {
                 for (sent, dispatched) in [("dispatched", true), ("not dispatched", false)] {
                     for (run_name, run) in RUNS {
@@ -71,7 +71,7 @@ fn every_refusal_can_happen() {
         "/tests/data/outcomes/result_callback.txt"
     ))
     .unwrap();
-    for refusal in Refusal::ALL {
+    for refusal in ResultRefusal::ALL {
         assert!(table.contains(&format!("-> {refusal},")), "{refusal}");
     }
 }
@@ -79,7 +79,7 @@ fn every_refusal_can_happen() {
 #[test]
 fn every_refusal_has_its_words() {
     let mut table = String::new();
-    for refusal in Refusal::ALL {
+    for refusal in ResultRefusal::ALL {
         writeln!(table, "{refusal}: {}", refusal.text()).unwrap();
     }
     check("result_refusals", &table);

@@ -7,6 +7,7 @@ mod interrupted;
 mod late;
 mod lifecycle;
 mod not_ours;
+mod successes;
 mod uncertain;
 mod undecided;
 mod workflow;
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 use svc::domain::lease::Claim;
 use svc::domain::outbox::EffectKind;
-use svc::domain::reconcile::Kind;
+use svc::domain::reconcile::ReconcileKind;
 use svc::domain::reconcile::task::ReconcileTask;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::time::Timestamp;
@@ -86,7 +87,11 @@ const LEASE: Duration = Duration::from_secs(60);
 const PAST_DEADLINE: Duration = Duration::from_secs(RULES.deadline.as_secs() + 1);
 
 fn claim(world: &World, lease: Duration) -> Option<Box<Claim<ReconcileTask>>> {
-    world.store.claim_reconcile(Kind::WorkflowAttempt, "it", lease, Vec::new()).unwrap().claim
+    world
+        .store
+        .claim_reconcile(ReconcileKind::WorkflowAttempt, "it", lease, Vec::new())
+        .unwrap()
+        .claim
 }
 
 #[test]

@@ -16,7 +16,7 @@ use ring::digest::{SHA256, digest};
 use ring::hmac;
 use serde_json::{Value, json};
 use svc::domain::outbox::EffectKind;
-use svc::domain::reconcile::Code;
+use svc::domain::reconcile::ReconcileCode;
 use svc::domain::release::Conclusion;
 use svc::http::message::{Response, Surface};
 use svc::runtime::clock::Clock as _;
@@ -221,7 +221,7 @@ fn a_later_attempt_s_result_takes_the_place_of_the_earlier_one() {
     open_raw(&world.database())
         .execute(
             "UPDATE release_run_results SET last_publication_error = ?1",
-            [Code::ForgeCheckRunUpdateFailed.as_str()],
+            [ReconcileCode::ForgeCheckRunUpdateFailed.as_str()],
         )
         .unwrap();
     let check_run = world.forge.last_check_run().get();

@@ -24,7 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc::domain::reconcile::Code;
+use svc::domain::reconcile::ReconcileCode;
 use svc::runtime::clock::{Clock as _, SystemClock};
 
 use self::disk::{Disk, DiskFault};
@@ -38,26 +38,26 @@ const STEPS: u64 = 2_000;
 const SEEDS: u64 = 30;
 
 /// Codes that put an item off.
-const RECHECKS: &[Code] = &[
-    Code::WorkflowPending,
-    Code::ForgeResultCallbackPending,
-    Code::ForgeWorkflowNotFound,
-    Code::ForgeLookupFailed,
-    Code::ForgeCheckRunUpdateFailed,
-    Code::ForgeCheckRunNotFound,
-    Code::ForgeCheckRunLookupFailed,
-    Code::EffectUnproved,
-    Code::ForgeTokenLag,
+const RECHECKS: &[ReconcileCode] = &[
+    ReconcileCode::WorkflowPending,
+    ReconcileCode::ForgeResultCallbackPending,
+    ReconcileCode::ForgeWorkflowNotFound,
+    ReconcileCode::ForgeLookupFailed,
+    ReconcileCode::ForgeCheckRunUpdateFailed,
+    ReconcileCode::ForgeCheckRunNotFound,
+    ReconcileCode::ForgeCheckRunLookupFailed,
+    ReconcileCode::EffectUnproved,
+    ReconcileCode::ForgeTokenLag,
 ];
 /// Codes no item ends with: those that only put it off, and what no seed brings about.
-const NEVER_ENDS: &[Code] = &[
-    Code::WorkflowPending,
-    Code::ForgeResultCallbackPending,
-    Code::ForgeLookupFailed,
-    Code::ForgeTokenLag,
-    Code::EffectUnproved,
-    Code::SubjectUnreadable,
-    Code::CrashLoop,
+const NEVER_ENDS: &[ReconcileCode] = &[
+    ReconcileCode::WorkflowPending,
+    ReconcileCode::ForgeResultCallbackPending,
+    ReconcileCode::ForgeLookupFailed,
+    ReconcileCode::ForgeTokenLag,
+    ReconcileCode::EffectUnproved,
+    ReconcileCode::SubjectUnreadable,
+    ReconcileCode::CrashLoop,
 ];
 /// What becomes of results.
 const RESULTS: &[&str] = &[
@@ -131,6 +131,10 @@ fn invariants_hold_whatever_fails() {
             assert!(total.counters.contains_key(&cell), "the disk was never {}", fault.name());
         }
         assert!(total.counters.contains_key(&("disk", "replica ended")), "no replica noticed");
+        for outcome in ["ok", "disk_full", "disk_failed"] {
+            let cell = ("checkpoint", outcome);
+            assert!(total.counters.contains_key(&cell), "no checkpoint was {outcome}");
+        }
     } else if seed_count >= SEEDS {
         assert_matrix_is_full(&total.counters);
         assert!(seeds_with_a_success * 5 >= seed_count, "too few seeds succeed");
@@ -197,7 +201,7 @@ fn assert_matrix_is_full(counters: &BTreeMap<(&'static str, &'static str), u64>)
     for word in RESULTS {
         assert!(counters.contains_key(&("result", *word)), "no result was {word}");
     }
-    for code in Code::ALL {
+    for code in ReconcileCode::ALL {
         let then = |then| counters.contains_key(&(then, code.as_str()));
         assert!(then("end") || NEVER_ENDS.contains(code), "no item ends with {code}");
         assert!(then("recheck") || !RECHECKS.contains(code), "no item is put off with {code}");

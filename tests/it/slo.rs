@@ -7,24 +7,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
+use log::Level;
 use serde_json::Value;
-use svc::domain::reconcile::Kind;
+use svc::domain::reconcile::ReconcileKind;
 use svc::domain::slo::{POLICY, Signal, SignalState, SignalStatus};
 use svc::http::message::Surface;
 use svc::metrics::LookupOutcome;
 use svc::store::LeasePolicy;
 use svc::workers::driver::{Next, Worker as _};
-use svc::workers::slo::Slo;
+use svc::workers::slo::SloWorker;
 
 use crate::support::World;
 use crate::support::clock::ManualClock;
+use crate::support::log::{Line, lines_of};
 use crate::support::world::{LONG, RETRY, TOKEN, commit, json, open_raw, webhooks};
 
 const PATH: &str = "/api/v1/operator/slo";
 const POLL: Duration = Duration::from_secs(15);
 
-fn worker(world: &World) -> Slo {
-    Slo::new(
+fn worker(world: &World) -> SloWorker {
+    SloWorker::new(
         world.store.clone(),
         Arc::<ManualClock>::clone(&world.clock),
         Arc::clone(&world.app.metrics),
@@ -33,7 +35,7 @@ fn worker(world: &World) -> Slo {
 }
 
 /// Evaluates, and lets the poll interval pass.
-fn step(world: &World, worker: &mut Slo) {
+fn step(world: &World, worker: &mut SloWorker) {
     assert_eq!(worker.step(), Next::Wait);
     world.clock.advance(POLL);
 }
@@ -102,6 +104,43 @@ fn a_snapshot_finds_what_waits_and_what_was_given_up() {
 }
 
 #[test]
+fn a_webhook_whose_job_is_lost_has_an_age() {
+    let mut world = World::new();
+    let came = svc::runtime::clock::Clock::now(world.clock.as_ref());
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.tamper("DELETE FROM control_plane_jobs");
+    world.clock.advance(POLL);
+    assert_eq!(world.store.sli_snapshot().unwrap().oldest_unprocessed_at, Some(came));
+    step(&world, &mut worker(&world));
+    assert_eq!(status(&world, Signal::OldestInbox).value, Some(POLL.as_secs()));
+}
+
+#[test]
+fn a_webhook_that_is_done_or_given_up_has_no_age() {
+    let mut world = World::new();
+    world.deliver(&webhooks(1).installation("suspend"));
+    world.settle();
+    world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
+    world.settle();
+    assert_eq!(world.dead_letters(1).len(), 1);
+    assert_eq!(world.store.sli_snapshot().unwrap().oldest_unprocessed_at, None);
+}
+
+#[test]
+fn each_evaluation_is_a_line_at_the_default_level() {
+    let world = World::new();
+    let mut worker = worker(&world);
+    let lines = lines_of(|| {
+        for _ in 0..3 {
+            step(&world, &mut worker);
+        }
+    });
+    let is_evaluation = |line: &&Line| line.event() == "worker.control_plane_slo_evaluation";
+    let levels: Vec<Level> = lines.iter().filter(is_evaluation).map(|line| line.level).collect();
+    assert_eq!(levels, [Level::Info; 3]);
+}
+
+#[test]
 fn rejected_webhooks_fire_once_and_recover_once() {
     let world = World::new();
     let mut worker = worker(&world);
@@ -130,7 +169,7 @@ fn failures_at_the_forge_are_counted_by_their_outcome() {
     step(&world, &mut worker);
     for outcome in LookupOutcome::ALL {
         for _ in 0..10 {
-            world.app.metrics.lookups.count((Kind::WorkflowAttempt, *outcome));
+            world.app.metrics.lookups.count((ReconcileKind::WorkflowAttempt, *outcome));
         }
     }
     step(&world, &mut worker);

@@ -9,10 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc::api::{AuditEvent, DeadLetter, ReleaseRun, Wanted};
+use svc::api::{AuditEvent, DeadLetter, ListRequest, ReleaseRun};
 use svc::domain::agent_card::{Condition, NewAgentCard, Removal, Write};
 use svc::domain::dead_letter::{
-    ErrorClass, ItemId, ItemType, NotReplayable, OperationId, Reason, ReplayOutcome, ReplayRequest,
+    DeadLetterReason, ErrorClass, ItemId, ItemType, NotReplayable, OperationId, ReplayOutcome,
+    ReplayRequest,
 };
 use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
@@ -163,7 +164,7 @@ fn page<R: List>(
     before: Option<R::Cursor>,
     limit: u32,
 ) -> Option<Page<R, R::Cursor>> {
-    store.list(tenant, &Wanted { filter: R::Filter::default(), before, limit }).unwrap()
+    store.list(tenant, &ListRequest { filter: R::Filter::default(), before, limit }).unwrap()
 }
 
 fn item(letter: &DeadLetter) -> ItemId {
@@ -254,7 +255,10 @@ fn counts_a_failed_try_and_gives_up_after_the_last(open: Open) {
     for attempt in 1..=2 {
         let claim = bench.store.claim_jobs(1, "a", POLICY).unwrap().pop().unwrap();
         assert_eq!(claim.item.attempt, attempt);
-        bench.store.fail_job(&claim, Reason::JobFailed, ErrorClass::State, POLICY.retry).unwrap();
+        bench
+            .store
+            .fail_job(&claim, DeadLetterReason::JobFailed, ErrorClass::State, POLICY.retry)
+            .unwrap();
         bench.clock.advance(Duration::from_secs(10));
     }
     let page = page::<DeadLetter>(&bench.store, installation(1), None, 10).unwrap();

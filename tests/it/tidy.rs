@@ -3,9 +3,11 @@
 
 mod documents;
 mod english;
+mod guide;
 mod names;
 mod secrets;
 mod structure;
+mod types;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,6 +96,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("serde_json_canonicalizer", &["json"]),
     ("env_logger", &["logging"]),
     ("comfy_table", &["cli"]),
+    ("ignore", &["cli"]),
+    ("unicode_width", &["cli"]),
     ("sd_notify", &["daemon"]),
 ];
 

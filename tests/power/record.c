@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 enum { WRITE = 1, TRUNCATE = 2, SYNC = 3, UNLINK = 4, READ = 5 };
-enum { NONE = -1, DATABASE = 0, WAL = 1, SHM = 2, JOURNAL = 3, FOLDER = 4 };
+enum { NONE = -1, DATABASE = 0, WAL = 1, SHM = 2, JOURNAL = 3, FOLDER = 4, PROBE = 5 };
 enum deed { NOTHING, KILL_BEFORE, KILL_AFTER, FAIL };
 
 struct head {
@@ -94,7 +94,7 @@ static int file_of_path(const char *path) {
     if (strncmp(path, database, length)) return NONE;
     for (int file = DATABASE; file <= JOURNAL; file++)
         if (!strcmp(path + length, suffixes[file])) return file;
-    return NONE;
+    return strcmp(path + length, ".probe") ? NONE : PROBE;
 }
 
 /* By the link in /proc, so that nothing need be remembered about who opened what. */
@@ -115,7 +115,7 @@ static void record(int what, int file, uint64_t offset, uint64_t length, const v
     struct iovec parts[] = {{&head, sizeof head}, {(void *)bytes, bytes ? length : 0}};
     ssize_t whole = sizeof head + parts[1].iov_len;
     int before = errno;
-    if (log_fd >= 0 && syscall(SYS_writev, log_fd, parts, 2) != whole) abort();
+    if (log_fd >= 0 && file != PROBE && syscall(SYS_writev, log_fd, parts, 2) != whole) abort();
     errno = before;
 }
 
@@ -128,6 +128,11 @@ static enum deed due(int call, int file) {
     if (power_switch) {
         int strikes = call == WRITE || (call == SYNC && power_switch->error == EIO);
         if (!power_switch->error || !strikes || file == SHM || file == FOLDER) return NOTHING;
+        /* It stands on the same disk, but is no file of the database: not counted. */
+        if (file == PROBE) {
+            errno = power_switch->error;
+            return FAIL;
+        }
         if (power_switch->passes) {
             power_switch->passes--;
             return NOTHING;
@@ -137,7 +142,7 @@ static enum deed due(int call, int file) {
         errno = power_switch->error;
         return FAIL;
     }
-    if (deed == NOTHING || call != deed_call || file == SHM || file == FOLDER) return NOTHING;
+    if (deed == NOTHING || call != deed_call || file == SHM || file >= PROBE) return NOTHING;
     seen++;
     if (seen < deed_first || seen >= deed_first + deed_count) return NOTHING;
     if (deed == KILL_BEFORE) die();

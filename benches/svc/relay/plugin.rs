@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use svc::domain::digest::Digest;
 use svc::domain::id::{PageInstanceId, PairingId, ProposalId, RelaySessionId};
-use svc::domain::relay::{Decision, Effect, Tool};
-use svc::relay::action::Action;
+use svc::domain::relay::{ActionEffect, CardDecision, DesignTool};
+use svc::relay::action::DesignAction;
 use svc::relay::digest;
-use svc::relay::frame::{DecidedBy, File, FromPlugin, Hello, Nonce, PROTOCOL};
+use svc::relay::frame::{DecidedInPlugin, File, FromPlugin, Hello, Nonce, PROTOCOL};
 use svc::relay::proof::{DaemonKey, DecisionText, allowance_text, confirm_text, proof_text};
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::random::{Ids, SystemEntropy};
@@ -49,12 +49,12 @@ impl Device {
         let hello = Hello {
             nonce: nonce.clone(),
             instance: self.instance,
-            tool: Tool::Test,
+            tool: DesignTool::Test,
             plugin: "bench".to_owned(),
             key: self.key.public().clone(),
             session: self.session,
             file: File { key: Some(name.clone()), name, page: "Login".to_owned() },
-            actions: Action::ALL.iter().map(|action| action.as_str().to_owned()).collect(),
+            actions: DesignAction::ALL.iter().map(|action| action.as_str().to_owned()).collect(),
         };
         serde_json::to_string(&FromPlugin::Hello(Box::new(hello))).unwrap()
     }
@@ -111,7 +111,7 @@ struct Propose {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Step {
-    effect: Effect,
+    effect: ActionEffect,
     arguments_sha256: Digest,
 }
 
@@ -149,9 +149,9 @@ impl Page {
 
     fn decide(&mut self, propose: Propose) -> VecDeque<Value> {
         let Propose { proposal, steps } = propose;
-        self.reads = steps.iter().all(|step| step.effect == Effect::Read);
-        let by = if self.reads { DecidedBy::Allowance } else { DecidedBy::Person };
-        let (preview, decision) = (Digest::from(PREVIEW), Decision::Approved);
+        self.reads = steps.iter().all(|step| step.effect == ActionEffect::Read);
+        let by = if self.reads { DecidedInPlugin::Allowance } else { DecidedInPlugin::Person };
+        let (preview, decision) = (Digest::from(PREVIEW), CardDecision::Approved);
         let arguments: Vec<Digest> = steps.iter().map(|step| step.arguments_sha256).collect();
         let (session, epoch) = (self.session, self.epoch);
         let text =

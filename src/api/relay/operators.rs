@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::list::{NoFilter, Row};
+use crate::api::list::{ListRow, NoFilter};
 use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, InvocationId, PairingId, ProposalId, RelaySessionId};
 use crate::domain::time::Timestamp;
@@ -69,7 +69,6 @@ pub struct RelayInvocation {
     pub subject: String,
     /// Through which client.
     pub client: String,
-    /// The action.
     pub action: String,
     /// `read`, `export`, `write` or `destructive`.
     pub effect: String,
@@ -115,7 +114,6 @@ pub struct RelayAuditEvent {
     pub proposal: Option<ProposalId>,
     /// UUID.
     pub invocation: Option<InvocationId>,
-    /// The action.
     pub action: Option<String>,
     /// Of action and arguments: 64 hexadecimal digits.
     pub arguments_sha256: Option<Digest>,
@@ -166,7 +164,6 @@ pub struct RelayCounts {
 /// How the relay stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelayStatus {
-    /// It is on.
     pub enabled: bool,
     /// What is stored, on or off.
     #[serde(flatten)]
@@ -206,11 +203,11 @@ pub struct RelaySignatureCheck {
 /// Declares the lists of rows that are named by an id of theirs.
 macro_rules! rows {
     ($($row:ty: $list:literal, $field:ident: $id:ty;)*) => {$(
-        impl Row for $row {
+        impl ListRow for $row {
             const LIST: &'static str = $list;
             type Filter = NoFilter;
             type Cursor = $id;
-            const CURSOR: &'static str = "an id of this list, as nextBefore gives it";
+            const CURSOR: &'static str = "the id of an item in this list, such as nextBefore";
 
             fn read_cursor(text: &str) -> Option<$id> {
                 text.parse().ok()

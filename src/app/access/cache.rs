@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::REMEMBERED;
-use crate::auth::access_token::Caller;
+use crate::auth::access_token;
 use crate::crypto::jose::key_set::KeySet;
 use crate::domain::digest::Digest;
 
@@ -27,7 +27,7 @@ pub(super) struct Cache {
 
 /// A token that was verified.
 pub(super) struct Entry {
-    pub(super) caller: Arc<Caller>,
+    pub(super) caller: Arc<access_token::Caller>,
     pub(super) key_id: String,
     /// Among which its key was.
     pub(super) keys: Arc<KeySet>,

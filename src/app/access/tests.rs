@@ -99,7 +99,10 @@ fn a_verified_token_is_known_for_a_minute_or_until_it_expires() {
     assert!(bench.at(60).check(&short, None).is_ok());
     assert!(bench.at(79).known(&short).is_some());
     assert_eq!(bench.at(80).known(&short), None);
-    assert_eq!(bench.at(80).check(&short, None), Err(TokenError::Fault(Fault::Expired)));
+    assert_eq!(
+        bench.at(80).check(&short, None),
+        Err(TokenError::Fault(access_token::Fault::Expired))
+    );
     let bent = long.replacen('.', "..", 1);
     assert_eq!(bench.at(80).known(&bent), None, "one that was never checked");
 }
@@ -117,7 +120,7 @@ fn a_token_is_dropped_with_its_key_and_kept_with_another_fetch() {
     assert!(bench.at(600).check(&token("one", "c", 3_600), None).is_ok(), "they are fetched again");
     assert!(bench.at(600).known(&one).is_some());
     assert_eq!(bench.at(600).known(&two), None);
-    assert_eq!(bench.at(600).check(&two, None), Err(TokenError::Fault(Fault::Key)));
+    assert_eq!(bench.at(600).check(&two, None), Err(TokenError::Fault(access_token::Fault::Key)));
 }
 
 #[test]
@@ -127,9 +130,15 @@ fn keys_that_cannot_be_had_refuse_no_token() {
     let good = token("one", "a", 3_600);
     let later = Err(TokenError::KeysUnavailable { retry_after: Duration::from_secs(5) });
     assert_eq!(bench.at(0).check(&good, None), later);
-    assert_eq!(bench.at(0).check("x", None), Err(TokenError::Fault(Fault::Malformed)));
+    assert_eq!(
+        bench.at(0).check("x", None),
+        Err(TokenError::Fault(access_token::Fault::Malformed))
+    );
     let expired = token("one", "a", 60);
-    assert_eq!(bench.at(60).check(&expired, None), Err(TokenError::Fault(Fault::Expired)));
+    assert_eq!(
+        bench.at(60).check(&expired, None),
+        Err(TokenError::Fault(access_token::Fault::Expired))
+    );
     for (word, count) in [("keys_unavailable", 1), ("malformed", 1), ("expired", 1), ("key", 0)] {
         assert_eq!(bench.counted(word), count, "{word}");
     }

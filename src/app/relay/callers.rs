@@ -11,17 +11,16 @@ use crate::api::relay::{DesignSession, Invocation, PairingClaim, RelayRefusal};
 use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::{InvocationId, ProposalId, RelaySessionId};
-use crate::domain::relay::invocation::State;
-use crate::domain::relay::proposal::Refusal;
-use crate::domain::relay::{Effect, Reason, session};
-use crate::relay::action::{Checked, highest_effect};
-use crate::relay::code::Code;
+use crate::domain::relay::invocation;
+use crate::domain::relay::proposal;
+use crate::domain::relay::{ActionEffect, RelayReason, session};
+use crate::relay::action::{CheckedAction, highest_effect};
+use crate::relay::code::PairingCode;
 use crate::runtime::mutex::lock;
 use crate::store::relay::{
     ClaimedPairing, NewInvocation, NewProposal, OwnInvocation, OwnSession, Proposed,
 };
 
-/// A caller.
 #[derive(Clone, Copy)]
 pub struct Who<'a> {
     /// The subject: the issuer, a space, and the subject there; `local` where no tokens are required.
@@ -52,7 +51,7 @@ impl Relay {
     ) -> Result<PairingClaim, RelayRefusal> {
         // Counted before it is checked, so that concurrent guesses are limited like sequential ones.
         let at = self.note_guess(who.subject, peer)?;
-        let looked_up = match code.parse::<Code>() {
+        let looked_up = match code.parse::<PairingCode>() {
             Ok(code) => self.store.relay_claim_pairing(code.digest(), who.subject, who.client),
             Err(_) => Ok(None),
         };
@@ -114,7 +113,7 @@ impl Relay {
         &self,
         who: Who<'_>,
         session: Option<RelaySessionId>,
-        steps: &[Checked],
+        steps: &[CheckedAction],
     ) -> Result<ProposalId, RelayRefusal> {
         if self.is_stopping() {
             return Err(refusal("unavailable", "the service is stopping; try again in a moment"));
@@ -122,7 +121,7 @@ impl Relay {
         let session = self.choose(who, session)?;
         self.check_actions(session.id, steps)?;
         self.check_rate(who, &session, steps)?;
-        let new = |step: &Checked| NewInvocation {
+        let new = |step: &CheckedAction| NewInvocation {
             id: self.ids().id(self.clock.now()),
             action: step.action().as_str(),
             effect: step.action().effect(),
@@ -169,7 +168,7 @@ impl Relay {
         let own = self.store.relay_sessions_of(who.subject)?;
         if let Some(id) = session {
             let found = own.into_iter().find(|session| session.id == id);
-            return found.ok_or_else(|| refused(Refusal::NoSuchSession, 0));
+            return found.ok_or_else(|| refused(proposal::Refusal::NoSuchSession, 0));
         }
         let connected = own.iter().filter(|it| it.state == session::State::Connected);
         let candidates: Vec<OwnSession> = match connected.count() {
@@ -195,7 +194,7 @@ impl Relay {
     fn check_actions(
         &self,
         session: RelaySessionId,
-        steps: &[Checked],
+        steps: &[CheckedAction],
     ) -> Result<(), RelayRefusal> {
         let Some((_, plugin)) = self.plugin_of(session) else { return Ok(()) };
         let known = plugin.with(|state| state.hello.as_ref().map(|(it, _)| it.known_actions()));
@@ -215,7 +214,7 @@ impl Relay {
         &self,
         who: Who<'_>,
         session: &OwnSession,
-        steps: &[Checked],
+        steps: &[CheckedAction],
     ) -> Result<(), RelayRefusal> {
         let is_allowed = self.is_allowed(session, steps);
         let (mut limits, now) = (lock(&self.limits), self.clock.monotonic());
@@ -235,13 +234,13 @@ impl Relay {
     }
 
     /// Says whether an allowance covers all steps.
-    fn is_allowed(&self, session: &OwnSession, steps: &[Checked]) -> bool {
-        highest_effect(steps) == Some(Effect::Read)
+    fn is_allowed(&self, session: &OwnSession, steps: &[CheckedAction]) -> bool {
+        highest_effect(steps) == Some(ActionEffect::Read)
             && session.allowance_until.is_some_and(|until| self.clock.now() < until)
     }
 
     /// Takes back that something was proposed: it was the same call again, or nothing was kept.
-    fn give_back(&self, who: Who<'_>, session: &OwnSession, steps: &[Checked]) {
+    fn give_back(&self, who: Who<'_>, session: &OwnSession, steps: &[CheckedAction]) {
         let is_allowed = self.is_allowed(session, steps);
         let mut limits = lock(&self.limits);
         if is_allowed {
@@ -291,10 +290,10 @@ impl Relay {
     ) -> Result<Invocation, RelayRefusal> {
         let effects = self.store.relay_cancel(who.subject, invocation)?;
         let effects = effects.ok_or_else(no_such_invocation)?;
-        let is_late = effects.changed.is_empty() && effects.unchanged == Some(Reason::TooLate);
+        let is_late = effects.changed.is_empty() && effects.unchanged == Some(RelayReason::TooLate);
         self.carry_out(effects);
         if is_late {
-            let message = "it has begun and cannot be taken back; get_invocation says how it ends";
+            let message = "the invocation has begun and cannot be cancelled; get_invocation returns its outcome";
             return Err(refusal("too_late", message));
         }
         self.invocation(who, invocation)
@@ -324,7 +323,9 @@ impl Relay {
     }
 
     fn view(&self, found: OwnInvocation) -> Invocation {
-        let kept = lock(&self.results).get(found.id).filter(|_| found.state == State::Succeeded);
+        let kept = lock(&self.results)
+            .get(found.id)
+            .filter(|_| found.state == invocation::State::Succeeded);
         let value = kept.as_ref().and_then(|kept| kept.value());
         // Once it has ended, only a kept value says which file it was about: another one may be open by now.
         let is_open = !found.state.is_terminal();
@@ -343,14 +344,14 @@ impl Relay {
             expires_at: found.expires_at,
             created_at: found.created_at,
             updated_at: found.updated_at,
-            value_gone: found.state == State::Succeeded && value.is_none(),
+            value_gone: found.state == invocation::State::Succeeded && value.is_none(),
             value,
         }
     }
 }
 
 /// Returns the digest by which a repeated call is recognized.
-fn same_call(session: RelaySessionId, steps: &[Checked]) -> Digest {
+fn same_call(session: RelaySessionId, steps: &[CheckedAction]) -> Digest {
     let steps: String = steps.iter().map(|step| format!("\n{}", step.sha256())).collect();
     sha256::of(format!("svc.relay.v1 call\n{session}{steps}").as_bytes())
 }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::plugin::{Closing, Permits, Plugin, Socket};
+use super::plugin::{Closing, Permits, PluginSocket, Socket};
 use super::{Relay, UNPROVED_OF_PEER_MAX};
 use crate::domain::digest::Digest;
 use crate::domain::relay::{CloseCode, device, session};
 use crate::relay::conversation::Conversation;
 use crate::relay::digest;
 use crate::relay::frame::{
-    Challenge, Close, Fault, FromDaemon, FromPlugin, Hello, Nonce, PluginFrame, Problem, Proof,
-    Signature,
+    self, CloseNotice, FromDaemon, FromPlugin, Hello, Nonce, PluginFrame, Signature,
 };
 use crate::relay::proof::{challenge_text, is_signed, proof_text};
 use crate::runtime::mutex::lock;
@@ -27,7 +26,7 @@ pub struct NoRoom;
 /// One plugin's end of the relay. When it is dropped, its socket has closed.
 pub struct Connection {
     pub(super) relay: Arc<Relay>,
-    pub(super) plugin: Arc<Plugin>,
+    pub(super) plugin: Arc<PluginSocket>,
 }
 
 /// The outcome of handling a frame; the error is why the socket ends.
@@ -42,11 +41,11 @@ impl From<store::Error> for Closing {
 
 /// Logs a verb that failed, where something else repairs it.
 pub(super) fn not_done(error: &store::Error) {
-    log::warn!(event = "store.verb_failed", class = error.class(); "a store verb did not happen");
+    log::warn!(event = "store.verb_failed", class = error.class(); "a store operation failed");
 }
 
-impl From<Close> for Closing {
-    fn from(close: Close) -> Self {
+impl From<frame::Close> for Closing {
+    fn from(close: frame::Close) -> Self {
         Self::of(close)
     }
 }
@@ -68,7 +67,7 @@ impl Relay {
     #[must_use]
     pub fn other_version(&self) -> Closing {
         self.refused("version");
-        Closing::of(Close::Version)
+        Closing::of(frame::Close::Version)
     }
 }
 
@@ -86,7 +85,7 @@ impl Connection {
         let number = relay.next_socket.fetch_add(1, Ordering::Relaxed);
         let conversation = Conversation::new(relay.message_bytes_max());
         let (frames, now) = (relay.settings.frames_per_second, relay.clock.monotonic());
-        let plugin = Plugin::new(number, peer, socket, conversation, frames, (permits, now));
+        let plugin = PluginSocket::new(number, peer, socket, conversation, frames, (permits, now));
         let plugin = Arc::new(plugin);
         lock(&relay.sockets).insert(number, Arc::clone(&plugin));
         Ok(Self { relay: Arc::clone(relay), plugin })
@@ -107,9 +106,9 @@ impl Connection {
         // Before the frame is read, because reading it is what costs.
         if !self.plugin.takes_frame(now) {
             return Err(self.problem(
-                Close::TooMany,
+                frame::Close::TooMany,
                 "too_many_frames",
-                "too many frames a second",
+                "too many frames per second",
             ));
         }
         let read = self.plugin.with(|state| state.conversation.receive(text));
@@ -135,21 +134,26 @@ impl Connection {
         }
     }
 
-    fn fault(&self, fault: &Fault) -> Closing {
+    fn fault(&self, fault: &frame::Fault) -> Closing {
         self.relay.refused(fault.code());
         self.relay.send(&self.plugin, FromDaemon::Problem(fault.problem()));
         Closing::of(fault.close())
     }
 
     /// Says why the socket is about to close.
-    pub(super) fn problem(&self, close: Close, code: &'static str, message: &str) -> Closing {
+    pub(super) fn problem(
+        &self,
+        close: frame::Close,
+        code: &'static str,
+        message: &str,
+    ) -> Closing {
         self.relay.refused(code);
-        self.relay.send(&self.plugin, FromDaemon::Problem(Problem::new(code, message)));
+        self.relay.send(&self.plugin, FromDaemon::Problem(CloseNotice::new(code, message)));
         Closing::of(close)
     }
 
     fn hello(&self, hello: Hello, text: &str) -> Step {
-        let digest = digest::hello(text).ok_or(Close::BadFrame)?;
+        let digest = digest::hello(text).ok_or(frame::Close::BadFrame)?;
         let nonce = Nonce::new(&self.relay.ids().bytes());
         let signed = self.relay.key.sign(&challenge_text(&hello.nonce, &nonce, digest));
         let signature = signed.map_err(|_| Closing::TRY_LATER)?;
@@ -160,20 +164,20 @@ impl Connection {
             state.hello = Some((hello, digest));
             state.nonce = Some(nonce.clone());
         });
-        let challenge = FromDaemon::Challenge(Challenge { nonce, key, signature });
+        let challenge = FromDaemon::Challenge(frame::Challenge { nonce, key, signature });
         self.relay.send(&self.plugin, challenge);
         Ok(())
     }
 
-    fn proof(&self, proof: &Proof) -> Step {
+    fn proof(&self, proof: &frame::Proof) -> Step {
         let Greeting { hello, digest, nonce } = self.greeting()?;
         let text = proof_text(&nonce, digest, digest::journal(&proof.journal));
         if !is_signed(&hello.key, &text, &proof.signature) {
-            return Err(self.problem(Close::Refused, "bad_proof", "the proof is not valid"));
+            return Err(self.problem(frame::Close::Refused, "bad_proof", "the proof is not valid"));
         }
         // From here on the socket no longer takes one of the places for peers that have proved nothing.
         self.plugin.with(super::plugin::State::proved);
-        let key = hello.key.point().ok_or(Close::Refused)?;
+        let key = hello.key.point().ok_or(frame::Close::Refused)?;
         match self.relay.store.relay_device(&key)? {
             None => self.offer(hello.tool, key),
             Some(Device { state: device::State::Revoked, .. }) => {
@@ -190,7 +194,7 @@ impl Connection {
             let (hello, digest) = state.hello.clone()?;
             Some(Greeting { hello, digest, nonce: state.nonce.clone()? })
         });
-        greeting.ok_or_else(|| Closing::of(Close::BadFrame))
+        greeting.ok_or_else(|| Closing::of(frame::Close::BadFrame))
     }
 }
 
@@ -209,7 +213,7 @@ pub(super) fn signed(nonce: &Nonce, made: &Signature) -> Result<store::relay::Pr
 /// Returns the bytes of a signature.
 pub(super) fn signature(signature: &Signature) -> Result<[u8; 64], Closing> {
     let bytes = signature.bytes().and_then(|bytes| bytes.try_into().ok());
-    bytes.ok_or_else(|| Closing::of(Close::BadFrame))
+    bytes.ok_or_else(|| Closing::of(frame::Close::BadFrame))
 }
 
 impl Relay {

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use super::connection::{Connection, Greeting, Step, signed};
-use super::plugin::{Closing, Plugin};
+use super::plugin::{Closing, PluginSocket};
 use super::{OFFERS_OF_PEER_MAX, Relay, SOCKETS_OF_SUBJECT_MAX};
 use crate::domain::digest::Digest;
 use crate::domain::relay::pairing::{CLAIMED, OFFERED};
-use crate::domain::relay::{Tool, session};
-use crate::relay::code::Code;
-use crate::relay::conversation::Phase;
-use crate::relay::digest::Lane;
-use crate::relay::frame::{Claimed, Close, Confirm, FromDaemon, Hello, Line, Pairing, Proof};
+use crate::domain::relay::{DesignTool, session};
+use crate::relay::code::PairingCode;
+use crate::relay::conversation;
+use crate::relay::digest;
+use crate::relay::frame::{self, Claimed, Confirm, FromDaemon, Hello, Line};
 use crate::relay::proof::{confirm_text, is_signed};
 use crate::runtime::mutex::lock;
 use crate::store::relay::{
-    Arrival, Arrived, Begins, ClaimedPairing, Device, Held, NewPairing, Paired, PairingAnswer,
-    Point,
+    Arrival, Arrived, Begins, ClaimedPairing, Device, KeyPoint, NewPairing, Paired, PairingAnswer,
+    SessionSocket,
 };
 
 /// The client shown when a paired device opens another file.
@@ -24,7 +24,7 @@ const PAIRED_ALREADY: &str = "any client of this account";
 
 impl Connection {
     /// An unknown device: a code is shown.
-    pub(super) fn offer(&self, tool: Tool, key: Point) -> Step {
+    pub(super) fn offer(&self, tool: DesignTool, key: KeyPoint) -> Step {
         let (relay, peer) = (&self.relay, self.plugin.peer);
         // Checked and noted under one lock, so that sockets that ask at once get no more codes than the limit.
         {
@@ -35,18 +35,18 @@ impl Connection {
                 let message = format!(
                     "more than {OFFERS_OF_PEER_MAX} codes in ten minutes; wait, then connect again"
                 );
-                return Err(self.problem(Close::TooMany, "too_many_pairings", &message));
+                return Err(self.problem(frame::Close::TooMany, "too_many_pairings", &message));
             }
             limits.offers.note(peer, now);
         }
-        let code = Code::new(relay.ids().bytes());
+        let code = PairingCode::new(relay.ids().bytes());
         let expires_at = relay.clock.now().plus(OFFERED);
         let pairing = relay.ids().id(relay.clock.now());
         let begins = Begins::Offered(code.digest());
         self.begin(NewPairing { id: pairing, key, tool, begins, expires_at })?;
         // Before the code is sent, because the claim looks for the socket here.
         lock(&relay.offered).insert(pairing, Arc::clone(&self.plugin));
-        let frame = FromDaemon::Pairing(Pairing { pairing, code, expires_at });
+        let frame = FromDaemon::Pairing(frame::Pairing { pairing, code, expires_at });
         relay.send(&self.plugin, frame);
         Ok(())
     }
@@ -56,7 +56,7 @@ impl Connection {
         let (id, expires_at) = (pairing.id, pairing.expires_at);
         if self.relay.store.relay_begin_pairing(pairing)?.is_err() {
             return Err(self.problem(
-                Close::TooMany,
+                frame::Close::TooMany,
                 "too_many_pairings",
                 "too many pairings are waiting; try later",
             ));
@@ -67,12 +67,18 @@ impl Connection {
     }
 
     /// A device that is paired with a subject.
-    pub(super) fn arrive(&self, hello: &Hello, key: Point, device: Device, proof: &Proof) -> Step {
+    pub(super) fn arrive(
+        &self,
+        hello: &Hello,
+        key: KeyPoint,
+        device: Device,
+        proof: &frame::Proof,
+    ) -> Step {
         // Before the session is opened, so that a socket too many does not replace the one that works.
         self.take_place_of(&device.subject)?;
         let lane = match (&hello.file.key, hello.session) {
             (Some(file), _) => Some(file_lane(&device.subject, hello.tool, file)),
-            (None, Some(session)) => Some(Lane::Session(session).digest()),
+            (None, Some(session)) => Some(digest::Lane::Session(session).digest()),
             (None, None) => None,
         };
         let journal = proof.journal.iter().map(|entry| (entry.grant, entry.outcome)).collect();
@@ -99,10 +105,10 @@ impl Connection {
     /// Asks the person of a known device about the file that is open; for the session that the socket has, or a new one.
     pub(super) fn ask_for_file(
         &self,
-        tool: Tool,
-        key: Point,
+        tool: DesignTool,
+        key: KeyPoint,
         device: Device,
-        held: Option<Held>,
+        held: Option<SessionSocket>,
     ) -> Step {
         let expires_at = self.relay.clock.now().plus(CLAIMED);
         let id = self.relay.ids().id(self.relay.clock.now());
@@ -124,11 +130,11 @@ impl Connection {
         // It stays until the answer is recorded, so that the end of the socket closes what a bad answer leaves open.
         let asked = self.plugin.with(|state| state.pairing.zip(state.subject.clone()));
         let ((pairing, _), subject) =
-            asked.filter(|((id, _), _)| *id == confirm.pairing).ok_or(Close::BadFrame)?;
+            asked.filter(|((id, _), _)| *id == confirm.pairing).ok_or(frame::Close::BadFrame)?;
         let text = confirm_text(&nonce, pairing, confirm.accept);
         if !is_signed(&hello.key, &text, &confirm.signature) {
             return Err(self.problem(
-                Close::Refused,
+                frame::Close::Refused,
                 "bad_proof",
                 "the answer is not signed by this device",
             ));
@@ -144,7 +150,7 @@ impl Connection {
             held.map_or_else(|| self.relay.ids().id(self.relay.clock.now()), |held| held.session);
         let lane = match &hello.file.key {
             Some(file) => file_lane(&subject, hello.tool, file),
-            None => Lane::Session(session).digest(),
+            None => digest::Lane::Session(session).digest(),
         };
         let answer = PairingAnswer {
             id: pairing,
@@ -173,7 +179,7 @@ impl Connection {
         let place = self.relay.room.of_subject.take(subject.to_owned(), SOCKETS_OF_SUBJECT_MAX);
         let Some(place) = place else {
             let message = "too many sockets of this account are open; close one";
-            return Err(self.problem(Close::TooMany, "too_many_sockets", message));
+            return Err(self.problem(frame::Close::TooMany, "too_many_sockets", message));
         };
         self.plugin.with(|state| state.belongs_to(place));
         Ok(())
@@ -182,10 +188,10 @@ impl Connection {
 
 impl Relay {
     /// Tells the plugin that shows its code of a pairing that was claimed, if its socket is here.
-    pub(super) fn tell_claimed(&self, claimed: &ClaimedPairing) -> Option<Arc<Plugin>> {
+    pub(super) fn tell_claimed(&self, claimed: &ClaimedPairing) -> Option<Arc<PluginSocket>> {
         let plugin = lock(&self.offered).remove(&claimed.id)?;
         let is_asked = plugin.with(|state| {
-            let is_offered = state.conversation.phase() == Phase::Offered;
+            let is_offered = state.conversation.phase() == conversation::Phase::Offered;
             if is_offered {
                 state.subject = Some(claimed.subject.clone());
                 state.pairing = Some((claimed.id, claimed.expires_at));
@@ -203,9 +209,9 @@ impl Relay {
 }
 
 /// Returns the lane of a file.
-pub(super) fn file_lane(subject: &str, tool: Tool, file: &str) -> Digest {
+pub(super) fn file_lane(subject: &str, tool: DesignTool, file: &str) -> Digest {
     let (issuer, subject) = split(subject);
-    Lane::File { issuer, subject, tool, file }.digest()
+    digest::Lane::File { issuer, subject, tool, file }.digest()
 }
 
 /// Returns the name of an account for people: the subject, without its issuer.

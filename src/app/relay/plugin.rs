@@ -10,13 +10,13 @@ use crate::domain::id::{DeviceId, GrantId, PairingId};
 use crate::domain::relay::CloseCode;
 use crate::domain::time::Timestamp;
 use crate::metrics::Counted;
-use crate::relay::conversation::{Conversation, Phase};
+use crate::relay::conversation::{self, Conversation};
 use crate::relay::frame::{self, File, FromDaemon, Hello, Nonce, Ping};
 use crate::runtime::keyed_semaphore::KeyedPermit;
 use crate::runtime::mutex::lock;
 use crate::runtime::rate_limiter::{Rate, RateLimiter};
 use crate::runtime::semaphore::Permit;
-use crate::store::relay::Held;
+use crate::store::relay::SessionSocket;
 
 /// How long a plugin has for `hello`, and then for `proof`.
 const GREETING: Duration = Duration::from_secs(5);
@@ -66,8 +66,7 @@ impl Closing {
     }
 }
 
-/// A socket.
-pub(super) struct Plugin {
+pub(super) struct PluginSocket {
     /// Its number in this process.
     pub(super) number: u64,
     /// The peer that it comes from.
@@ -94,7 +93,7 @@ pub(super) struct State {
     /// What a person is asked, and until when.
     pub(super) pairing: Option<(PairingId, Timestamp)>,
     /// The session that it holds.
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<SessionSocket>,
     /// The file of that session: while a person is asked about another one, still the one before.
     pub(super) file: Option<File>,
     /// What it was told to carry out last, and the name of the file then.
@@ -124,7 +123,6 @@ struct Pings {
 /// What is to be done about a socket now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Nothing.
     Nothing,
     /// A ping was due.
     Ping(u64),
@@ -136,7 +134,7 @@ pub(super) enum Look {
     PairingOver(PairingId),
 }
 
-impl Plugin {
+impl PluginSocket {
     pub(super) fn new(
         number: u64,
         peer: Option<IpAddr>,
@@ -205,11 +203,13 @@ impl Plugin {
             return Look::Nothing;
         }
         match state.conversation.phase() {
-            Phase::Opened | Phase::Greeted | Phase::Challenged => {
+            conversation::Phase::Opened
+            | conversation::Phase::Greeted
+            | conversation::Phase::Challenged => {
                 let is_late = now.saturating_sub(state.greeting_since) >= GREETING;
                 return if is_late { Look::TooLate } else { Look::Nothing };
             }
-            Phase::Over => return Look::Nothing,
+            conversation::Phase::Over => return Look::Nothing,
             _ => {}
         }
         if let Some((pairing, expires_at)) = state.pairing
@@ -289,7 +289,12 @@ impl State {
 
     /// Begins to ask a person, with that frame of ours as the next one.
     pub(super) const fn is_asking(&self) -> bool {
-        matches!(self.conversation.phase(), Phase::Offered | Phase::Claimed | Phase::Moving)
+        matches!(
+            self.conversation.phase(),
+            conversation::Phase::Offered
+                | conversation::Phase::Claimed
+                | conversation::Phase::Moving
+        )
     }
 }
 

@@ -7,24 +7,25 @@ use serde_json::Value;
 use super::Relay;
 use super::connection::{Connection, Step, not_done, signature, signed};
 use super::pairing::account;
-use super::plugin::{Closing, Plugin};
+use super::plugin::{Closing, PluginSocket};
 use super::results::Kept;
 use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, GrantId, InvocationId, ProposalId};
 use crate::domain::relay::allowance::Length;
 use crate::domain::relay::device;
-use crate::domain::relay::invocation::{Approval, Report, Signed, State};
-use crate::domain::relay::{self as rules, CloseCode, Reason, session};
-use crate::relay::action::{Action, ResultFault};
+use crate::domain::relay::invocation::{self, Approval};
+use crate::domain::relay::{self as rules, CloseCode, RelayReason, session};
+use crate::relay::action::{DesignAction, ResultFault};
 use crate::relay::frame::{
-    ActionResult, Allowance, ByeReason, Close, DecidedBy, Decision, File, FromDaemon, Line,
-    Outcome, Propose, Ready, Shown, Step as Proposed,
+    self, ActionResult, ByeReason, DecidedInPlugin, File, FromDaemon, Line, Ready, Shown,
+    Step as Proposed,
 };
 use crate::relay::proof::{DecisionText, allowance_text, is_signed};
 use crate::runtime::mutex::lock;
 use crate::store;
 use crate::store::relay::{
-    Device, Effects, Held, NewAllowance, Opened, SignedVerdict, Tell, Verdict, Waiting,
+    Device, Effects, NewAllowance, OpenSession, PendingProposal, SessionSocket, SignedVerdict,
+    Tell, Verdict,
 };
 
 /// Most cards that are sent at once: fewer than the messages that may wait for a slow page.
@@ -32,9 +33,9 @@ const CARDS_AT_ONCE: usize = 8;
 
 impl Relay {
     /// A socket holds a session from now on.
-    pub(super) fn make_ready(&self, plugin: &Arc<Plugin>, opened: Opened) {
-        let Opened { session, device, epoch, subject, effects } = opened;
-        let held = Held { session, epoch };
+    pub(super) fn make_ready(&self, plugin: &Arc<PluginSocket>, opened: OpenSession) {
+        let OpenSession { session, device, epoch, subject, effects } = opened;
+        let held = SessionSocket { session, epoch };
         // The store says that the session is connected, so from here on the end of the socket must end that.
         plugin.with(|state| {
             state.held = Some(held);
@@ -53,7 +54,7 @@ impl Relay {
 
     /// Sends the cards that wait for a person and were not sent on this socket, and withdraws those that no longer
     /// wait.
-    pub(super) fn show_waiting(&self, held: Held, plugin: &Plugin) {
+    pub(super) fn show_waiting(&self, held: SessionSocket, plugin: &PluginSocket) {
         // Before the store is asked: what is proposed in the meantime is not missed.
         let open = plugin.with(|state| state.cards.open());
         let shown = self.store.relay_waiting(held).and_then(|waiting| {
@@ -73,7 +74,11 @@ impl Relay {
     }
 
     /// Records which cards a plugin has shown.
-    pub(super) fn record_shown(&self, held: Held, plugin: &Plugin) -> Result<(), store::Error> {
+    pub(super) fn record_shown(
+        &self,
+        held: SessionSocket,
+        plugin: &PluginSocket,
+    ) -> Result<(), store::Error> {
         while let Some((proposal, preview)) = plugin.with(|state| state.cards.unrecorded()) {
             let mut effects = self.store.relay_shown(held, proposal, preview)?;
             // If a decision was recorded in the meantime, the card was recorded with it. To the rules, this is then a
@@ -88,7 +93,7 @@ impl Relay {
     /// Withdraws those cards that another process has ended, with the reason.
     pub(super) fn withdraw_ended(
         &self,
-        plugin: &Plugin,
+        plugin: &PluginSocket,
         cards: impl IntoIterator<Item = ProposalId>,
     ) -> Result<(), store::Error> {
         let subject = plugin.with(|state| state.subject.clone()).unwrap_or_default();
@@ -104,17 +109,19 @@ impl Relay {
     }
 
     /// Sends a card, unless it was sent before; returns whether it was sent now.
-    pub(super) fn show(&self, plugin: &Plugin, waiting: Waiting) -> bool {
+    pub(super) fn show(&self, plugin: &PluginSocket, waiting: PendingProposal) -> bool {
         let digests = waiting.steps.iter().map(|step| step.arguments_sha256).collect();
         let steps = waiting.steps.into_iter().filter_map(|step| {
-            let (action, arguments) =
-                (Action::from_word(&step.action)?, serde_json::from_str(&step.arguments).ok()?);
+            let (action, arguments) = (
+                DesignAction::from_word(&step.action)?,
+                serde_json::from_str(&step.arguments).ok()?,
+            );
             let store::relay::WaitingStep { id, effect, arguments_sha256, .. } = step;
             Some(Proposed { invocation: id, action, effect, arguments, arguments_sha256 })
         });
         let (proposal, expires_at) = (waiting.id, waiting.expires_at);
         let (client, steps) = (Line::new(&waiting.client), steps.collect());
-        let card = FromDaemon::Propose(Propose { proposal, client, expires_at, steps });
+        let card = FromDaemon::Propose(frame::Propose { proposal, client, expires_at, steps });
         // Before it is sent, so that a decision that comes at once finds the card.
         if !plugin.with(|state| state.cards.sent(proposal, digests)) {
             return false;
@@ -130,8 +137,8 @@ impl Relay {
 
 impl Connection {
     /// Returns the session that the socket holds.
-    fn held(&self) -> Result<Held, Closing> {
-        self.plugin.with(|state| state.held).ok_or_else(|| Closing::of(Close::BadFrame))
+    fn held(&self) -> Result<SessionSocket, Closing> {
+        self.plugin.with(|state| state.held).ok_or_else(|| Closing::of(frame::Close::BadFrame))
     }
 
     /// Carries out the effects of a verb; returns the closing of this very socket as an error.
@@ -164,7 +171,7 @@ impl Connection {
             });
             (hello, state.is_asking())
         });
-        let (before, tool, key) = hello.ok_or(Close::BadFrame)?;
+        let (before, tool, key) = hello.ok_or(frame::Close::BadFrame)?;
         // A tool that has no key for a file knows it by its name alone.
         let is_other = before.key != file.key || (file.key.is_none() && before.name != file.name);
         if !is_other {
@@ -177,11 +184,11 @@ impl Connection {
         }
         // A person is being asked about another file, and the answer could not be told from one about this file.
         if is_moving {
-            return Err(Closing::of(Close::BadFrame));
+            return Err(Closing::of(frame::Close::BadFrame));
         }
-        let key = key.ok_or(Close::Refused)?;
+        let key = key.ok_or(frame::Close::Refused)?;
         let known = self.plugin.with(|state| state.device.zip(state.subject.clone()));
-        let (id, subject) = known.ok_or(Close::BadFrame)?;
+        let (id, subject) = known.ok_or(frame::Close::BadFrame)?;
         let device = Device { id, subject, state: device::State::Active };
         self.ask_for_file(tool, key, device, Some(held))
     }
@@ -196,26 +203,29 @@ impl Connection {
         self.carry_out(relay.store.relay_shown(held, shown.proposal, shown.preview_sha256)?)
     }
 
-    pub(super) fn decision(&self, decision: &Decision) -> Step {
+    pub(super) fn decision(&self, decision: &frame::Decision) -> Step {
         let held = self.held()?;
         // Of what was sent: a frame must not choose what its signature covers (docs/decisions/73-relay-schemas.md).
         let arguments = self.plugin.with(|state| state.cards.digests(decision.proposal));
         let by = self.signer(held, decision, &arguments);
-        let signed = Signed { by, session: held.session, epoch: held.epoch };
+        let signed = invocation::Signed { by, session: held.session, epoch: held.epoch };
         let by = match decision.by {
-            DecidedBy::Person => rules::DecidedBy::Person,
-            DecidedBy::Allowance => rules::DecidedBy::Allowance,
-            DecidedBy::Plugin => rules::DecidedBy::Plugin,
+            DecidedInPlugin::Person => rules::DecidedBy::Person,
+            DecidedInPlugin::Allowance => rules::DecidedBy::Allowance,
+            DecidedInPlugin::Plugin => rules::DecidedBy::Plugin,
         };
         let preview = decision.preview_sha256;
         let verdict = match (decision.decision, by) {
-            (rules::Decision::Approved, by) => Verdict::Approve(Approval { by, signed, preview }),
-            (rules::Decision::Denied, rules::DecidedBy::Person) => Verdict::Deny(signed),
-            (rules::Decision::Denied, rules::DecidedBy::Plugin) => {
-                let reason = Reason::from_plugin(decision.reason.as_deref().unwrap_or_default());
+            (rules::CardDecision::Approved, by) => {
+                Verdict::Approve(Approval { by, signed, preview })
+            }
+            (rules::CardDecision::Denied, rules::DecidedBy::Person) => Verdict::Deny(signed),
+            (rules::CardDecision::Denied, rules::DecidedBy::Plugin) => {
+                let reason =
+                    RelayReason::from_plugin(decision.reason.as_deref().unwrap_or_default());
                 Verdict::CannotShow(signed, reason)
             }
-            _ => return Err(Closing::of(Close::BadFrame)),
+            _ => return Err(Closing::of(frame::Close::BadFrame)),
         };
         let signature = signature(&decision.signature)?;
         let proposal = decision.proposal;
@@ -224,7 +234,7 @@ impl Connection {
         let grant = self.relay.settings.grant;
         let effects = self.relay.store.relay_decide(held, verdict, grant)?;
         // One that is not signed, breaks the rules or came late decides nothing.
-        if effects.changed.iter().any(|step| step.state != State::Shown) {
+        if effects.changed.iter().any(|step| step.state != invocation::State::Shown) {
             let labels = [("by", decision.by.as_str()), ("decision", decision.decision.as_str())];
             self.relay.metrics.relay_decisions.count(labels);
         }
@@ -233,7 +243,12 @@ impl Connection {
 
     /// Returns the device, if its key signed the decision on the steps that its card was sent with; none where no card
     /// was.
-    fn signer(&self, held: Held, decision: &Decision, arguments: &[Digest]) -> Option<DeviceId> {
+    fn signer(
+        &self,
+        held: SessionSocket,
+        decision: &frame::Decision,
+        arguments: &[Digest],
+    ) -> Option<DeviceId> {
         if arguments.is_empty() {
             return None;
         }
@@ -251,15 +266,15 @@ impl Connection {
         is_signed(&key, &text.text(), &decision.signature).then_some(device)
     }
 
-    pub(super) fn allowance(&self, allowance: &Allowance) -> Step {
+    pub(super) fn allowance(&self, allowance: &frame::Allowance) -> Step {
         let held = self.held()?;
         let greeting = self.greeting()?;
         let minutes = allowance.minutes;
-        let length = Length::from_minutes(minutes).ok_or(Close::BadFrame)?;
+        let length = Length::from_minutes(minutes).ok_or(frame::Close::BadFrame)?;
         let text = allowance_text(&greeting.nonce, held.session, u64::from(held.epoch), minutes);
         if !is_signed(&greeting.hello.key, &text, &allowance.signature) {
             let message = "the allowance is not signed by this device";
-            return Err(self.problem(Close::BadFrame, "bad_proof", message));
+            return Err(self.problem(frame::Close::BadFrame, "bad_proof", message));
         }
         let proof = signed(&greeting.nonce, &allowance.signature)?;
         let given = NewAllowance { page: greeting.hello.instance, length, proof };
@@ -271,24 +286,26 @@ impl Connection {
         let held = self.held()?;
         let Some(grant) = self.relay.store.relay_grant(held, result.grant)? else {
             let message = "this session was not told to carry out this grant";
-            return Err(self.problem(Close::BadFrame, "no_such_grant", message));
+            return Err(self.problem(frame::Close::BadFrame, "no_such_grant", message));
         };
         let value = result.value.unwrap_or_default();
         let code = result.error.map(|error| error.code);
         let report = match report(&grant.action, result.outcome, &value, code) {
             // The whole frame is measured, because that is what `SVC_RELAY_RESULT_BYTES` limits.
-            Report::Succeeded if bytes > self.relay.settings.result_bytes_max => {
-                Report::Unusable(Reason::ResultTooLarge)
+            invocation::Report::Succeeded if bytes > self.relay.settings.result_bytes_max => {
+                invocation::Report::Unusable(RelayReason::ResultTooLarge)
             }
             report => report,
         };
         // Before the commit, so that a value is there as soon as its invocation has succeeded.
-        let is_kept =
-            report == Report::Succeeded && self.keep(result.grant, grant.invocation, &value);
+        let is_kept = report == invocation::Report::Succeeded
+            && self.keep(result.grant, grant.invocation, &value);
         let reported = self.relay.store.relay_report(held, result.grant, report);
         let has_succeeded = |effects: &Effects| {
             let mut changed = effects.changed.iter();
-            changed.any(|it| it.invocation == grant.invocation && it.state == State::Succeeded)
+            changed.any(|it| {
+                it.invocation == grant.invocation && it.state == invocation::State::Succeeded
+            })
         };
         // A result that came late or twice has changed nothing, so its value belongs to no success.
         if is_kept && !reported.as_ref().is_ok_and(has_succeeded) {
@@ -333,14 +350,27 @@ impl Connection {
 }
 
 /// Returns how an action ended, from what the plugin reports and from its value.
-fn report(action: &str, outcome: Outcome, value: &Value, code: Option<String>) -> Report {
+fn report(
+    action: &str,
+    outcome: frame::Outcome,
+    value: &Value,
+    code: Option<String>,
+) -> invocation::Report {
     match outcome {
-        Outcome::Failed => Report::Failed(Reason::from_plugin(&code.unwrap_or_default())),
-        Outcome::Stale => Report::Stale,
-        Outcome::Succeeded => match Action::from_word(action).map(|it| it.check_result(value)) {
-            Some(Ok(())) => Report::Succeeded,
-            Some(Err(ResultFault::TooLarge)) => Report::Unusable(Reason::ResultTooLarge),
-            Some(Err(ResultFault::Bad)) | None => Report::Unusable(Reason::BadResult),
-        },
+        frame::Outcome::Failed => {
+            invocation::Report::Failed(RelayReason::from_plugin(&code.unwrap_or_default()))
+        }
+        frame::Outcome::Stale => invocation::Report::Stale,
+        frame::Outcome::Succeeded => {
+            match DesignAction::from_word(action).map(|it| it.check_result(value)) {
+                Some(Ok(())) => invocation::Report::Succeeded,
+                Some(Err(ResultFault::TooLarge)) => {
+                    invocation::Report::Unusable(RelayReason::ResultTooLarge)
+                }
+                Some(Err(ResultFault::Bad)) | None => {
+                    invocation::Report::Unusable(RelayReason::BadResult)
+                }
+            }
+        }
     }
 }

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use super::connection::not_done;
 use crate::api::relay::RelayRefusal;
-use crate::domain::relay::proposal::Refusal;
+use crate::domain::relay::proposal;
 use crate::store;
 
 impl From<store::Error> for RelayRefusal {
     fn from(error: store::Error) -> Self {
         not_done(&error);
-        refusal("unavailable", "the service cannot do it now; try again later")
+        refusal("unavailable", "the service cannot do this now; try again later")
     }
 }
 
@@ -30,24 +30,24 @@ pub(super) fn no_such_invocation() -> RelayRefusal {
 }
 
 /// Says why nothing can be proposed, with the next step.
-pub(super) fn refused(why: Refusal, waiting: u32) -> RelayRefusal {
+pub(super) fn refused(why: proposal::Refusal, waiting: u32) -> RelayRefusal {
     let message = match why {
-        Refusal::NoSuchSession => {
+        proposal::Refusal::NoSuchSession => {
             "there is no such session of this account; list_design_sessions lists those that exist".to_owned()
         }
-        Refusal::SessionAway => {
+        proposal::Refusal::SessionAway => {
             "the design file is not open, or its plugin is not connected: ask the person to open it".to_owned()
         }
-        Refusal::SessionSuspended => {
+        proposal::Refusal::SessionSuspended => {
             "the browser has frozen the tab of the design file: ask the person to bring it to the front".to_owned()
         }
-        Refusal::CoolingOff => {
-            "the person has denied several proposals of this client; it rests for some minutes. Ask the person \
-             what they want before you propose again"
+        proposal::Refusal::CoolingOff => {
+            "the person has denied several proposals of this client, which must now wait for some \
+            minutes. Ask the person what they want before you propose again"
                 .to_owned()
         }
-        Refusal::Busy => format!(
-            "{waiting} proposals wait for a decision already: let the person decide first, or cancel some with \
+        proposal::Refusal::Busy => format!(
+            "{waiting} proposals already wait for a decision: let the person decide first, or cancel some with \
              cancel_invocation"
         ),
     };

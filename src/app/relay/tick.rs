@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::Relay;
 use super::connection::not_done;
-use super::plugin::{Closing, Look, Plugin, ping};
+use super::plugin::{Closing, Look, PluginSocket, ping};
 use crate::domain::relay::process::{self, Beats};
 use crate::domain::relay::{CloseCode, device, session};
-use crate::relay::frame::Close;
+use crate::relay::frame;
 use crate::runtime::mutex::lock;
-use crate::store::Error;
-use crate::store::relay::{Held, HeldSession};
+use crate::store;
+use crate::store::relay::{HeldSession, SessionSocket};
 
 /// Most batches of expired items in one tick.
 const BATCHES_MAX: usize = 10;
@@ -41,7 +41,7 @@ impl Relay {
 
     fn look_at_sockets(&self) {
         // Copied, so that the lock is not held while frames are sent.
-        let sockets: Vec<Arc<Plugin>> = lock(&self.sockets).values().cloned().collect();
+        let sockets: Vec<Arc<PluginSocket>> = lock(&self.sockets).values().cloned().collect();
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
         for plugin in sockets {
             match plugin.look(now, wall) {
@@ -56,7 +56,7 @@ impl Relay {
                 }
                 Look::TooLate => {
                     self.refused("too_late");
-                    plugin.close(Closing::of(Close::TooLate));
+                    plugin.close(Closing::of(frame::Close::TooLate));
                 }
                 Look::PairingOver(_) => {
                     self.metrics.relay_pairings.count([("outcome", "expired")]);
@@ -66,7 +66,7 @@ impl Relay {
         }
     }
 
-    fn suspend(&self, plugin: &Plugin) {
+    fn suspend(&self, plugin: &PluginSocket) {
         let Some(held) = plugin.with(|state| state.held) else { return };
         match self.store.relay_session_event(held, session::Event::PongsMissed) {
             Ok(effects) => self.carry_out(effects),
@@ -100,7 +100,7 @@ impl Relay {
         }
     }
 
-    fn expire(&self) -> Result<(), Error> {
+    fn expire(&self) -> Result<(), store::Error> {
         // Bounded, so that a backlog does not delay the next pings.
         for _ in 0..BATCHES_MAX {
             let (effects, may_have_more) = self.store.relay_expire(self.settings.session_kept)?;
@@ -114,7 +114,7 @@ impl Relay {
 
     /// Notes that this process lives, and closes what was open in processes that have ended: those who held the sockets
     /// cannot say so any more (docs/decisions/89-relay-processes.md).
-    fn look_beside(&self) -> Result<(), Error> {
+    fn look_beside(&self) -> Result<(), store::Error> {
         let now = self.clock.monotonic();
         let mut beside = lock(&self.beside);
         if now < beside.next_at {
@@ -143,7 +143,7 @@ impl Relay {
     }
 
     /// Checks what other processes have done to the sessions that are held here, and to the codes that are shown.
-    fn look_at_store(&self) -> Result<(), Error> {
+    fn look_at_store(&self) -> Result<(), store::Error> {
         let offered: Vec<_> = lock(&self.offered).keys().copied().collect();
         for pairing in offered {
             if let Some(claimed) = self.store.relay_pairing(pairing)? {
@@ -160,7 +160,7 @@ impl Relay {
         for (held, plugin) in own {
             match self.look_at_session(held, &plugin, found.get(&held.session)) {
                 // What is wrong with one session holds up no other.
-                Err(error) if !matches!(error, Error::Unavailable(_)) => not_done(&error),
+                Err(error) if !matches!(error, store::Error::Unavailable(_)) => not_done(&error),
                 looked => looked?,
             }
         }
@@ -170,10 +170,10 @@ impl Relay {
     /// Looks at what is to be done about a session whose socket is here, as the store has it.
     fn look_at_session(
         &self,
-        held: Held,
-        plugin: &Plugin,
+        held: SessionSocket,
+        plugin: &PluginSocket,
         found: Option<&HeldSession>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), store::Error> {
         match found {
             // Another process has ended it, or has taken this one for lost (docs/decisions/89-relay-processes.md).
             None => plugin.close(self.why_not_held(held, plugin)?),
@@ -197,7 +197,11 @@ impl Relay {
     }
 
     /// Returns how to close a socket whose session has no socket according to the store.
-    fn why_not_held(&self, held: Held, plugin: &Plugin) -> Result<Closing, Error> {
+    fn why_not_held(
+        &self,
+        held: SessionSocket,
+        plugin: &PluginSocket,
+    ) -> Result<Closing, store::Error> {
         let key =
             plugin.with(|state| state.hello.as_ref().and_then(|(hello, _)| hello.key.point()));
         let device = key.map_or(Ok(None), |key| self.store.relay_device(&key))?;

@@ -13,7 +13,7 @@ impl Device {
         Self(DaemonKey::read(&DaemonKey::generate().unwrap()).unwrap())
     }
 
-    fn point(&self) -> Point {
+    fn point(&self) -> KeyPoint {
         self.0.public().point().unwrap()
     }
 
@@ -34,9 +34,10 @@ fn digest(byte: u8) -> Digest {
 }
 
 /// An event of a kind, with everything that it has.
-fn event(kind: AuditEvent) -> RelayAuditEvent {
-    let is_confirmed = matches!(kind, AuditEvent::DevicePaired | AuditEvent::SessionOpened);
-    let is_allowance = matches!(kind, AuditEvent::AllowanceGiven | AuditEvent::AllowanceEnded);
+fn event(kind: RelayEventName) -> RelayAuditEvent {
+    let is_confirmed = matches!(kind, RelayEventName::DevicePaired | RelayEventName::SessionOpened);
+    let is_allowance =
+        matches!(kind, RelayEventName::AllowanceGiven | RelayEventName::AllowanceEnded);
     let is_decision = !is_confirmed && !is_allowance;
     RelayAuditEvent {
         seq: 1,
@@ -55,9 +56,9 @@ fn event(kind: AuditEvent) -> RelayAuditEvent {
         decided_by: Some("person".to_owned()),
         reason: None,
         epoch: Some(8),
-        minutes: is_allowance.then(|| if kind == AuditEvent::AllowanceGiven { 15 } else { 0 }),
+        minutes: is_allowance.then(|| if kind == RelayEventName::AllowanceGiven { 15 } else { 0 }),
         nonce: (!is_decision).then(|| "AAECAwQFBgcICQoLDA0ODw".to_owned()),
-        public_key: (kind == AuditEvent::DevicePaired).then(|| "04".repeat(65)),
+        public_key: (kind == RelayEventName::DevicePaired).then(|| "04".repeat(65)),
         signature: None,
         actor: None,
         created_at: Timestamp::from_micros(9),
@@ -66,15 +67,15 @@ fn event(kind: AuditEvent) -> RelayAuditEvent {
     }
 }
 
-const SIGNED: [AuditEvent; 8] = [
-    AuditEvent::DevicePaired,
-    AuditEvent::SessionOpened,
-    AuditEvent::Approved,
-    AuditEvent::Expired,
-    AuditEvent::Denied,
-    AuditEvent::Cancelled,
-    AuditEvent::AllowanceGiven,
-    AuditEvent::AllowanceEnded,
+const SIGNED: [RelayEventName; 8] = [
+    RelayEventName::DevicePaired,
+    RelayEventName::SessionOpened,
+    RelayEventName::Approved,
+    RelayEventName::Expired,
+    RelayEventName::Denied,
+    RelayEventName::Cancelled,
+    RelayEventName::AllowanceGiven,
+    RelayEventName::AllowanceEnded,
 ];
 
 #[test]
@@ -119,18 +120,18 @@ fn what_was_signed_proves_nothing_else() {
             })
             .collect();
         let expected: &[usize] = match kind {
-            AuditEvent::DevicePaired | AuditEvent::SessionOpened => &[7, 9],
-            AuditEvent::AllowanceGiven | AuditEvent::AllowanceEnded => &[0, 1, 8, 9],
+            RelayEventName::DevicePaired | RelayEventName::SessionOpened => &[7, 9],
+            RelayEventName::AllowanceGiven | RelayEventName::AllowanceEnded => &[0, 1, 8, 9],
             _ => &[0, 1, 2, 3, 4, 5, 6],
         };
         let bound: Vec<usize> = (0..changes.len()).filter(|place| is_bound[*place]).collect();
         assert_eq!(bound, expected, "{kind}");
-        for other in AuditEvent::ALL.iter().filter(|other| **other != kind) {
+        for other in RelayEventName::ALL.iter().filter(|other| **other != kind) {
             let claim = RelayAuditEvent { event: other.as_str().to_owned(), ..signed.clone() };
             let same = check(&claim, Some(&device.point())) == Some(Found::Valid);
-            let confirm = [AuditEvent::DevicePaired, AuditEvent::SessionOpened];
-            let approve = [AuditEvent::Approved, AuditEvent::Expired];
-            let deny = [AuditEvent::Denied, AuditEvent::Cancelled];
+            let confirm = [RelayEventName::DevicePaired, RelayEventName::SessionOpened];
+            let approve = [RelayEventName::Approved, RelayEventName::Expired];
+            let deny = [RelayEventName::Denied, RelayEventName::Cancelled];
             let alike = [confirm, approve, deny];
             let are_alike = alike.iter().any(|it| it.contains(&kind) && it.contains(other));
             assert_eq!(same, are_alike, "{kind} as {other}");
@@ -140,19 +141,19 @@ fn what_was_signed_proves_nothing_else() {
 
 #[test]
 fn a_signature_that_is_missing_is_invalid_where_it_was_always_kept() {
-    for kind in AuditEvent::ALL {
+    for kind in RelayEventName::ALL {
         let found = check(&event(*kind), None);
         let is_missed = matches!(
             kind,
-            AuditEvent::DevicePaired
-                | AuditEvent::SessionOpened
-                | AuditEvent::Approved
-                | AuditEvent::Denied
-                | AuditEvent::AllowanceGiven
+            RelayEventName::DevicePaired
+                | RelayEventName::SessionOpened
+                | RelayEventName::Approved
+                | RelayEventName::Denied
+                | RelayEventName::AllowanceGiven
         );
         assert_eq!(found, is_missed.then_some(Found::Invalid), "{kind}");
     }
-    let returned = RelayAuditEvent { decided_by: None, ..event(AuditEvent::SessionOpened) };
+    let returned = RelayAuditEvent { decided_by: None, ..event(RelayEventName::SessionOpened) };
     assert_eq!(check(&returned, None), None, "a page that comes back asks no person");
 }
 
@@ -161,7 +162,8 @@ fn events_of_earlier_versions_cannot_be_checked() {
     let device = Device::new();
     for kind in SIGNED {
         let signed = device.sign(event(kind));
-        let is_confirmed = matches!(kind, AuditEvent::DevicePaired | AuditEvent::SessionOpened);
+        let is_confirmed =
+            matches!(kind, RelayEventName::DevicePaired | RelayEventName::SessionOpened);
         let old = RelayAuditEvent {
             pairing: None,
             card_sha256: None,

@@ -6,7 +6,7 @@ use super::{ALGORITHMS, Claims, Verified};
 use crate::auth::jwt::{Parts, asks_for_more, key_id, read_object};
 use crate::crypto::jose::Algorithm;
 use crate::crypto::jose::key_set::KeySet;
-use crate::domain::result::Fault;
+use crate::domain::result::ResultProblem;
 
 /// Largest token, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
@@ -29,17 +29,17 @@ impl<'a> Token<'a> {
     ///
     /// # Errors
     /// By what is wrong with its shape.
-    pub fn read(authorization: &'a str) -> Result<Self, Fault> {
-        let (scheme, token) = authorization.split_once(' ').ok_or(Fault::Missing)?;
+    pub fn read(authorization: &'a str) -> Result<Self, ResultProblem> {
+        let (scheme, token) = authorization.split_once(' ').ok_or(ResultProblem::Missing)?;
         if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
-            return Err(Fault::Missing);
+            return Err(ResultProblem::Missing);
         }
         if token.len() > TOKEN_BYTES_MAX {
-            return Err(Fault::TooLarge);
+            return Err(ResultProblem::TooLarge);
         }
-        let parts = Parts::of(token).ok_or(Fault::Malformed)?;
+        let parts = Parts::of(token).ok_or(ResultProblem::Malformed)?;
         let key_id = read_header(&parts.header)?;
-        let claims = read_claims(&parts.claims).ok_or(Fault::Malformed)?;
+        let claims = read_claims(&parts.claims).ok_or(ResultProblem::Malformed)?;
         Ok(Self { signed: parts.signed, signature: parts.signature, key_id, claims })
     }
 
@@ -59,29 +59,30 @@ impl<'a> Token<'a> {
     ///
     /// # Errors
     /// When there is no such key, or it did not make the signature.
-    pub fn verify(self, keys: &KeySet) -> Result<Verified, Fault> {
-        let key = keys.get(&self.key_id).ok_or(Fault::Key)?;
-        key.verify(self.signed.as_bytes(), &self.signature).map_err(|_| Fault::Signature)?;
+    pub fn verify(self, keys: &KeySet) -> Result<Verified, ResultProblem> {
+        let key = keys.get(&self.key_id).ok_or(ResultProblem::Key)?;
+        key.verify(self.signed.as_bytes(), &self.signature)
+            .map_err(|_| ResultProblem::Signature)?;
         Ok(Verified(self.claims))
     }
 }
 
 /// Returns the id of the key.
-fn read_header(json: &[u8]) -> Result<String, Fault> {
-    let header = read_object(json).ok_or(Fault::Malformed)?;
+fn read_header(json: &[u8]) -> Result<String, ResultProblem> {
+    let header = read_object(json).ok_or(ResultProblem::Malformed)?;
     let algorithm = header.member::<String>("alg").as_deref().and_then(Algorithm::from_word);
     let is_wanted = algorithm.is_some_and(|algorithm| ALGORITHMS.contains(&algorithm));
     if !is_wanted || asks_for_more(&header) {
-        return Err(Fault::Algorithm);
+        return Err(ResultProblem::Algorithm);
     }
     // Optional (RFC 7519, section 5.1), but any other type is another kind of token.
     if header.has("typ") && !header.is("typ", "JWT") {
-        return Err(Fault::Malformed);
+        return Err(ResultProblem::Malformed);
     }
-    key_id(&header).ok_or(Fault::Malformed)
+    key_id(&header).ok_or(ResultProblem::Malformed)
 }
 
-/// Reads what is compared; nothing when a part is missing or is not of its type.
+/// Reads what is compared; `None` when a part is missing or is not of its type.
 fn read_claims(json: &[u8]) -> Option<Claims> {
     let claims = read_object(json)?;
     let text = |name| claims.text(name, CLAIM_BYTES_MAX);

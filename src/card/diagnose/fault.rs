@@ -1,16 +1,15 @@
-//! The words of each fault: what is wrong, what was found, what is allowed, what was probably meant.
-
-use std::fmt::Write as _;
+//! The words of each fault: what is wrong, what was found, what is allowed, and what to write instead.
 
 use super::{
-    Change, Code, Field, FindingBuilder, Kind, Member, Node, Shape, Type, Variant, Walker,
-    known_aliases, quoted, shortened, spelling,
+    Change, Field, FindingBuilder, FindingCode, Kind, Member, Node, Shape, Type, Variant, Walker,
+    known_aliases, meant, quoted, shortened, spelling,
 };
+use crate::card::known_aliases::Mend;
 use crate::card::{date_time, uri};
 
 impl Walker {
     /// Returns a finding about a value.
-    fn about(&self, code: Code, node: Node<'_>) -> FindingBuilder {
+    fn about(&self, code: FindingCode, node: Node<'_>) -> FindingBuilder {
         let raw = node.raw();
         FindingBuilder::new(code, node.begin(), raw.len())
             .pointer(self.pointer.clone())
@@ -40,25 +39,26 @@ impl Walker {
         let label = self.label();
         if node.kind() == Type::Null {
             let builder = self
-                .about(Code::Null, node)
+                .about(FindingCode::Null, node)
                 .message(format!("{label} is null"))
                 .allowed(expected)
-                .suggestion(format!("write {expected}, or leave it out if it is optional"));
+                .suggestion(format!("write {expected}, or omit it if it is optional"));
             return self.builders.push(builder);
         }
         let mut builder = self
-            .about(Code::WrongType, node)
+            .about(FindingCode::WrongType, node)
             .message(format!("{label} must be {expected}, not {}", node.kind().name()))
             .allowed(expected);
-        if let Some(meant) = meant(node, expected) {
-            builder = builder.suggestion(format!("write {meant}"));
+        if let Some(meant) = meant::value(node, expected) {
+            builder = builder.write(node.range(), meant);
         }
         self.builders.push(builder);
     }
 
     pub(super) fn missing_field(&mut self, node: Node<'_>, shape: &Shape, field: &Field) {
         let is_version = self.pointer.is_empty() && field.name == "protocolVersion";
-        let code = if is_version { Code::MissingVersion } else { Code::MissingProperty };
+        let code =
+            if is_version { FindingCode::MissingVersion } else { FindingCode::MissingProperty };
         let mut builder = FindingBuilder::new(code, node.begin(), 1)
             .pointer(format!("{}/{}", self.pointer, field.name))
             .message(format!("the {} has no {}, which is required", shape.title, field.name))
@@ -71,35 +71,50 @@ impl Walker {
         self.builders.push(builder);
     }
 
-    /// Tells of a property that does not belong, and where it does if that is known.
-    pub(super) fn unknown(&mut self, member: Member<'_>, shape: &'static Shape) {
+    /// Tells of a property that does not belong, and where it does if that is known. Returns the name that an
+    /// edit would give it.
+    pub(super) fn unknown(
+        &mut self,
+        member: Member<'_>,
+        shape: &'static Shape,
+    ) -> Option<&'static str> {
         let (name, key) = (member.name(), shortened(member.key.raw()));
-        let builder =
-            FindingBuilder::new(Code::UnknownProperty, member.key.begin(), member.key.raw().len())
-                .pointer(self.pointer.clone())
-                .found(key.clone());
+        let builder = FindingBuilder::new(
+            FindingCode::UnknownProperty,
+            member.key.begin(),
+            member.key.raw().len(),
+        )
+        .pointer(self.pointer.clone())
+        .found(key.clone());
         // Shapes are statics, so the address tells them apart; the title does not, both variants are a "card".
         let is_root = std::ptr::eq(shape, self.variant.shape());
         let other = is_root.then(|| known_aliases::of_other_variant(self.variant, &name)).flatten();
-        self.builders.push(if let Some((advice, change)) = other {
+        let (builder, mend) = if let Some(mend) = other {
             let (theirs, ours) = (self.variant.other().as_str(), self.variant.as_str());
-            let message = format!("{key} belongs to the {theirs} variant, and this card is {ours}");
-            builder.code_of(Code::OtherVariant).message(message).suggestion(advice).change(change)
+            let message = format!("{key} belongs to the {theirs} variant, but this card is {ours}");
+            (builder.code_of(FindingCode::OtherVariant).message(message), Some(mend))
         } else if let Some(relative) = known_aliases::official(shape, &name) {
-            let message = format!("{key} is of official A2A cards; the {} has none", shape.title);
-            let builder = builder.code_of(Code::OfficialShape).message(message);
-            builder.suggestion(relative.advice).change(relative.change)
+            let message = format!(
+                "{key} belongs to official A2A cards; the {} has no such \
+            property",
+                shape.title
+            );
+            (builder.code_of(FindingCode::OfficialShape).message(message), Some(relative.mend))
         } else {
             let builder = builder
                 .message(format!("the {} has no property {key}", shape.title))
                 .allowed(quoted(shape.names()));
-            match spelling::nearest(&name, shape.names()) {
-                Some(meant) => {
-                    builder.suggestion(format!("write \"{meant}\"")).change(Change::Rename)
-                }
-                None => builder.change(Change::Remove),
-            }
-        });
+            let mend = spelling::nearest(&name, shape.names()).map(Mend::Rename);
+            let advice = if mend.is_none() { meant::similar_names(&name, shape) } else { None };
+            let builder = match advice {
+                Some(advice) => builder.suggestion(advice),
+                None => builder,
+            };
+            (builder, mend)
+        };
+        let (builder, renamed) = mended(builder, member, mend);
+        self.builders.push(builder);
+        renamed
     }
 
     pub(super) fn word(&mut self, node: Node<'_>, words: &'static [&'static str]) {
@@ -119,37 +134,31 @@ impl Walker {
         if words.contains(&text.as_ref()) {
             return;
         }
-        let code = if is_version { Code::UnknownVersion } else { Code::UnknownValue };
+        let code = if is_version { FindingCode::UnknownVersion } else { FindingCode::UnknownValue };
         let allowed = if is_version { versions() } else { quoted(words.iter().copied()) };
         let label = self.label();
         let found = shortened(node.raw());
-        let mut builder = self.about(code, node).allowed(allowed);
-        builder = builder.message(match words {
+        let builder = self.about(code, node).allowed(allowed).message(match words {
             [only] if !is_version => format!("{label} must be \"{only}\", not {found}"),
-            _ => format!("{label} is {found}, which is none of those allowed"),
+            _ => format!("{label} is {found}, which is not one of those allowed"),
         });
-        if let Some(advice) = self.word_meant(&text, words, is_version) {
-            builder = builder.suggestion(advice);
-        }
-        self.builders.push(builder);
-    }
-
-    fn word_meant(&self, text: &str, words: &[&'static str], is_version: bool) -> Option<String> {
-        if let Some(advice) = known_aliases::value(self.name(), text) {
-            return Some(advice.to_owned());
-        }
-        // A misspelt version may be meant as one of either variant.
-        let every = Variant::ALL.iter().copied().flat_map(Variant::versions).copied();
-        let known: Vec<&'static str> = if is_version { every.collect() } else { words.to_vec() };
-        let meant = spelling::version(text, known.iter().copied());
-        let meant = meant.or_else(|| spelling::nearest(text.trim(), known.iter().copied()))?;
-        Some(format!("write \"{meant}\""))
+        // Only a version of the variant that the rest was compared with: another one would make that rest wrong.
+        let known = if is_version { self.variant.versions() } else { words };
+        self.builders.push(if let Some(advice) = known_aliases::value(self.name(), &text) {
+            builder.suggestion(advice)
+        } else if let Some(word) = meant::same_word(&text, known) {
+            builder.write(node.range(), format!("\"{word}\""))
+        } else if let Some(word) = meant::similar_word(&text, known, is_version) {
+            builder.suggestion(format!("write \"{word}\""))
+        } else {
+            builder
+        });
     }
 
     /// Tells that schemes are written as official cards write them, by name.
     pub(super) fn map_of_schemes(&mut self, node: Node<'_>) {
         let builder = self
-            .about(Code::OfficialShape, node)
+            .about(FindingCode::OfficialShape, node)
             .message(format!(
                 "{} is an object from names to schemes, as in official A2A cards",
                 self.label()
@@ -161,17 +170,32 @@ impl Walker {
         self.builders.push(builder);
     }
 
+    /// Tells that a signature is one of an official card, as a whole: none of its parts can be kept
+    /// (`docs/decisions/114-card-detached-signatures.md`).
+    pub(super) fn detached_signature(&mut self, node: Node<'_>) {
+        let builder = self
+            .about(FindingCode::OfficialShape, node)
+            .message(format!("{} is a detached JWS, as in official A2A cards", self.label()))
+            .allowed("an object with algorithm, keyId and jws")
+            .suggestion("remove it, and sign the card again: svcctl cards sign")
+            .change(Change::Reshape);
+        self.builders.push(builder);
+    }
+
     pub(super) fn uri(&mut self, node: Node<'_>) {
         let Some(text) = self.text(node) else { return };
         let Err(fault) = uri::check(text.as_bytes()) else { return };
         let label = self.label();
         let builder = self
-            .about(Code::NotAUri, node)
+            .about(FindingCode::NotAUri, node)
             .message(format!("{label} is not a URI: {}", uri_reason(fault, &text)))
             .allowed("a URI with a scheme, such as https://agent.example/");
-        let meant = uri_meant(fault, &text);
-        self.builders.push(match meant {
-            Some(meant) => builder.suggestion(format!("write {meant}")),
+        self.builders.push(match meant::uri(fault, &text) {
+            // Escapes do not change what a URI means; which scheme was omitted is a guess.
+            Some(meant) if matches!(fault, uri::Fault::Character(_)) => {
+                builder.write(node.range(), meant)
+            }
+            Some(meant) => builder.suggestion(format!("write {}", shortened(&meant))),
             None => builder,
         });
     }
@@ -181,10 +205,46 @@ impl Walker {
         let Err(fault) = date_time::check(text.as_bytes()) else { return };
         let label = self.label();
         let builder = self
-            .about(Code::NotADateTime, node)
-            .message(format!("{label} is not an instant: {}", fault.reason()))
-            .allowed("an instant with an offset, such as 2026-11-21T09:00:00Z");
+            .about(FindingCode::NotADateTime, node)
+            .message(format!("{label} is not a timestamp: {}", fault.reason()))
+            .allowed("a timestamp with an offset, such as 2026-11-21T09:00:00Z");
         self.builders.push(builder);
+    }
+}
+
+/// Says whether a signature has the form of official cards: a JWS without the payload, which is the card itself.
+pub(super) fn is_detached(signature: Node<'_>) -> bool {
+    let has = |name| signature.get(name).is_some();
+    has("protected") && has("signature") && !has("payload") && !has("jws")
+}
+
+/// Says what to do about a property, and the name that an edit would give it.
+fn mended(
+    builder: FindingBuilder,
+    member: Member<'_>,
+    mend: Option<Mend>,
+) -> (FindingBuilder, Option<&'static str>) {
+    let (name, form, expected) = match mend {
+        None => return (builder.change(Change::Remove), None),
+        Some(Mend::Advice(change, advice)) => {
+            return (builder.suggestion(advice).change(change), None);
+        }
+        Some(Mend::Rename(name)) => {
+            let builder = builder.write(member.key.range(), format!("\"{name}\""));
+            return (builder.change(Change::Rename), Some(name));
+        }
+        Some(Mend::Listed(name)) => (name, "an array", "an array of strings"),
+        Some(Mend::Single(name)) => (name, "one string", "a string"),
+    };
+    let builder = builder.change(Change::Reshape);
+    // A number, which would become a string as well, is not what this property held in the other variant.
+    let has_form = matches!(member.value.kind(), Type::String | Type::Array);
+    match meant::value(member.value, expected).filter(|_| has_form) {
+        Some(value) => {
+            let text = format!("\"{name}\"{}{value}", member.colon());
+            (builder.write(member.key.begin()..member.value.end(), text), Some(name))
+        }
+        None => (builder.suggestion(format!("write {name}, {form}")), None),
     }
 }
 
@@ -202,34 +262,13 @@ fn described(kind: Kind) -> String {
     match kind {
         Kind::Text => "a string".to_owned(),
         Kind::Uri => "a URI".to_owned(),
-        Kind::DateTime => "an instant".to_owned(),
+        Kind::DateTime => "a timestamp".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::Word(words) => quoted(words.iter().copied()),
         Kind::Texts => "an array of strings".to_owned(),
         Kind::TextOrTexts => "a string or an array of strings".to_owned(),
         Kind::Object(_) => "an object".to_owned(),
         Kind::Objects(_) | Kind::Schemes | Kind::Scopes => "an array of objects".to_owned(),
-    }
-}
-
-/// Returns what a value of the wrong type was meant to be.
-fn meant(node: Node<'_>, expected: &str) -> Option<String> {
-    let raw = node.raw();
-    match (node.kind(), expected) {
-        (Type::String, "true or false") => {
-            let word = node.text()?.trim().to_ascii_lowercase();
-            matches!(word.as_str(), "true" | "false").then_some(word)
-        }
-        (Type::Number, "true or false") if raw == "1" => Some("true".to_owned()),
-        (Type::Number, "true or false") if raw == "0" => Some("false".to_owned()),
-        (Type::Number | Type::Boolean, "a string") => Some(format!("\"{}\"", shortened(raw))),
-        (Type::Array, "a string") => {
-            let mut items = node.items();
-            let only = items.next().filter(|item| item.kind() == Type::String)?;
-            items.next().is_none().then(|| shortened(only.raw()))
-        }
-        (Type::String, "an array of strings") => Some(format!("[{}]", shortened(raw))),
-        _ => None,
     }
 }
 
@@ -242,55 +281,15 @@ fn uri_reason(fault: uri::Fault, text: &str) -> String {
         uri::Fault::Character(at) => {
             let odd = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
             format!(
-                "character {} is '{}', which may not stand there",
+                "character {} is '{}', which is not allowed there",
                 number(at),
                 odd.escape_debug()
             )
         }
         uri::Fault::Percent(at) => {
-            format!("two hexadecimal digits must follow the % that is character {}", number(at))
+            format!("two hexadecimal digits must follow the % at character {}", number(at))
         }
         uri::Fault::Port => "its port is not a number".to_owned(),
-        uri::Fault::Brackets => "its brackets hold no IPv6 address".to_owned(),
+        uri::Fault::Brackets => "its brackets do not contain an IPv6 address".to_owned(),
     }
-}
-
-/// Returns the URI with what may not stand in it escaped, or with a scheme, if that makes one.
-fn uri_meant(fault: uri::Fault, text: &str) -> Option<String> {
-    let trimmed = text.trim();
-    let candidate = match fault {
-        uri::Fault::Scheme if trimmed.starts_with("//") => format!("https:{trimmed}"),
-        uri::Fault::Scheme
-            // A dot suggests a host; a relative reference begins with one of these.
-            if trimmed.contains('.') && !trimmed.starts_with(['/', '.', '?', '#']) =>
-        {
-            format!("https://{trimmed}")
-        }
-        uri::Fault::Character(_) => escaped(trimmed),
-        _ => return None,
-    };
-    // A suggestion must not be refused when the author follows it.
-    uri::check(candidate.as_bytes()).ok()?;
-    Some(format!("\"{}\"", shortened(&candidate)))
-}
-
-/// Escapes what no URI has. A host is left alone: its form for machines is not made by escapes.
-fn escaped(text: &str) -> String {
-    let host_end = text.find("//").map_or(0, |at| {
-        let host = text.get(at + 2..).unwrap_or_default();
-        at + 2 + host.find(['/', '?', '#']).unwrap_or(host.len())
-    });
-    let mut escaped = text.get(..host_end).unwrap_or_default().to_owned();
-    for char in text.get(host_end..).unwrap_or_default().chars() {
-        // `%` stays as it is, or what is escaped already would be escaped again.
-        if char.is_ascii_graphic() && !"<>\"{}|\\^`[]".contains(char) {
-            escaped.push(char);
-        } else {
-            let mut buffer = [0; 4];
-            for byte in char.encode_utf8(&mut buffer).bytes() {
-                write!(escaped, "%{byte:02X}").expect("writing to a string does not fail");
-            }
-        }
-    }
-    escaped
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::explain;
+use super::fix::Fixer;
 use super::lines::{Lines, Piece};
 use super::report::{Checked, Counts, Reporter};
 use super::validator::Validator;
@@ -22,6 +24,8 @@ pub(super) enum Work {
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) text: String,
+    /// For standard output, when the text does not go there.
+    pub(super) out: Vec<u8>,
     pub(super) counts: Counts,
 }
 
@@ -29,6 +33,7 @@ pub(super) struct Done {
 pub(super) struct Checker {
     pub(super) reporter: Arc<dyn Reporter>,
     pub(super) validator: Validator,
+    pub(super) fixer: Option<Fixer>,
     pub(super) bytes_max: u64,
 }
 
@@ -51,7 +56,7 @@ impl Checker {
         let (bytes, report) = match super::read(path, self.bytes_max) {
             Ok(Some(bytes)) => {
                 let report = self.validator.one(&bytes)?;
-                (bytes, report)
+                self.fixed(path, bytes, report, done)?
             }
             Ok(None) => (Vec::new(), self.too_large(None)),
             Err(error) => {
@@ -61,8 +66,31 @@ impl Checker {
         };
         let mut group = Group::new(self, &name);
         group.tell(&bytes, &report);
+        // Only of what is not valid, so that a valid card is read once.
+        if !report.valid && card::dialect(&bytes).is_some_and(|(dialect, _)| dialect.is_official())
+        {
+            let file = explain::operand(path);
+            group.part.notes.push(format!(
+                "{name} looks like an official A2A card; to see the differences: svcctl cards \
+                 explain {file}; to try to convert it: svcctl cards convert --to current {file}"
+            ));
+        }
         group.end(done);
         Ok(())
+    }
+
+    /// Returns a card and its report as they are after what is done about its findings.
+    fn fixed(
+        &self,
+        path: &Path,
+        bytes: Vec<u8>,
+        report: CardReport,
+        done: &mut Done,
+    ) -> Result<(Vec<u8>, CardReport), Error> {
+        let Some(fixer) = self.fixer else { return Ok((bytes, report)) };
+        let said = (&mut done.counts, &mut done.out);
+        let fixed = fixer.fix(path, &bytes, &report, &self.validator, said)?;
+        Ok(fixed.map_or((bytes, report), |(text, report)| (text.into_bytes(), report)))
     }
 
     fn lines(&self, name: &str, piece: &Piece, done: &mut Done) -> Result<(), Error> {

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::card::Code;
+use crate::card::FindingCode;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 use crate::cli::value_parser::one_of;
 
-/// Explain the codes of findings
+/// Explain the codes with which validation reports problems
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -17,12 +17,12 @@ Examples:
 ")]
 pub(crate) struct Args {
     /// Code to explain [default: all codes, one per line]
-    #[arg(value_parser = one_of(Code::ALL, Code::as_str), hide_possible_values = true)]
-    code: Option<Code>,
+    #[arg(value_parser = one_of(FindingCode::ALL, FindingCode::as_str), hide_possible_values = true)]
+    code: Option<FindingCode>,
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
-    let codes = args.code.map_or_else(|| Code::ALL.to_vec(), |code| vec![code]);
+    let codes = args.code.map_or_else(|| FindingCode::ALL.to_vec(), |code| vec![code]);
     match (output.format(), args.code) {
         (Format::Ndjson, _) => output.lines(&codes.into_iter().map(told).collect::<Vec<_>>())?,
         (Format::Json, Some(code)) => output.json(&told(code))?,
@@ -34,13 +34,13 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
             output.raw(text.as_bytes())?;
         }
         (Format::Table, None) => {
-            let row = |code: Code| vec![code.as_str().to_owned(), code.title().to_owned()];
+            let row = |code: FindingCode| vec![code.as_str().to_owned(), code.title().to_owned()];
             output.table(&["CODE", "MEANING"], codes.into_iter().map(row).collect())?;
         }
     }
     Ok(Exit::Done)
 }
 
-fn told(code: Code) -> Value {
+fn told(code: FindingCode) -> Value {
     json!({ "code": code.as_str(), "title": code.title(), "help": code.help() })
 }

@@ -14,7 +14,7 @@ const LOSSES: usize = 20;
 /// Convert a card to another variant
 ///
 /// Reads cards of both variants and official A2A cards, and prints the new card. If a part of the card has no
-/// equivalent in the new card, or the new card is not valid, prints nothing and exits with 1.
+/// equivalent in the other variant, or the new card is not valid, prints nothing and exits with 1.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(default_value = super::STDIN)]
     file: PathBuf,
 
-    /// Variant to convert to
+    /// Variant of the new card: current (protocolVersion 1.0 and 1.2) or legacy (0.3)
     #[arg(long, value_name = "VARIANT", value_parser = one_of(&Variant::ALL, Variant::as_str))]
     to: Variant,
 
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
             .hint(format!("correct it first: svcctl cards validate {shown}")));
     }
     for loss in losses {
-        output.remark("left out", &loss);
+        output.remark("omitted", &loss);
     }
     output.raw(conversion.text.as_bytes())?;
     Ok(Exit::Done)

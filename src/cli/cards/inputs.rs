@@ -1,11 +1,20 @@
 //! What was named on the command line: files, folders with all below them, patterns, standard input.
 //! Each folder is walked once, by rising names, however the links go.
+//!
+//! What is left out: `docs/decisions/109-card-folders.md`.
 
-use std::collections::HashSet;
+use std::error::Error as _;
 use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use ignore::gitignore::Gitignore;
+use ignore::{DirEntry, Walk, WalkBuilder};
+
+use super::selection::Selection;
+use super::walked::Walked;
+use crate::cli::error::Error;
+use crate::runtime::mutex::lock;
 
 /// One thing to read.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,6 +32,9 @@ pub(super) enum Input {
 /// Extensions of files with a card on each line.
 const LINES: [&str; 2] = ["ndjson", "jsonl"];
 
+/// Folders that are never walked unless asked for: what is in them is not the user's own.
+const NOT_OURS: [&str; 2] = [".git", "node_modules"];
+
 /// What is still to be looked at.
 enum Pending {
     /// An argument.
@@ -31,15 +43,20 @@ enum Pending {
     Matches(Box<glob::Paths>),
     /// Read whatever its ending, when it is a file.
     Path(PathBuf),
-    /// Something in a folder that is walked.
-    Entry(PathBuf),
+    /// What is below a folder.
+    Folder(Box<Walk>),
+    /// Something below a folder.
+    Entry(Result<DirEntry, ignore::Error>),
+    /// A folder that was walked already.
+    AlreadyWalked(PathBuf),
 }
 
 /// Finds the files, one after the other.
 pub(super) struct Finder {
     all_lines: bool,
-    /// Device and inode of each folder that was walked.
-    walked: HashSet<(u64, u64)>,
+    ignores: bool,
+    excluded: Arc<Gitignore>,
+    walked: Arc<Mutex<Walked>>,
     /// What comes next is last.
     pending: Vec<Pending>,
 }
@@ -53,7 +70,9 @@ impl Iterator for Finder {
                 Pending::Named(argument) => self.argument(argument),
                 Pending::Matches(paths) => self.matches(paths),
                 Pending::Path(path) => self.path(path),
-                Pending::Entry(path) => self.entry(path),
+                Pending::Folder(walk) => self.walk(walk),
+                Pending::Entry(entry) => self.entry(entry),
+                Pending::AlreadyWalked(folder) => Some(Input::AlreadyWalked(folder)),
             };
             if found.is_some() {
                 return found;
@@ -63,20 +82,38 @@ impl Iterator for Finder {
 }
 
 impl Finder {
-    pub(super) fn new(all_lines: bool, names: &[PathBuf]) -> Self {
+    pub(super) fn new(
+        all_lines: bool,
+        names: &[PathBuf],
+        selection: &Selection,
+    ) -> Result<Self, Error> {
         let pending = names.iter().rev().cloned().map(Pending::Named).collect();
-        Self { all_lines, walked: HashSet::new(), pending }
+        Ok(Self {
+            all_lines,
+            ignores: selection.ignores(),
+            excluded: Arc::new(selection.excluded()?),
+            walked: Arc::default(),
+            pending,
+        })
+    }
+
+    /// Counts the cards, if each is a file of its own.
+    pub(super) fn cards(mut self) -> Option<u64> {
+        self.try_fold(0, |cards, input| match input {
+            Input::Card(_) => Some(cards + 1),
+            Input::Unreadable(..) | Input::AlreadyWalked(_) => Some(cards),
+            Input::Lines(_) => None,
+        })
     }
 
     fn argument(&mut self, argument: PathBuf) -> Option<Input> {
         if argument.as_os_str() == super::STDIN {
             return Some(self.file(&argument));
         }
-        let text = argument.to_string_lossy();
-        // A file may have such a name, and is meant then.
-        if !text.contains(['*', '?', '[']) || fs::symlink_metadata(&argument).is_ok() {
+        if !is_pattern(&argument) {
             return self.path(argument);
         }
+        let text = argument.to_string_lossy();
         let mut paths = match glob::glob(&text) {
             Ok(paths) => Box::new(paths),
             Err(error) => return Some(unreadable(&text, &error)),
@@ -106,34 +143,93 @@ impl Finder {
     }
 
     fn path(&mut self, path: PathBuf) -> Option<Input> {
-        match fs::metadata(&path) {
-            Ok(found) if found.is_dir() => self.folder(path, &found),
-            // What is named may be a pipe. Of what a folder holds only plain files are opened, because a pipe could
-            // block.
-            Ok(_) => Some(self.file(&path)),
-            Err(error) => Some(unreadable(&path.display().to_string(), &error)),
+        let found = match fs::metadata(&path) {
+            Ok(found) => found,
+            Err(error) => return Some(unreadable(&path.display().to_string(), &error)),
+        };
+        // A path that is named is left out with a folder that it is in, as it is when that folder is walked.
+        let is_dir = |above: usize| above > 0 || found.is_dir();
+        let mut steps = path.ancestors().enumerate();
+        if steps.any(|(above, path)| self.excluded.matched(path, is_dir(above)).is_ignore()) {
+            return None;
         }
+        if found.is_dir() {
+            self.folder(path, &found);
+            return None;
+        }
+        // What is named may be a pipe. Of what a folder holds only plain files are opened, because a pipe could
+        // block.
+        Some(self.file(&path))
     }
 
-    fn entry(&mut self, path: PathBuf) -> Option<Input> {
-        match fs::metadata(&path) {
-            Ok(found) if found.is_dir() => self.folder(path, &found),
-            Ok(found) if found.is_file() && is_card(&path) => Some(self.file(&path)),
-            Err(error) if is_card(&path) => Some(unreadable(&path.display().to_string(), &error)),
-            _ => None,
+    fn folder(&mut self, folder: PathBuf, found: &fs::Metadata) {
+        if !lock(&self.walked).begin(&folder, found) {
+            return self.tell_again();
         }
+        let (ignores, excluded) = (self.ignores, Arc::clone(&self.excluded));
+        let walked = Arc::clone(&self.walked);
+        let is_wanted = move |entry: &DirEntry| {
+            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let is_ours = !ignores || !NOT_OURS.iter().any(|name| entry.file_name() == *name);
+            is_ours
+                && !excluded.matched(entry.path(), is_dir).is_ignore()
+                // One that cannot be asked is walked, which says why it cannot be read.
+                && !(is_dir
+                    && entry.metadata().is_ok_and(|found| !lock(&walked).begin(entry.path(), &found)))
+        };
+        let walk = WalkBuilder::new(folder)
+            .standard_filters(ignores)
+            // `.well-known` is where cards are published.
+            .hidden(false)
+            // What one person ignores everywhere would make a report that others do not get.
+            .git_global(false)
+            .follow_links(true)
+            // The file system's order differs between machines.
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .filter_entry(is_wanted)
+            .build();
+        self.pending.push(Pending::Folder(Box::new(walk)));
     }
 
-    fn folder(&mut self, folder: PathBuf, found: &fs::Metadata) -> Option<Input> {
-        if !self.walked.insert((found.dev(), found.ino())) {
-            return Some(Input::AlreadyWalked(folder));
+    fn walk(&mut self, mut walk: Box<Walk>) -> Option<Input> {
+        let next = walk.next();
+        if let Some(entry) = next {
+            self.pending.push(Pending::Folder(walk));
+            self.pending.push(Pending::Entry(entry));
         }
-        match entries(&folder) {
-            Ok(paths) => {
-                self.pending.extend(paths.into_iter().rev().map(Pending::Entry));
-                None
+        // They come before that entry.
+        self.tell_again();
+        None
+    }
+
+    fn tell_again(&mut self) {
+        let again = lock(&self.walked).take_again();
+        self.pending.extend(again.into_iter().rev().map(Pending::AlreadyWalked));
+    }
+
+    fn entry(&self, entry: Result<DirEntry, ignore::Error>) -> Option<Input> {
+        match entry {
+            Ok(entry) => {
+                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                (is_file && is_card(entry.path())).then(|| self.file(entry.path()))
             }
-            Err(error) => Some(unreadable(&folder.display().to_string(), &error)),
+            // Only what the walk itself says has a depth.
+            Err(ignore::Error::WithPath { path, err }) if err.depth().is_some() => {
+                // A link that leads nowhere is no folder that could have held cards.
+                let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
+                let is_meant = (is_card(&path) || !is_link)
+                    && !self.excluded.matched(&path, false).is_ignore();
+                let why = err.into_io_error()?;
+                // The path stands in front of the cause, and would be said twice.
+                let why = why.source().map_or_else(|| why.to_string(), ToString::to_string);
+                is_meant.then(|| unreadable(&path.display().to_string(), &why))
+            }
+            Err(ignore::Error::WithDepth { err, .. }) => match *err {
+                ignore::Error::Loop { child, .. } => Some(Input::AlreadyWalked(child)),
+                _ => None,
+            },
+            // A .gitignore file that cannot be read, or has a line that is no pattern: git passes over it as well.
+            Err(_) => None,
         }
     }
 
@@ -145,16 +241,21 @@ impl Finder {
     }
 }
 
-fn unreadable(name: &str, why: &dyn std::fmt::Display) -> Input {
-    Input::Unreadable(name.to_owned(), why.to_string())
+/// Returns the file that is named, if it is one file with one card, or standard input.
+pub(super) fn one_file(names: &[PathBuf]) -> Option<&Path> {
+    let [name] = names else { return None };
+    let is_one = !is_pattern(name) && !has_extension(name, &LINES) && !name.is_dir();
+    is_one.then_some(name)
 }
 
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths =
-        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    // The file system's order differs between machines.
-    paths.sort();
-    Ok(paths)
+/// Says whether an argument is a pattern. A file may have such a name, and is meant then.
+fn is_pattern(argument: &Path) -> bool {
+    let text = argument.to_string_lossy();
+    text.contains(['*', '?', '[']) && fs::symlink_metadata(argument).is_err()
+}
+
+fn unreadable(name: &str, why: &dyn std::fmt::Display) -> Input {
+    Input::Unreadable(name.to_owned(), why.to_string())
 }
 
 fn is_card(path: &Path) -> bool {
@@ -170,7 +271,17 @@ mod tests {
     use super::*;
 
     fn found(names: &[PathBuf], folder: &Path) -> Vec<String> {
-        Finder::new(false, names)
+        selected(names, folder, &[], false)
+    }
+
+    fn selected(
+        names: &[PathBuf],
+        folder: &Path,
+        exclude: &[&str],
+        no_ignore: bool,
+    ) -> Vec<String> {
+        Finder::new(false, names, &Selection::of(exclude, no_ignore))
+            .unwrap()
             .map(|input| format!("{input:?}").replace(&format!("{}/", folder.display()), ""))
             .collect()
     }
@@ -204,5 +315,54 @@ mod tests {
             "Unreadable(\"?x\", \"no file matches\")",
         ];
         assert_eq!(found(&named, folder.path()), expected);
+    }
+
+    #[test]
+    fn what_is_not_the_users_own_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [".git", "node_modules/a", "drafts/old", "build", ".well-known", "links"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        let cards = [
+            ".git/a.json",
+            ".well-known/b.json",
+            "build/c.json",
+            "drafts/d.json",
+            "drafts/old/e.json",
+            "node_modules/a/f.json",
+            "own.json",
+            "secret.json",
+        ];
+        for name in cards {
+            fs::write(at(name), "").unwrap();
+        }
+        fs::write(at(".gitignore"), "build/\n*.tmp\n").unwrap();
+        fs::write(at(".ignore"), "/secret.json\n").unwrap();
+        std::os::unix::fs::symlink("../node_modules/a", at("links/node_modules")).unwrap();
+        let all = [folder.path().to_owned()];
+        let shown = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| format!("Card({name:?})")).collect()
+        };
+        let own = [".well-known/b.json", "drafts/d.json", "drafts/old/e.json", "own.json"];
+        assert_eq!(found(&all, folder.path()), shown(&own));
+        let every = selected(&all, folder.path(), &[], true);
+        for name in cards.iter().filter(|name| !name.contains("node_modules")) {
+            assert!(every.contains(&format!("Card({name:?})")), "{name}: {every:?}");
+        }
+        assert_eq!(every.iter().filter(|input| input.contains("f.json")).count(), 1, "{every:?}");
+        for (exclude, left) in [
+            (&["drafts"][..], &[own[0], own[3]][..]),
+            (&["d.json", "own.*"], &[own[0], own[2]]),
+            (&["**/drafts/*.json"], &[own[0], own[2], own[3]]),
+            (&["*.json", "!own.json"], &[own[3]]),
+        ] {
+            assert_eq!(selected(&all, folder.path(), exclude, false), shown(left), "{exclude:?}");
+        }
+        // What is named is read although it is ignored, unless it is excluded.
+        let named = [at("secret.json"), at("node_modules"), at("drafts/old/*.json")];
+        let expected = shown(&["secret.json", "node_modules/a/f.json", "drafts/old/e.json"]);
+        assert_eq!(found(&named, folder.path()), expected);
+        assert_eq!(selected(&named, folder.path(), &["drafts/"], false), expected[..2]);
     }
 }

@@ -8,7 +8,7 @@ use super::sign::Key;
 
 /// Print the public half of a signing key, as a JSON Web Key Set
 ///
-/// Publish the key set over https, where those who verify cards look for it. It contains nothing secret.
+/// Publish the key set at an https address from which verifiers can fetch it. It contains nothing secret.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -15,7 +15,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 /// More pages than this are no list but a service that turns in circles.
 const PAGES_MAX: u32 = 10_000;
 
-/// List the registered agent cards, by name
+/// List the registered agent cards, sorted by name
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only cards whose name comes after this one
+    /// Show only cards whose name sorts after this one
     #[arg(long, value_name = "NAME", value_parser = registry::name)]
     after: Option<CardName>,
 }
@@ -65,7 +65,7 @@ fn gather(args: &Args, client: &Client) -> Result<PageAfter<AgentCard>, Failure>
         }
         after = Some(next);
     }
-    Err(Failure::malformed("nextAfter", "it does not lead on"))
+    Err(Failure::malformed("nextAfter", "the cursor does not advance"))
 }
 
 /// The columns of no fixed width stand last.

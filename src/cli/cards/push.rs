@@ -1,12 +1,15 @@
 //! `svcctl cards push`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use http::HeaderMap;
 use http::header::{CONTENT_TYPE, HeaderValue};
 
-use super::registry;
 use super::report::text::Text;
 use super::report::{Checked, Reporter as _};
+use super::several::{CardFile, Outcome};
+use super::{inputs, registry};
 use crate::api::{AgentCard, CardReport};
 use crate::cli::Global;
 use crate::cli::client::{Client, Failure};
@@ -16,26 +19,29 @@ use crate::cli::output::{Format, Output};
 use crate::domain::agent_card::CardName;
 use crate::domain::digest::Digest;
 
-/// Register an agent card, or replace the card of that name
+/// Register agent cards, or replace the registered cards with the same names
 ///
 /// Only valid cards of at most 1 MiB are registered; the service stores their bytes unchanged. Pushing the same
-/// bytes again changes nothing.
+/// bytes again changes nothing. Folders are searched for .json files. If the service refuses a card, the other cards are
+/// registered anyway, and the highest exit code is returned. If two files have the same name, nothing is registered.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl cards push route-planner.json
+  svcctl cards push agents/ 'more/*.json'
   svcctl cards push agent-card.json --name route-planner --create
   svcctl cards push agent-card.json --name route-planner --if-match DIGEST
 ")]
 pub(crate) struct Args {
-    /// File with the card, or - for standard input
-    file: PathBuf,
+    /// Files, folders, patterns, or - for standard input
+    #[arg(value_name = "FILE|DIR|-", required = true)]
+    names: Vec<PathBuf>,
 
-    /// Name of the card: a-z, 0-9, '.', '_' and '-' [default: the file name without its extension]
+    /// Name of the card, if one file is given: a-z, 0-9, '.', '_' and '-' [default: the file name without its extension]
     #[arg(long, value_parser = registry::name)]
     name: Option<CardName>,
 
-    /// Replace the card only if it has this digest, so that another writer's change is not lost
+    /// Replace the card only if it has this digest, so that another writer's change is not lost; only if one file is given
     #[arg(long, value_name = "DIGEST", value_parser = registry::tag, conflicts_with = "create")]
     if_match: Option<Digest>,
 
@@ -45,22 +51,145 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => name_of(&args.file)?,
-    };
-    let client = Client::operator(global)?;
-    let bytes = super::read_one(&args.file)?;
-    let mut headers = registry::condition(args.if_match, args.create);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let card = client
-        .put::<AgentCard>(&registry::path(&name), headers, &bytes)
-        .map_err(|failure| refused(failure, args, &name, &bytes, output))?;
-    match output.format() {
-        Format::Table => output.facts(registry::facts(card))?,
-        Format::Json | Format::Ndjson => output.json(&card)?,
+    if let Some(file) = inputs::one_file(&args.names) {
+        let name = match &args.name {
+            Some(name) => name.clone(),
+            None => name_of(file)?,
+        };
+        let registry = Registry::new(args, global, output)?;
+        let card = registry.push(file, &name, &super::read_one(file)?)?;
+        match output.format() {
+            Format::Table => output.facts(registry::facts(card))?,
+            Format::Json | Format::Ndjson => output.json(&card)?,
+        }
+        return Ok(Exit::Done);
     }
-    Ok(Exit::Done)
+    if args.name.is_some() || args.if_match.is_some() {
+        let message =
+            "--name and --if-match are about one card, and several files or a folder are given";
+        return Err(Error::new(Exit::Usage, message).hint("push the files one at a time"));
+    }
+    several(args, global, output)
+}
+
+fn several(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let registry = Registry::new(args, global, output)?;
+    let mut outcome = Outcome::new(output);
+    let named = named(outcome.files(&args.names)?, &mut outcome)?;
+    let mut cards = Vec::new();
+    let mut ended = Ok(());
+    for (name, file) in named {
+        let bytes = match super::read_one(&file) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                outcome.failed(&error);
+                continue;
+            }
+        };
+        match registry.push(&file, &name, &bytes) {
+            Ok(card) => {
+                outcome.add(Exit::Done);
+                let (revision, file) = (card.revision, file.display());
+                match output.format() {
+                    Format::Table => output.facts(vec![(
+                        "registered",
+                        format!("{name}, revision {revision}, from {file}"),
+                    )])?,
+                    Format::Ndjson => output.json(&card)?,
+                    Format::Json => cards.push(card),
+                }
+            }
+            Err(error) if is_about_all(error.exit()) => {
+                ended = Err(error);
+                break;
+            }
+            Err(error) => outcome.failed(&error.about(&file.display().to_string())),
+        }
+    }
+    // What was registered is told, however it ends.
+    if output.format() == Format::Json {
+        output.json(&serde_json::json!({ "cards": cards }))?;
+    }
+    ended.and_then(|()| outcome.end())
+}
+
+/// Returns the files under the names of their cards.
+///
+/// # Errors
+/// When two files have the same name, because one would replace the other.
+fn named(
+    files: Vec<CardFile>,
+    outcome: &mut Outcome,
+) -> Result<BTreeMap<CardName, PathBuf>, Error> {
+    let mut named = BTreeMap::new();
+    for CardFile { path, has_lines } in files {
+        let shown = path.display();
+        if has_lines {
+            let message = format!("{shown} has a card on each line, and such cards have no names");
+            outcome.failed(
+                &Error::new(Exit::Usage, message).hint("write each card to a file of its own"),
+            );
+            continue;
+        }
+        match name_of(&path) {
+            Ok(name) => {
+                if let Some(other) = named.get(&name) {
+                    let other: &PathBuf = other;
+                    let message = format!(
+                        "{} and {shown} have the same name, {name}; nothing was registered",
+                        other.display()
+                    );
+                    return Err(Error::new(Exit::Usage, message)
+                        .hint("push them one at a time, each with its own name: --name NAME"));
+                }
+                named.insert(name, path);
+            }
+            Err(error) => outcome.failed(&error),
+        }
+    }
+    Ok(named)
+}
+
+/// Says whether the next card would fail in the same way.
+const fn is_about_all(exit: Exit) -> bool {
+    matches!(exit, Exit::Unauthenticated | Exit::Unreachable | Exit::Malformed | Exit::Temporary)
+}
+
+/// The service's registry, as this command writes to it.
+struct Registry {
+    client: Client,
+    condition: HeaderMap,
+    output: Output,
+}
+
+impl Registry {
+    fn new(args: &Args, global: &Global, output: Output) -> Result<Self, Error> {
+        let mut condition = registry::condition(args.if_match, args.create);
+        condition.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(Self { client: Client::operator(global)?, condition, output })
+    }
+
+    fn push(&self, file: &Path, name: &CardName, bytes: &[u8]) -> Result<AgentCard, Error> {
+        self.client
+            .put(&registry::path(name), self.condition.clone(), bytes)
+            .map_err(|failure| self.refused(failure, file, name, bytes))
+    }
+
+    /// A card that is not valid is told as `validate` tells it.
+    fn refused(&self, failure: Failure, file: &Path, name: &CardName, bytes: &[u8]) -> Error {
+        let report: Option<&CardReport> = match &failure {
+            Failure::Refused { problem, .. } => problem.report.as_deref(),
+            _ => None,
+        };
+        if let (Some(report), Format::Table) = (report, self.output.format()) {
+            let mut text = String::new();
+            let card = Checked { name: &file.to_string_lossy(), bytes, report };
+            Text::new(self.output).card(&card, &mut text);
+            // The refusal itself follows, whatever becomes of this.
+            drop(self.output.raw(text.as_bytes()));
+        }
+        registry::refused(failure, name)
+    }
 }
 
 /// Returns the name a file gives its card.
@@ -70,20 +199,4 @@ fn name_of(file: &Path) -> Result<CardName, Error> {
         let message = format!("no card name can be derived from {}", file.display());
         Error::new(Exit::Usage, message).caused_by(why).hint("pass a name: --name NAME")
     })
-}
-
-/// A card that is not valid is told as `validate` tells it.
-fn refused(failure: Failure, args: &Args, name: &CardName, bytes: &[u8], output: Output) -> Error {
-    let report: Option<&CardReport> = match &failure {
-        Failure::Refused { problem, .. } => problem.report.as_deref(),
-        _ => None,
-    };
-    if let (Some(report), Format::Table) = (report, output.format()) {
-        let mut text = String::new();
-        let card = Checked { name: &args.file.to_string_lossy(), bytes, report };
-        Text::new(output.is_colored()).card(&card, &mut text);
-        // The refusal itself follows, whatever becomes of this.
-        drop(output.raw(text.as_bytes()));
-    }
-    registry::refused(failure, name)
 }

@@ -72,8 +72,8 @@ pub(super) fn refused(failure: Failure, name: &CardName) -> Error {
             Exit::PreconditionFailed,
             format!("{name} does not match the condition of the command; nothing was changed"),
             vec![
-                format!("look at it: svcctl cards show {name}"),
-                "its digest now, for --if-match: svcctl cards list".to_owned(),
+                format!("show the registered card: svcctl cards show {name}"),
+                "to get the current digest for --if-match: svcctl cards list".to_owned(),
             ],
         ),
         "invalid_card" => (
@@ -84,7 +84,7 @@ pub(super) fn refused(failure: Failure, name: &CardName) -> Error {
         "registry_full" => (
             Exit::Failed,
             "the maximum number of cards is registered".to_owned(),
-            vec!["make room: svcctl cards list; svcctl cards delete NAME".to_owned()],
+            vec!["delete a card first: svcctl cards list; svcctl cards delete NAME".to_owned()],
         ),
         _ => return failure.into(),
     };

@@ -1,5 +1,6 @@
 //! What a report of a run consists of, whatever it is written as.
 
+mod excerpt;
 mod github;
 mod json;
 mod junit;
@@ -7,7 +8,7 @@ mod sarif;
 pub(super) mod text;
 
 use crate::api::CardReport;
-use crate::cli::output::{Output, Wanted};
+use crate::cli::output::{FormatArg, Output};
 
 /// One card that was checked.
 pub(super) struct Checked<'a> {
@@ -23,8 +24,14 @@ pub(super) struct Counts {
     pub(super) cards: u64,
     pub(super) invalid: u64,
     pub(super) findings: u64,
+    /// Findings with an exact edit, which `--fix` applies.
+    pub(super) fixable: u64,
     /// Files that could not be read, and why.
     pub(super) unreadable: Vec<(String, String)>,
+    /// Files that could not be written, and why.
+    pub(super) unwritten: Vec<(String, String)>,
+    /// What was fixed.
+    pub(super) fixed: Vec<String>,
     /// Remarks for people.
     pub(super) notes: Vec<String>,
 }
@@ -34,13 +41,18 @@ impl Counts {
         self.cards += 1;
         self.invalid += u64::from(!report.valid);
         self.findings += u64::try_from(report.findings.len()).unwrap_or(0);
+        let fixable = report.findings.iter().filter(|finding| finding.edit.is_some()).count();
+        self.fixable += u64::try_from(fixable).unwrap_or(0);
     }
 
     pub(super) fn add(&mut self, part: Self) {
         self.cards += part.cards;
         self.invalid += part.invalid;
         self.findings += part.findings;
+        self.fixable += part.fixable;
         self.unreadable.extend(part.unreadable);
+        self.unwritten.extend(part.unwritten);
+        self.fixed.extend(part.fixed);
         self.notes.extend(part.notes);
     }
 }
@@ -77,11 +89,11 @@ pub(super) trait Reporter: Send + Sync {
 /// Returns the reporter of a format.
 pub(super) fn reporter(output: Output) -> Box<dyn Reporter> {
     match output.wanted() {
-        Wanted::Table => Box::new(text::Text::new(output.is_colored())),
-        Wanted::Json => Box::new(json::Json),
-        Wanted::Ndjson => Box::new(json::Ndjson),
-        Wanted::Sarif => Box::new(sarif::Sarif),
-        Wanted::Junit => Box::new(junit::Junit),
-        Wanted::Github => Box::new(github::Github),
+        FormatArg::Table => Box::new(text::Text::new(output)),
+        FormatArg::Json => Box::new(json::Json),
+        FormatArg::Ndjson => Box::new(json::Ndjson),
+        FormatArg::Sarif => Box::new(sarif::Sarif),
+        FormatArg::Junit => Box::new(junit::Junit),
+        FormatArg::Github => Box::new(github::Github),
     }
 }

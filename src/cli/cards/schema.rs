@@ -8,8 +8,8 @@ use crate::cli::value_parser::one_of;
 
 /// Print the JSON Schema (draft 2020-12) of a variant
 ///
-/// A validator that uses the schema must assert the format uri. Only cards validate checks the rules that JSON
-/// Schema cannot express, such as the one against repeated properties.
+/// A validator that uses the schema must be configured to check the format "uri". Only svcctl cards validate checks
+/// the rules that JSON Schema cannot express, such as the one against repeated properties.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -12,7 +12,7 @@ use crate::domain::agent_card::CardName;
 
 /// Print a registered agent card, byte for byte as it was pushed
 ///
-/// The card is JSON already, so --output changes nothing. Its metadata is shown by cards list.
+/// The card is already JSON, so --output has no effect. svcctl cards list shows its metadata.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -11,11 +11,12 @@ use crate::crypto::secret;
 
 /// Sign an agent card, and print it with the signature
 ///
-/// The signature covers the card in its canonical form (RFC 8785) without its signatures, so that only its
-/// layout and the order of properties may change afterwards. The card is printed unchanged, with one more
-/// signature. The key determines the algorithm: ES256 for EC P-256, RS256 for RSA of at least 2048 bits, `EdDSA`
-/// for Ed25519. Only a valid card of the current variant is signed. To include signedAt, set it before you
-/// sign: the signature covers it.
+/// The signature covers the canonical form of the card (RFC 8785), without the signatures that it contains. The
+/// layout, the order of properties and the other signatures can therefore change without making the signature invalid;
+/// nothing else can.
+/// The card is printed unchanged, with one more signature. The key determines the algorithm: ES256 for EC P-256,
+/// RS256 for RSA of at least 2048 bits, EdDSA for Ed25519. Only a valid card of the current variant is signed. If
+/// the card is to contain signedAt, add it before signing, because the signature covers that property.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +40,7 @@ pub(crate) struct Args {
 /// The private key.
 #[derive(clap::Args, Debug)]
 pub(super) struct Key {
-    /// File with the private key in PEM format; refused if other users can read it
+    /// File with the private key in PEM format; refused if users outside its group can read it
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
@@ -97,7 +98,14 @@ fn refused(file: &Path, error: SignError) -> Error {
 /// Says why a card can neither be signed nor verified.
 pub(super) fn not_valid(file: &Path, report: &ValidationReport) -> Error {
     let shown = file.display();
-    let first = report.findings.first().map_or("", |finding| &finding.message);
-    Error::new(Exit::Failed, format!("{shown} is not a valid card: {first}"))
+    // What is wrong with its signatures matters most here.
+    let of_signatures =
+        report.findings.iter().find(|finding| finding.pointer.starts_with("/signatures/"));
+    let told = of_signatures.or(report.findings.first()).map(|finding| match &finding.suggestion {
+        Some(suggestion) => format!("{}; {suggestion}", finding.message),
+        None => finding.message.clone(),
+    });
+    let told = told.unwrap_or_default();
+    Error::new(Exit::Failed, format!("{shown} is not a valid card: {told}"))
         .hint(format!("svcctl cards validate {shown}"))
 }

@@ -8,38 +8,46 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::batch::{Checker, Done, Work};
+use super::fix::{FixArgs, Fixer};
 use super::inputs::{Finder, Input};
 use super::lines::Pieces;
 use super::pool;
 use super::progress::Progress;
 use super::report::{self, Counts, Reporter};
+use super::selection::Selection;
+use super::several;
 use super::validator::Validator;
 use crate::cli::Global;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, Wanted};
+use crate::cli::output::{FormatArg, Output};
 
-/// Check whether agent cards are valid, and if not, show what is wrong and where
+/// Check whether agent cards are valid, and show what is wrong and where
 ///
-/// The service checks the cards. With --offline, svcctl uses its own copy of the validator and needs no service.
-/// Exits with 0 if all cards are valid, 1 if one is not, and 74 if an input could not be read; the others are
-/// checked in any case. Folders are searched for .json, .ndjson and .jsonl files. Lines and columns are counted
-/// from 1, columns in characters.
+/// By default, the service checks the cards. With --offline, svcctl checks them with its own copy of the validator,
+/// and the service need not run. Exits with 0 if all cards are valid, 1 if one is not, and 74 if an input could not
+/// be read or there is no card; the other inputs are checked anyway. With --fix, the exit status says whether the cards
+/// are valid afterwards; 74 can also mean that a file could not be written, or was changed by another program meanwhile.
+/// Folders are searched for .json, .ndjson and .jsonl files, except in .git and node_modules, and except files that
+/// .gitignore and .ignore files exclude. Line and column numbers start at 1; columns are counted in characters.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl cards validate agent-card.json
-  svcctl cards validate --offline agents/ 'more/**/*.json'
+  svcctl cards validate --offline agents/ 'more/**/*.json' --exclude drafts
   svcctl cards validate -o ndjson < cards.ndjson --ndjson | jq -r 'select(.valid | not).line'
   svcctl cards validate --offline -o sarif . > cards.sarif
+  svcctl cards validate --diff agents/ > cards.patch
+  svcctl cards validate --fix agents/
+  svcctl cards validate --fix < draft.json > agent-card.json
 ")]
 pub(crate) struct Args {
     /// Files, folders, patterns, or - for standard input
     #[arg(value_name = "FILE|DIR|-", default_value = super::STDIN)]
     names: Vec<PathBuf>,
 
-    /// Check without the service, with the validator in svcctl
+    /// Check with the validator that is built into svcctl, not with the service
     #[arg(long)]
     offline: bool,
 
@@ -47,23 +55,38 @@ pub(crate) struct Args {
     #[arg(long)]
     ndjson: bool,
 
-    /// Maximum size of a card in bytes; a larger card is a finding. The service accepts at most the default
+    #[command(flatten)]
+    selection: Selection,
+
+    /// Maximum size of a card in bytes; a larger card is reported as not valid; values above the default have an effect
+    /// only with --offline
     #[arg(long, value_name = "N", default_value_t = super::BYTES_MAX)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     max_bytes: u64,
 
+    #[command(flatten)]
+    fix: FixArgs,
+
     /// Format of the report
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: Wanted,
+    output: FormatArg,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let has_stdin = args.names.iter().any(|name| name.as_os_str() == super::STDIN);
+    let fixer = Fixer::new(args.fix, has_stdin, output)?;
+    let out = output;
+    let is_aside = fixer.is_some_and(|fixer| fixer.takes_stdout(has_stdin));
+    let output = if is_aside { output.aside() } else { output };
     let reporter: Arc<dyn Reporter> = Arc::from(report::reporter(output));
     let validator = validator(args, global)?;
     let threads = validator.threads();
-    let source = Source::new(args, validator.piece_bytes());
-    let checker = Checker { reporter: Arc::clone(&reporter), validator, bytes_max: args.max_bytes };
-    let mut printer = Printer::new(output, Arc::clone(&reporter));
+    let source = Source::new(args, validator.piece_bytes(), fixer.is_some())?;
+    let bytes_max = args.max_bytes;
+    let checker = Checker { reporter: Arc::clone(&reporter), validator, fixer, bytes_max };
+    let counted = finder(args)?;
+    let progress = Progress::new(output, move || counted.cards());
+    let mut printer = Printer::new(output, out, Arc::clone(&reporter), progress);
     pool::in_order(
         threads,
         source,
@@ -71,15 +94,30 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         |done| done.and_then(|done| Ok(printer.print(done)?)),
     )?;
     let total = printer.end()?;
-    match (total.unreadable.len(), total.invalid) {
+    match (total.unreadable.len() + total.unwritten.len(), total.invalid) {
         // A run that has checked nothing must not pass, or a misspelt path would go unnoticed.
-        (0, 0) if total.cards == 0 => {
-            Err(Error::new(Exit::LocalFile, "there is no card in the files and folders given"))
-        }
+        (0, 0) if total.cards == 0 => Err(nothing_read(args)),
         (0, 0) => Ok(Exit::Done),
         (0, _) => Ok(Exit::Failed),
         _ => Ok(Exit::LocalFile),
     }
+}
+
+fn finder(args: &Args) -> Result<Finder, Error> {
+    Finder::new(args.ndjson, &args.names, &args.selection)
+}
+
+fn nothing_read(args: &Args) -> Error {
+    let mut error = several::no_card();
+    if args.selection.excludes() {
+        error = error.hint("--exclude also applies to files that are named");
+    }
+    if args.selection.ignores() && args.names.iter().any(|name| name.is_dir()) {
+        let hint =
+            "ignored files, .git and node_modules are not searched, unless --no-ignore is given";
+        return error.hint(hint);
+    }
+    error
 }
 
 fn validator(args: &Args, global: &Global) -> Result<Validator, Error> {
@@ -98,6 +136,7 @@ struct Source {
     inputs: Peekable<Finder>,
     piece_bytes: usize,
     bytes_max: usize,
+    is_fixing: bool,
     /// The stream that is being read.
     stream: Option<(Arc<str>, Pieces<Stream>)>,
 }
@@ -108,10 +147,10 @@ type Stream = Box<dyn Read + Send>;
 const FILES: usize = 16;
 
 impl Source {
-    fn new(args: &Args, piece_bytes: usize) -> Self {
-        let inputs = Finder::new(args.ndjson, &args.names).peekable();
+    fn new(args: &Args, piece_bytes: usize, is_fixing: bool) -> Result<Self, Error> {
+        let inputs = finder(args)?.peekable();
         let bytes_max = usize::try_from(args.max_bytes).unwrap_or(usize::MAX);
-        Self { inputs, piece_bytes, bytes_max, stream: None }
+        Ok(Self { inputs, piece_bytes, bytes_max, is_fixing, stream: None })
     }
 
     fn open(&mut self, path: &Path) -> Option<Work> {
@@ -127,7 +166,12 @@ impl Source {
             }
             Err(error) => return Some(Work::Unreadable(name.to_string(), error.to_string())),
         }
-        None
+        self.is_fixing.then(|| {
+            Work::Note(format!(
+                "{} is only checked: files with a card on each line are not fixed",
+                path.display()
+            ))
+        })
     }
 
     /// Takes the files that follow along.
@@ -177,6 +221,8 @@ impl Iterator for Source {
 /// Prints what comes of the pieces, and counts.
 struct Printer {
     output: Output,
+    /// Where cards and diffs go.
+    out: Output,
     reporter: Arc<dyn Reporter>,
     progress: Progress,
     total: Counts,
@@ -185,10 +231,10 @@ struct Printer {
 }
 
 impl Printer {
-    fn new(output: Output, reporter: Arc<dyn Reporter>) -> Self {
-        let progress = Progress::new();
+    fn new(output: Output, out: Output, reporter: Arc<dyn Reporter>, progress: Progress) -> Self {
         Self {
             output,
+            out,
             reporter,
             progress,
             total: Counts::default(),
@@ -219,6 +265,15 @@ impl Printer {
         }
         for (name, why) in &done.counts.unreadable {
             self.output.remark("cannot read", &format!("{name}: {why}"));
+        }
+        if !done.out.is_empty() && self.out.part(&done.out)?.is_break() {
+            goes_on = ControlFlow::Break(());
+        }
+        for (name, why) in &done.counts.unwritten {
+            self.output.remark("cannot write", &format!("{name}: {why}"));
+        }
+        for fixed in done.counts.fixed.drain(..) {
+            self.output.remark("fixed", &fixed);
         }
         for note in done.counts.notes.drain(..) {
             self.output.remark("note", &note);

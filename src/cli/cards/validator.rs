@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, StatusCode};
 use super::pool;
 use crate::api::{CardReport, Problem};
 use crate::card;
-use crate::cli::client::{Answer, Client, Failure};
+use crate::cli::client::{self, Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::retry;
 use crate::runtime::notify::Notify;
@@ -90,7 +90,7 @@ fn ask_one(client: &Client, card: &[u8]) -> Result<CardReport, Failure> {
     report(&send(client, JSON, card)?)
 }
 
-fn report(answer: &Answer) -> Result<CardReport, Failure> {
+fn report(answer: &client::Answer) -> Result<CardReport, Failure> {
     if answer.status() == StatusCode::BAD_REQUEST {
         // What is not JSON is refused, and said of it is the same.
         let problem: Option<Problem> = answer.json().ok();
@@ -127,7 +127,10 @@ fn ask_many(
     let reports: Vec<CardReport> = answer.expect_lines()?;
     // A card without a report would count as valid.
     if reports.len() != lines.len() {
-        return Err(Failure::malformed("the reports of the service", "they are not one a card"));
+        return Err(Failure::malformed(
+            "the reports of the service",
+            "there is not one report per card",
+        ));
     }
     for ((number, line), report) in lines.iter().zip(reports) {
         tell(line, report.moved_to(*number));
@@ -136,7 +139,7 @@ fn ask_many(
 }
 
 /// Sends a request, again while the service is busy: checking changes nothing.
-fn send(client: &Client, media_type: HeaderValue, body: &[u8]) -> Result<Answer, Failure> {
+fn send(client: &Client, media_type: HeaderValue, body: &[u8]) -> Result<client::Answer, Failure> {
     let headers = HeaderMap::from_iter([(CONTENT_TYPE, media_type)]);
     let mut failures = 0;
     loop {

@@ -12,12 +12,12 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, escape};
 
-/// Verify the signatures of agent cards with trusted keys
+/// Use trusted keys to verify the signatures of agent cards
 ///
-/// Exits with 0 if every card has signatures and all are valid, 1 if not, and 74 if an input could not be read;
-/// the others are verified in any case. A signature is reported as valid, as invalid with a reason, or as having
-/// no trusted key. The key determines the algorithm, and the card must declare the same one. Keys that a card
-/// contains or refers to are never used.
+/// Exits with 0 if every card is signed and all signatures are valid, 1 if not, and 74 if an input could not be
+/// read; the other inputs are verified anyway. For each signature, the report says whether it is valid, is invalid
+/// (and why), or was made with a key that is not trusted. The key determines the algorithm, and the card must
+/// declare the same one. Keys that a card contains or refers to are never used.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -18,8 +18,8 @@ pub(crate) enum Failure {
     Unreachable { endpoint: Endpoint, cause: ureq::Error },
     /// The connection broke or the time was over: whether the request took effect is not known.
     Lost { endpoint: Endpoint, cause: ureq::Error },
-    /// The service said no.
-    Refused { problem: Box<Problem>, retry_after: Option<Duration> },
+    /// The service said no. The hints are those for a refused token.
+    Refused { problem: Box<Problem>, retry_after: Option<Duration>, token_hints: Vec<String> },
     /// An HTTP error, but not one of the service.
     NotOurs { status: u16 },
     /// Something could not be understood.
@@ -41,8 +41,13 @@ impl Failure {
         } else if matches!(cause, ureq::Error::Io(_) | ureq::Error::Timeout(_)) {
             Self::Lost { endpoint, cause }
         } else {
-            Self::malformed("the answer of the service", cause)
+            Self::malformed("the response from the service", cause)
         }
+    }
+
+    /// Says whether the service answered that there is no such item.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Refused { problem, .. } if exit_of(problem) == Exit::NotFound)
     }
 
     /// Returns how a try failed, when another may go better.
@@ -50,7 +55,7 @@ impl Failure {
         match self {
             Self::Unreachable { .. } => Some(Setback::Unreachable),
             Self::Lost { .. } => Some(Setback::Lost),
-            Self::Refused { problem, retry_after } => (exit_of(problem) == Exit::Temporary)
+            Self::Refused { problem, retry_after, .. } => (exit_of(problem) == Exit::Temporary)
                 .then_some(Setback::Busy { retry_after: *retry_after }),
             Self::NotOurs { .. } | Self::Malformed { .. } => None,
         }
@@ -65,9 +70,11 @@ impl From<Failure> for Error {
                 Self::new(Exit::Temporary, format!("lost the connection to {endpoint}"))
                     .caused_by(cause.into_io())
             }
-            Failure::Refused { problem, retry_after } => refused(problem, retry_after),
+            Failure::Refused { problem, retry_after, token_hints } => {
+                refused(problem, retry_after, token_hints)
+            }
             Failure::NotOurs { status } => {
-                let message = format!("HTTP {status}, which is not an answer of the service");
+                let message = format!("HTTP {status}, which is not a response from the service");
                 Self::new(Exit::Malformed, message)
                     .hint("check that --url is the control socket or the operator address")
             }
@@ -113,7 +120,7 @@ fn unreachable(endpoint: &Endpoint, cause: ureq::Error) -> Error {
         Endpoint::Unix(path) if denied => {
             format!("your account must be in the group of the socket: ls -l {}", path.display())
         }
-        Endpoint::Unix(_) => "check that it is running: systemctl status svcd".to_owned(),
+        Endpoint::Unix(_) => "check that svcd is running: systemctl status svcd".to_owned(),
         Endpoint::Url(_) => "check --url (or SVC_URL), and that the service is running".to_owned(),
     };
     Error::new(Exit::Unreachable, format!("cannot reach {endpoint}"))
@@ -121,16 +128,18 @@ fn unreachable(endpoint: &Endpoint, cause: ureq::Error) -> Error {
         .hint(hint)
 }
 
-fn refused(problem: Box<Problem>, retry_after: Option<Duration>) -> Error {
+fn refused(
+    problem: Box<Problem>,
+    retry_after: Option<Duration>,
+    token_hints: Vec<String>,
+) -> Error {
     let exit = exit_of(&problem);
     let text = problem.detail.as_deref().unwrap_or(&problem.title);
     let error = Error::new(exit, format!("{text} ({}, HTTP {})", problem.outcome, problem.status));
     let error = match exit {
-        Exit::Unauthenticated => {
-            error.hint("use the current token: after a rotation, the service refuses the old one")
-        }
+        Exit::Unauthenticated => token_hints.into_iter().fold(error, Error::hint),
         Exit::NotFound => error
-            .hint("list what there is: svcctl dead-letters list; svcctl releases list")
+            .hint("list the items: svcctl dead-letters list; svcctl releases list")
             .hint("the item may belong to another installation: svcctl installations list"),
         Exit::Conflict => error.hint("omit --idempotency-key to get a new key"),
         Exit::Temporary => error.hint(match retry_after {

@@ -53,8 +53,9 @@ impl Connector for SocketConnector {
 
 /// Connects to a socket. A daemon that hangs stops accepting, and a blocking `connect` would then wait without end.
 fn connect(path: &Path, timeout: Duration) -> Result<UnixStream, Error> {
-    let address = SocketAddrUnix::new(path)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidInput, "the path is no name of a socket"))?;
+    let address = SocketAddrUnix::new(path).map_err(|_| {
+        io::Error::new(ErrorKind::InvalidInput, "the path is not a valid socket name")
+    })?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
         .map_err(io::Error::from)?;

@@ -1,13 +1,13 @@
 //! Gathers dead letters from pages, keeping those that are wanted.
 
-use crate::api::{DeadLetter, Page};
-use crate::domain::dead_letter::{ItemType, Reason};
+use crate::api::{DeadLetter, PageBody};
+use crate::domain::dead_letter::{DeadLetterReason, ItemType};
 
 /// Which dead letters are wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Filter {
     pub(super) item_type: Option<ItemType>,
-    pub(super) reason: Option<Reason>,
+    pub(super) reason: Option<DeadLetterReason>,
 }
 
 impl Filter {
@@ -21,13 +21,13 @@ impl Filter {
     }
 }
 
-/// Takes a page in, and returns the cursor of the next one to ask for; nothing when it is enough.
+/// Takes a page in, and returns the cursor of the next one to ask for; `None` when it is enough.
 ///
 /// `gathered.next_before` is where to go on later. When a page is left in its middle, that is the
 /// last item taken: its instant is unique, so that nothing is skipped or seen twice.
 pub(super) fn take(
-    gathered: &mut Page<DeadLetter>,
-    page: Page<DeadLetter>,
+    gathered: &mut PageBody<DeadLetter>,
+    page: PageBody<DeadLetter>,
     filter: Filter,
     limit: Option<usize>,
 ) -> Option<String> {
@@ -42,7 +42,7 @@ pub(super) fn take(
     if is_full(gathered, limit) { None } else { gathered.next_before.clone() }
 }
 
-fn is_full(gathered: &Page<DeadLetter>, limit: Option<usize>) -> bool {
+fn is_full(gathered: &PageBody<DeadLetter>, limit: Option<usize>) -> bool {
     limit.is_some_and(|limit| gathered.items.len() >= limit)
 }
 
@@ -54,25 +54,26 @@ mod tests {
     const JOBS: Filter = Filter { item_type: Some(ItemType::Job), reason: None };
 
     /// Each letter is an item: `j` a job, `o` an outbox message; it fails at its own position.
-    fn page(start: usize, items: &str, next: Option<&str>) -> Page<DeadLetter> {
+    fn page(start: usize, items: &str, next: Option<&str>) -> PageBody<DeadLetter> {
         let items = items.char_indices().map(|(position, kind)| DeadLetter {
             item_type: if kind == 'j' { "job".into() } else { "outbox".into() },
             item_id: String::new(),
             repository: None,
             reason_code: if kind == 'j' { "crash_loop".into() } else { "job_failed".into() },
             error_class: "crash".into(),
+            cause: None,
             attempt_count: 1,
             failed_at: Timestamp::from_micros(i64::try_from(start + position).unwrap()),
             replay_safe: true,
         });
-        Page { items: items.collect(), next_before: next.map(str::to_owned) }
+        PageBody { items: items.collect(), next_before: next.map(str::to_owned) }
     }
 
-    fn none() -> Page<DeadLetter> {
-        Page { items: Vec::new(), next_before: None }
+    fn none() -> PageBody<DeadLetter> {
+        PageBody { items: Vec::new(), next_before: None }
     }
 
-    fn taken(gathered: &Page<DeadLetter>) -> (Vec<i64>, Option<&str>) {
+    fn taken(gathered: &PageBody<DeadLetter>) -> (Vec<i64>, Option<&str>) {
         let items = gathered.items.iter().map(|item| item.failed_at.micros()).collect();
         (items, gathered.next_before.as_deref())
     }
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn both_filters_must_accept() {
-        let filter = Filter { reason: Some(Reason::JobFailed), ..JOBS };
+        let filter = Filter { reason: Some(DeadLetterReason::JobFailed), ..JOBS };
         let mut gathered = none();
         assert_eq!(take(&mut gathered, page(0, "jojo", None), filter, None), None);
         assert!(gathered.items.is_empty());

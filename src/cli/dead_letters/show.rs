@@ -22,7 +22,7 @@ Example:
   svcctl dead-letters show outbox 0199f3a0-0000-7000-8000-00000000000a
 ")]
 pub(crate) struct Args {
-    /// Type of the item
+    /// Type of the item: job, or outbox for an effect
     #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
@@ -34,12 +34,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
     let path = super::path(installations::meant(&client, global)?);
-    let item: DeadLetterDetail =
-        client.get(&format!("{path}/{}/{}", args.item_type, args.item_id))?;
+    let item: DeadLetterDetail = client
+        .get(&format!("{path}/{}/{}", args.item_type, args.item_id))
+        .map_err(|failure| installations::item_failure(failure, &client, global))?;
     print(&item, output)?;
     if output.format() == Format::Table && item.dead_letter.replay_safe {
         let replay = format!("replay {} {}", args.item_type, args.item_id);
-        output.remark("replay it", &NextCommand::new(&replay, global).into_line());
+        output.remark("to replay this item", &NextCommand::new(&replay, global).into_line());
     }
     Ok(Exit::Done)
 }
@@ -63,6 +64,7 @@ fn facts(item: &DeadLetterDetail, now: Timestamp) -> Vec<(&'static str, String)>
         ("failed", format!("{} ({})", letter.failed_at, ago(now, letter.failed_at))),
         ("reason", letter.reason_code.to_string()),
         ("error class", letter.error_class.to_string()),
+        ("cause", letter.cause.as_deref().unwrap_or("-").to_owned()),
         ("tries", letter.attempt_count.to_string()),
         ("replay", format!("{safe}, {}: {}", item.replay_class, advice.why)),
         ("next step", advice.next.to_owned()),

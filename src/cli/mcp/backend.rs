@@ -11,7 +11,7 @@ use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::status;
 use crate::domain::time::Timestamp;
-use crate::mcp::backend::{Backend, Unavailable};
+use crate::mcp::backend::{Backend, BackendUnavailable};
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 use crate::runtime::random::{Ids, SystemEntropy};
@@ -48,16 +48,16 @@ impl Daemon {
 }
 
 impl Backend for Daemon {
-    fn validate_agent_card(&self, card: &str) -> Result<CardReport, Unavailable> {
+    fn validate_agent_card(&self, card: &str) -> Result<CardReport, BackendUnavailable> {
         validator::ask_once(&self.client, card.as_bytes())
             .map_err(|failure| unavailable(failure, Some(OFFLINE)))
     }
 
-    fn service_status(&self) -> Result<Readiness, Unavailable> {
+    fn service_status(&self) -> Result<Readiness, BackendUnavailable> {
         status::ask(&self.client).map_err(|failure| unavailable(failure, None))
     }
 
-    fn request_state_key(&self) -> Result<[u8; 32], Unavailable> {
+    fn request_state_key(&self) -> Result<[u8; 32], BackendUnavailable> {
         Ok(self.key)
     }
 
@@ -69,10 +69,12 @@ impl Backend for Daemon {
         &self,
         nonce: [u8; 12],
         expires_at: Timestamp,
-    ) -> Result<bool, Unavailable> {
+    ) -> Result<bool, BackendUnavailable> {
         let now = self.clock.now();
         lock(&self.used).insert(nonce, expires_at, now).ok_or_else(|| {
-            Unavailable("too many requests needed several rounds; try again later".to_owned())
+            BackendUnavailable(
+                "too many requests needed several rounds; try again later".to_owned(),
+            )
         })
     }
 }
@@ -88,7 +90,7 @@ impl Used {
 }
 
 /// Returns a failure as a sentence for a model and who reads along: what happened, and the next steps.
-fn unavailable(failure: Failure, instead: Option<&str>) -> Unavailable {
+fn unavailable(failure: Failure, instead: Option<&str>) -> BackendUnavailable {
     let start = match &failure {
         Failure::Unreachable { .. } => Some("start svcd if it is not running"),
         Failure::Lost { .. } => Some("svcd did not answer within a second; try again"),
@@ -97,7 +99,7 @@ fn unavailable(failure: Failure, instead: Option<&str>) -> Unavailable {
     let error = Error::from(failure);
     let hints = error.hints().iter().map(String::as_str);
     let steps: Vec<&str> = hints.chain(start).chain(instead).collect();
-    Unavailable(format!("{}; {}", error.chain(), steps.join("; ")))
+    BackendUnavailable(format!("{}; {}", error.chain(), steps.join("; ")))
 }
 
 #[cfg(test)]

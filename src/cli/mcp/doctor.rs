@@ -27,18 +27,19 @@ use probe::{Exchange, Probe};
 /// Longest time of each request, in seconds.
 const TIMEOUT_SECONDS: u64 = 5;
 
-/// Compare the MCP settings of this environment and of the running daemon, and test /mcp as a client would
+/// Compare the MCP settings of this environment with those of the running daemon, and test /mcp as a client would
 ///
-/// Shows the transports, the default era, the supported revisions and whether the modern era is routed, both
-/// for the settings of this environment and for those of the running daemon. Then requests the address of
-/// /mcp, its OAuth metadata, and the issuer's metadata and keys, without a token and with a limit of five
-/// seconds each. Exits with 0 if nothing is wrong, 1 if there are findings, each with the next step, and 69
-/// if the daemon does not answer. The settings of this environment are shown without a daemon too.
+/// For this environment and for the running daemon, shows the transports, the supported revisions of the protocol,
+/// which revisions are served by default (legacy ones, which use sessions, or modern ones, which do not), and
+/// whether modern revisions are enabled. Then requests /mcp, its OAuth metadata, and the metadata and keys of the issuer, without a
+/// token and with a time limit of five seconds for each request. Exits with 0 if no problem is found, 1 if problems
+/// are found, and 69 if the daemon does not respond. For each problem, the next step is shown. Without a daemon,
+/// only the settings of this environment are shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl mcp doctor
-  sudo sh -c 'set -a; . /etc/svc/svcd.env; svcctl mcp doctor'     with the environment of the daemon
+  sudo sh -c 'set -a; . /etc/svc/svcd.env; svcctl mcp doctor'     # with the settings of the daemon
   svcctl mcp doctor -o json | jq -r '.findings[].next'
 ")]
 pub(crate) struct Args {}
@@ -87,7 +88,8 @@ fn gather(client: &Client, probe: &Probe) -> (diagnosis::Facts, Option<Exit>) {
     (facts, exit)
 }
 
-/// Looks for an issuer's metadata where a client does, one place after another; returns the last answer without a good one.
+/// Looks for an issuer's metadata where a client does, one place after another; returns the last answer without a
+/// good one.
 fn find_issuer(probe: &Probe, issuer: &str) -> Option<Exchange> {
     let mut last = None;
     for url in issuer::metadata_urls(issuer) {
@@ -105,7 +107,7 @@ fn find_issuer(probe: &Probe, issuer: &str) -> Option<Exchange> {
 fn ask(client: &Client) -> Result<McpStatus, Failure> {
     let answer = client.send(Method::GET, "/api/v1/mcp", HeaderMap::new())?;
     if answer.status() == StatusCode::NOT_FOUND {
-        return Err(Failure::malformed("the answer of the service", "it has no /api/v1/mcp"));
+        return Err(Failure::malformed("the response from the service", "it has no /api/v1/mcp"));
     }
     answer.expect_ok()
 }

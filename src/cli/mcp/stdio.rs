@@ -10,23 +10,24 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::mcp::backend::Daemon;
 use crate::cli::output::Output;
-use crate::config::{Problem, ProtocolConfig, Source};
+use crate::config::{ProtocolConfig, SettingProblem, Source};
 use crate::mcp::backend::Backend;
-use crate::mcp::{self, Server, Settings};
+use crate::mcp::{self, Server, ServerSettings};
 use crate::runtime::clock::{Clock, SystemClock};
 use crate::runtime::random::{Ids, SystemEntropy};
 
-/// Serve the protocol over standard input and output, to the program that starts this command
+/// Serve MCP over standard input and output, to the program that starts this command
 ///
 /// An MCP client starts this command itself; svcd does not need to listen on TCP. Each message is one line.
-/// The legacy era of the protocol is served and, with `MCP_V2_EXPERIMENTAL=true`, the modern era too: the
-/// first message of the client selects one. Tools send requests to svcd at --url, with a limit of one second
-/// each. While svcd is not running, the tools are still listed, and a call returns the next step. The tools
-/// of the relay are served over HTTP only. Exits at the end of the input.
+/// Serves the legacy revisions of the protocol, which use sessions. If MCP_V2_EXPERIMENTAL is true, it also serves the
+/// modern revision, which has no sessions; the first message from the client selects between them. The tools send
+/// requests to svcd at the address in --url, with a time limit of one second for each request. While svcd is not
+/// running, the tools are still listed, and each call returns an error that says what to do. The tools of the relay
+/// are served over HTTP only. Exits at the end of the input.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  svcctl mcp stdio                  as the command of a server in an MCP client
+  svcctl mcp stdio                  # the command to enter in the configuration of an MCP client
   MCP_V2_EXPERIMENTAL=true svcctl mcp stdio
 ")]
 pub(crate) struct Args {}
@@ -41,7 +42,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
     let ProtocolConfig { modern, offered } = protocol;
     // The control socket is not the person's, so there are no tools of the relay (`docs/decisions/88-relay-stdio.md`).
     let settings =
-        Settings { modern, offered, limits: mcp::stdio::LIMITS, relay_wait: Duration::ZERO };
+        ServerSettings { modern, offered, limits: mcp::stdio::LIMITS, relay_wait: Duration::ZERO };
     let ids = Ids::new(Box::new(SystemEntropy::new()));
     let server = Server::new(&settings, &backend, None, clock, ids, Arc::default());
     let served =
@@ -57,8 +58,8 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
     }
 }
 
-fn refuse(problems: &[Problem]) -> Error {
-    let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
+fn refuse(problems: &[SettingProblem]) -> Error {
+    let problems: Vec<String> = problems.iter().map(SettingProblem::to_string).collect();
     Error::new(Exit::Usage, format!("the environment is refused: {}", problems.join("; ")))
         .hint("the settings of svcd and of svcctl mcp are described in svcd(8)")
 }

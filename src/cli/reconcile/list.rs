@@ -7,7 +7,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Output, or_dash, relative};
 use crate::cli::pages::{self, Paging, Part, Table};
 use crate::cli::value_parser::one_of;
-use crate::domain::reconcile::Status;
+use crate::domain::reconcile::ReconcileStatus;
 use crate::domain::time::Timestamp;
 
 /// List reconciliations, newest first
@@ -22,8 +22,8 @@ Examples:
 ")]
 pub(crate) struct Args {
     /// Show only items with this status
-    #[arg(long, value_name = "STATUS", value_parser = one_of(Status::ALL, Status::as_str))]
-    status: Option<Status>,
+    #[arg(long, value_name = "STATUS", value_parser = one_of(ReconcileStatus::ALL, ReconcileStatus::as_str))]
+    status: Option<ReconcileStatus>,
 
     #[command(flatten)]
     part: Part,
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 
 impl Table for ReconciliationItem {
     const COMMAND: &'static str = "reconcile list";
-    const NOTHING: &'static str = "nothing to reconcile";
+    const NOTHING: &'static str = "no reconciliations";
     const HEADER: &'static [&'static str] = &[
         "DETECTED", "ID", "STATUS", "TRIES", "NEXT", "DEADLINE", "LEASE", "KIND", "REASON",
         "OUTCOME", "SUBJECT",

@@ -10,7 +10,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// See the audit log of the relay, and verify that it was not changed
+/// Show the audit log of the relay, and verify that it was not changed
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

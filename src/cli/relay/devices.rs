@@ -10,7 +10,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// See and revoke devices: plugin installations that people have paired
+/// Show and revoke devices: copies of the plugin that people have paired
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::api::McpStatus;
 use crate::api::relay::PairingClaim;
-use crate::cli::client::{Answer, Client};
+use crate::cli::client::{self, Client};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, or_dash};
@@ -19,21 +19,21 @@ const ANSWER_BYTES_MAX: u64 = 64 << 10;
 const PUBLIC: &str =
     "name the public address of svcd with --url, such as https://svc.example (SVC_PUBLIC_URL)";
 
-/// Enter the code that a plugin shows, so that your agents may propose changes in that file
+/// Enter the code that a plugin shows, so that your agents can propose changes to the open file
 ///
-/// Pairs in your own name, with your access token for /mcp, which needs the scopes mcp:read and mcp:pair. The
-/// plugin then shows the account of the token, and you confirm there within a minute. The token is sent to the
-/// public address and not stored. A daemon with `SVC_RELAY_LOCAL` requires no token. If --url begins with
-/// unix:, the daemon at that socket supplies its public address.
+/// Pairs under your own name, with your access token for /mcp. The token needs the scopes mcp:read and mcp:pair. The
+/// plugin then shows the account of the token, and you must confirm it in the plugin within one minute. The token is
+/// sent to the public address and not stored. If SVC_RELAY_LOCAL is true, the daemon requires no token. If --url
+/// begins with unix:, svcctl asks the daemon at that socket for its public address.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  svcctl relay pair 7K2M-9QXV                                       on this machine, with SVC_RELAY_LOCAL
+  svcctl relay pair 7K2M-9QXV                                       # on this machine, with SVC_RELAY_LOCAL
   svcctl relay pair 7K2M-9QXV --url https://svc.example --token-file my.token
   get-token | svcctl relay pair 7K2M-9QXV --url https://svc.example --token-file -
 ")]
 pub(crate) struct Args {
-    /// Code that the plugin shows; case, blanks and hyphens do not matter
+    /// Code that the plugin shows; case, spaces and hyphens are ignored
     #[arg(value_name = "CODE")]
     code: String,
 
@@ -83,14 +83,14 @@ fn public_url(global: &Global) -> Result<String, Error> {
     let status: McpStatus = Client::anonymous(global)?.get("/api/v1/mcp")?;
     let endpoint = status.endpoint.as_deref().and_then(|url| url.strip_suffix("/mcp"));
     endpoint.map(str::to_owned).ok_or_else(|| {
-        Error::new(Exit::Failed, "the daemon serves no /mcp, so it has no relay")
+        Error::new(Exit::Failed, "the daemon does not serve /mcp, so the relay is off")
             .hint("an operator must turn on SVC_MCP and SVC_RELAY; see svcd(8)")
             .hint(PUBLIC)
     })
 }
 
 /// Says why a code was refused, where a status means something else here than elsewhere.
-fn refused(answer: &Answer, has_token: bool) -> Option<Error> {
+fn refused(answer: &client::Answer, has_token: bool) -> Option<Error> {
     let (exit, message, hints) = match answer.status() {
         StatusCode::UNAUTHORIZED if has_token => (
             Exit::Unauthenticated,

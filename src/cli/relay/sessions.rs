@@ -11,7 +11,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// See and end sessions, each of one device with one open file
+/// Show and end sessions, each of which connects one device to one open file
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

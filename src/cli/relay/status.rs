@@ -21,7 +21,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
     let status: RelayStatus = Client::operator(global)?.get(PATH)?;
     match output.format() {
         Format::Table => {
-            let relay = if status.enabled { "on" } else { "off: SVC_RELAY is not true" };
+            let relay = if status.enabled { "on" } else { "off (SVC_RELAY is not set to true)" };
             let counts = status.counts;
             let RelayCounts { sessions_connected, sessions_suspended, sessions_away, .. } = counts;
             output.facts(vec![
@@ -29,7 +29,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
                 (
                     "sessions",
                     format!(
-                        "{sessions_connected} connected, {sessions_suspended} suspended, {sessions_away} away"
+                        "{sessions_connected} connected, {sessions_suspended} suspended, {sessions_away} away (disconnected)"
                     ),
                 ),
                 ("proposals", format!("{} waiting for a person", counts.proposals_waiting)),

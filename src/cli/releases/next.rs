@@ -1,11 +1,11 @@
 //! What happens next to a release run, in a sentence; also for a code of a newer service.
 
-use crate::api::ReleaseRunDetail;
+use crate::api;
 use crate::cli::output::due;
 use crate::domain::time::Timestamp;
 
 /// Returns the sentence.
-pub(super) fn sentence(release: &ReleaseRunDetail, now: Timestamp) -> String {
+pub(super) fn sentence(release: &api::ReleaseRunDetail, now: Timestamp) -> String {
     let next = &release.next;
     let at = next.at.map(|at| due(now, at)).unwrap_or_default();
     let deadline = next.deadline_at.map(|at| due(now, at)).unwrap_or_default();
@@ -15,21 +15,23 @@ pub(super) fn sentence(release: &ReleaseRunDetail, now: Timestamp) -> String {
         "send_check_run_update" => format!("the check run is updated {at}"),
         "publish" => format!("the result is published to the check run {at}"),
         "awaits_answer" => {
-            format!("a request to the forge is in progress; if it gets no answer, svcd detects that {deadline}")
+            format!("a request to the forge is in progress; if no response arrives, svcd stops waiting for it {deadline}")
         }
         "awaits_result" if next.deadline_at.is_none() => {
             "svcd waits for the signed result of the workflow run".to_owned()
         }
         "awaits_result" => {
-            format!("svcd waits for the signed result; it queries the forge {at}, for the last time {deadline}")
+            format!("svcd waits for the signed result; it queries the forge {at}, and then repeatedly; the last query is {deadline}")
         }
-        "recheck" => format!("svcd queries the forge {at}, for the last time {deadline}"),
+        "recheck" => {
+            format!("svcd queries the forge {at}, and then repeatedly; the last query is {deadline}")
+        }
         "awaits_reconciliation" => {
             "the forge has not confirmed the check run; a reconciler will check it soon".to_owned()
         }
         "operator_replay" => "an operator must repair the cause and replay the dead letter".to_owned(),
         "operator_rerequest" => {
-            "an operator must look for the run at the forge and, if there is none, rerequest the check run there"
+            "an operator must look for the workflow run on the forge and, if it does not exist, re-run the check there"
                 .to_owned()
         }
         "operator_investigate" => investigate(release).to_owned(),
@@ -39,11 +41,11 @@ pub(super) fn sentence(release: &ReleaseRunDetail, now: Timestamp) -> String {
     }
 }
 
-fn investigate(release: &ReleaseRunDetail) -> &'static str {
+fn investigate(release: &api::ReleaseRunDetail) -> &'static str {
     if release.next.dead_letter_id.is_some() {
         "an operator must examine the dead letter; it must not be replayed"
     } else if release.release_run.last_publication_error.is_some() {
-        "an operator must look at the check run at the forge: the result could not be published"
+        "an operator must look at the check run on the forge, because the result could not be published"
     } else {
         "an operator must look at the log of svcd: the release has not ended, but no next step is planned"
     }
@@ -59,9 +61,9 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_795_251_600_000_000);
 
-    fn release(code: &'static str, planned: bool) -> ReleaseRunDetail {
+    fn release(code: &'static str, planned: bool) -> api::ReleaseRunDetail {
         let time = |seconds| NOW.plus(std::time::Duration::from_secs(seconds));
-        ReleaseRunDetail {
+        api::ReleaseRunDetail {
             release_run: ReleaseRun {
                 release_run_id: Uuid::nil().into(),
                 repository: None,
@@ -108,7 +110,7 @@ mod tests {
         let told = |code, planned| sentence(&release(code, planned), NOW);
         assert_eq!(
             told("recheck", true),
-            "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), for the last time in 30m \
+            "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), and then repeatedly; the last query is in 30m \
              (2026-11-21T09:30:00.000000Z)"
         );
         assert_eq!(
@@ -122,7 +124,7 @@ mod tests {
         let mut stuck = release("operator_investigate", false);
         assert!(sentence(&stuck, NOW).contains("the log of svcd"));
         stuck.release_run.last_publication_error = Some("forge_check_run_not_found".to_owned());
-        assert!(sentence(&stuck, NOW).contains("the check run at the forge"));
+        assert!(sentence(&stuck, NOW).contains("the check run on the forge"));
         stuck.next.dead_letter_id = Some(Uuid::nil().into());
         assert!(sentence(&stuck, NOW).contains("must not be replayed"));
     }

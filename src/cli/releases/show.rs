@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::next;
-use crate::api::{Attempt, ReleaseRun, ReleaseRunDetail};
+use crate::api::{self, Attempt, ReleaseRun};
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
@@ -30,7 +30,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
     let path = pages::path::<ReleaseRun>(installations::meant(&client, global)?);
-    let release: ReleaseRunDetail = client.get(&format!("{path}/{}", args.release_run_id))?;
+    let release: api::ReleaseRunDetail = client
+        .get(&format!("{path}/{}", args.release_run_id))
+        .map_err(|failure| installations::item_failure(failure, &client, global))?;
     match output.format() {
         Format::Table => show(&release, SystemClock::new().now(), global, output)?,
         Format::Json | Format::Ndjson => output.json(&release)?,
@@ -39,7 +41,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 }
 
 fn show(
-    release: &ReleaseRunDetail,
+    release: &api::ReleaseRunDetail,
     now: Timestamp,
     global: &Global,
     output: Output,
@@ -49,13 +51,13 @@ fn show(
     output.table(&HEADER, release.attempts.iter().map(row).collect())?;
     if let Some(letter) = &release.next.dead_letter_id {
         let show = format!("dead-letters show outbox {letter}");
-        output.remark("look at it", &NextCommand::new(&show, global).into_line());
+        output.remark("show the dead letter", &NextCommand::new(&show, global).into_line());
     }
     Ok(())
 }
 
 /// What is not known yet is left out; what happens next stands last, where it is looked for.
-fn facts(detail: &ReleaseRunDetail, now: Timestamp) -> Vec<(&'static str, String)> {
+fn facts(detail: &api::ReleaseRunDetail, now: Timestamp) -> Vec<(&'static str, String)> {
     let release = &detail.release_run;
     let time = |at: Timestamp| format!("{at} ({})", ago(now, at));
     let known = [
@@ -72,7 +74,10 @@ fn facts(detail: &ReleaseRunDetail, now: Timestamp) -> Vec<(&'static str, String
         ("finished", release.finished_at.map(time)),
         ("published", release.forge_check_published_at.map(time)),
         ("publication error", release.last_publication_error.clone()),
-        ("held up by", detail.next.reason_code.as_ref().map(|why| format!("a dead letter, {why}"))),
+        (
+            "blocked by",
+            detail.next.reason_code.as_ref().map(|why| format!("a dead letter ({why})")),
+        ),
         ("next", Some(next::sentence(detail, now))),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

@@ -16,7 +16,7 @@ pub(crate) fn of(class: &str) -> Advice {
     match ReplayClass::from_word(class) {
         Some(class) => of_class(class),
         None if class == "not_dead" => Advice {
-            why: "it is not a dead letter: it is waiting, running or finished; another operator may have replayed it",
+            why: "the item is waiting, running or finished, so it is not a dead letter; another operator may have replayed it",
             next: "list the dead letters: svcctl dead-letters list",
         },
         None => Advice {
@@ -34,7 +34,7 @@ const fn of_class(class: ReplayClass) -> Advice {
         },
         ReplayClass::NotSent => Advice { why: "nothing was sent to the forge", next: SAFE_NEXT },
         ReplayClass::Refused => {
-            Advice { why: "the forge refused it, so nothing happened there", next: SAFE_NEXT }
+            Advice { why: "the forge refused the request, so it had no effect", next: SAFE_NEXT }
         }
         ReplayClass::Repeatable => Advice {
             why: "it sets a state, and setting the same state again does no harm",
@@ -45,19 +45,19 @@ const fn of_class(class: ReplayClass) -> Advice {
         }
         ReplayClass::DispatchUncertain => Advice {
             why: "a workflow run may exist; dispatching again might start a second one",
-            next: "look for the run at the forge; if there is none, rerequest the check run there",
+            next: "look for the workflow run on the forge; if it does not exist, re-run the check there",
         },
         ReplayClass::CreateUncertain => Advice {
             why: "a check run may exist; creating it again might make a second one",
-            next: "look at the commit's check runs at the forge; the release waits until this is resolved",
+            next: "look at the check runs of the commit on the forge; the release waits until an operator has resolved this",
         },
         ReplayClass::BindingMismatch => Advice {
             why: "the forge shows a different check run under this number, and it must not be changed",
-            next: "compare the commit's check runs at the forge with svcctl releases show",
+            next: "compare the check runs of the commit on the forge with the output of svcctl releases show",
         },
         ReplayClass::Unreadable => Advice {
             why: "its stored content cannot be read, so it would fail again",
-            next: "redeliver the webhook at the forge, or rerequest the check run there",
+            next: "redeliver the webhook on the forge, or re-run the check there",
         },
     }
 }

@@ -114,7 +114,7 @@ fn a_remote_one_answers_to_its_own_host_and_to_pages_that_are_named() {
     let config = on(&[URL, ISSUER, KEYS, ORIGINS, ("SVC_MCP_HOSTS", "mcp.svc.example:8443")]);
     assert_eq!(config.hosts, ["svc.example", "mcp.svc.example:8443"]);
     assert_eq!(config.origins, ["https://app.example", "null"]);
-    let wanted = McpAuthorization {
+    let wanted = TokenIssuerConfig {
         public_url: PublicUrl::read(URL.1).unwrap(),
         issuer: ISSUER.1.to_owned(),
         jwks_url: KEYS.1.to_owned(),
@@ -134,7 +134,7 @@ fn a_remote_one_answers_to_its_own_host_and_to_pages_that_are_named() {
         ("SVC_MCP_TOKEN_TYPE", "application/JWT"),
     ]);
     assert_eq!(other.hosts, ["localhost:8080"]);
-    let changed = McpAuthorization {
+    let changed = TokenIssuerConfig {
         public_url: PublicUrl::read(LOCAL_URL.1).unwrap(),
         audience: "urn:svc".to_owned(),
         algorithms: vec![Algorithm::EdDsa],
@@ -200,7 +200,8 @@ fn what_is_written_is_valid_or_refused_on_or_off() {
 fn it_is_read_alone_without_the_files_of_other_settings() {
     let alone = |variables: &[(&str, &str)]| {
         let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        let shown = |problems: Vec<Problem>| problems.iter().map(|it| it.name.clone()).collect();
+        let shown =
+            |problems: Vec<SettingProblem>| problems.iter().map(|it| it.name.clone()).collect();
         McpEnvironment::load(Source::of(owned)).map_err(shown)
     };
     let others = [("SVC_WEBHOOK_SECRET_FILE", "/nowhere/secret"), ("SVC_DATABASE", "")];

@@ -12,7 +12,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "SVC_MCP_HOSTS",
         "",
-        "Further Host headers that /mcp accepts, each exactly as clients send it, including a port other than the default one, separated by commas.",
+        "Additional values of the Host header that /mcp accepts, exactly as clients send them, with the port unless it is the default port; separated by commas.",
     ),
     plain(
         "SVC_MCP_ORIGINS",
@@ -22,22 +22,22 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "SVC_MCP_ISSUER",
         "",
-        "Issuer of the access tokens for /mcp, exactly as tokens name it. Without it, /mcp serves this machine only and requires no token.",
+        "Issuer of the access tokens for /mcp, exactly as in the iss claim of the tokens. Without it, /mcp serves this machine only and requires no token.",
     ),
     plain(
         "SVC_MCP_JWKS_URL",
         "",
-        "URL at which that issuer publishes its keys (JWKS). Plain http is allowed only on a loopback address.",
+        "URL at which the issuer publishes its keys (JWKS). Plain http is allowed only on a loopback address.",
     ),
     plain(
         "SVC_MCP_AUDIENCE",
         "",
-        "Audience that access tokens must name. If empty, it is SVC_PUBLIC_URL followed by /mcp.",
+        "Audience that access tokens must have. If this is empty, the audience is SVC_PUBLIC_URL followed by /mcp.",
     ),
     plain(
         "SVC_MCP_ALGORITHMS",
         "ES256,RS256",
-        "Algorithms that access tokens may be signed with: ES256, RS256, EdDSA, separated by commas.",
+        "Algorithms with which access tokens may be signed, separated by commas: any of ES256, RS256 and EdDSA.",
     ),
     plain(
         "SVC_MCP_TOKEN_TYPE",
@@ -48,25 +48,26 @@ pub(super) const SETTINGS: &[Setting] = &[
         "SVC_MCP_PEER_RATE",
         "50",
         (1, 1_000_000),
-        "Requests per second to /mcp from one client address. Bursts can be four times as large.",
+        "Maximum number of requests per second to /mcp from one client address. Bursts can be four times as large.",
     ),
     number(
         "SVC_MCP_SUBJECT_RATE",
         "20",
         (1, 1_000_000),
-        "Requests per second to /mcp with tokens of one subject. Bursts can be four times as large.",
+        "Maximum number of requests per second to /mcp with tokens of one subject. Bursts can be four times as large.",
     ),
     number(
         "SVC_MCP_SESSIONS_MAX",
         "4096",
         (1, 100_000),
-        "Maximum number of open sessions of /mcp, and separately of subscriptions.",
+        "Maximum number of open sessions of /mcp. The same limit applies separately to subscriptions.",
     ),
     number(
         "SVC_MCP_SESSIONS_PER_SUBJECT",
         "64",
         (1, 100_000),
-        "Maximum number of open sessions, and separately of subscriptions, of one subject. Without tokens, this machine counts as one subject.",
+        "Maximum number of open sessions of one subject. The same limit applies separately to its \
+        subscriptions. Without tokens, all clients count as one subject.",
     ),
     number(
         "SVC_MCP_SESSION_IDLE_SECONDS",
@@ -89,11 +90,11 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "MCP_V2_EXPERIMENTAL",
         "false",
-        "Also serve revision 2026-07-28 of the protocol, which is experimental: true or false. svcctl mcp reads it too.",
+        "Also serve the experimental revision 2026-07-28 of the protocol: true or false. svcctl mcp reads this variable too.",
     ),
     plain(
         "MCP_PROTOCOL_VERSION",
         "2025-11-25",
-        "Revision that is offered to a client that requests an unknown one: 2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05. svcctl mcp reads it too.",
+        "Protocol revision that is offered to a client that requests an unknown one: 2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05. svcctl mcp reads this variable too.",
     ),
 ];

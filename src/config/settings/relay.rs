@@ -7,7 +7,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "SVC_RELAY",
         "false",
-        "Let agents work on open design files, one approved step at a time: true or false. Needs SVC_MCP.",
+        "Run the relay: agents can propose steps in design files that people have open, and the plugin in the design tool runs a step after the person has approved it. true or false; needs SVC_MCP.",
     ),
     plain(
         "SVC_RELAY_LOCAL",
@@ -17,7 +17,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "SVC_RELAY_ORIGINS",
         "",
-        "Exact origins of the plugin pages that may connect, separated by commas. This replaces the default, which is the origin of SVC_PUBLIC_URL or, if that is not set, the loopback origins of this machine. The plugin in Figma needs the origin null.",
+        "Exact origins of the plugin pages that may connect, separated by commas. If this is empty, pages from the origin of SVC_PUBLIC_URL may connect or, if that is not set, pages from the loopback origins of this machine. The plugin in Figma needs the origin null.",
     ),
     plain(
         "SVC_RELAY_TOOL_ORIGINS",
@@ -28,13 +28,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "SVC_RELAY_CONNECTIONS_MAX",
         "256",
         (1, 4_096),
-        "Maximum number of open plugin connections. They also count towards the WebSockets in SVC_PUBLIC_CONNECTIONS_MAX.",
+        "Maximum number of open plugin connections. They also count towards the limit for streams and WebSockets that follows from SVC_PUBLIC_CONNECTIONS_MAX.",
     ),
     number(
         "SVC_RELAY_APPROVAL_SECONDS",
         "300",
         (30, 3_600),
-        "How long a proposal waits for the person's decision, in seconds.",
+        "How long a proposal waits for the decision of the person who has the file open, in seconds.",
     ),
     number(
         "SVC_RELAY_GRANT_SECONDS",
@@ -46,7 +46,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "SVC_RELAY_WAIT_SECONDS",
         "20",
         (0, 55),
-        "How long a tool call waits for its result, in seconds. After that, it returns that approval is pending.",
+        "How long a tool call waits for its result, in seconds. If there is no result by then, the call returns the status approval_pending or running.",
     ),
     number(
         "SVC_RELAY_SESSION_DAYS",
@@ -64,7 +64,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "SVC_RELAY_PROPOSALS_PER_MINUTE",
         "30",
         (1, 6_000),
-        "Maximum number of proposals per minute from one client in one session. Reads that the person has allowed do not count.",
+        "Maximum number of proposals per minute from one client in one session. Reads that the person has allowed in advance do not count.",
     ),
     number(
         "SVC_RELAY_FRAMES_PER_SECOND",

@@ -9,10 +9,10 @@ use crate::demo::plugin::document::{Document, Kind, Node};
 use crate::demo::plugin::heard::{Propose, Step};
 use crate::domain::digest::Digest;
 use crate::domain::id::ProposalId;
-use crate::domain::relay::Effect;
+use crate::domain::relay::ActionEffect;
 use crate::domain::time::Timestamp;
 use crate::json::canonical;
-use crate::relay::action::{Action, Checked};
+use crate::relay::action::{CheckedAction, DesignAction};
 
 /// A proposal on the screen.
 #[derive(Clone)]
@@ -40,8 +40,7 @@ pub struct Card {
 pub struct CardStep {
     /// What is to be done.
     pub title: String,
-    /// Its effect.
-    pub effect: Effect,
+    pub effect: ActionEffect,
     /// Label, old value and new value.
     pub rows: Vec<(String, Option<String>, String)>,
 }
@@ -63,7 +62,7 @@ impl Card {
         let refused = |word: &'static str| {
             NoCard::Refused(word, sha256::of(&canonical(&json!({"refused": word, "v": 1}))))
         };
-        let checked = Checked::steps(&given).map_err(|_| refused("bad_arguments"))?;
+        let checked = CheckedAction::steps(&given).map_err(|_| refused("bad_arguments"))?;
         // The daemon makes both from the same arguments, so a difference is its fault and not one of the proposal.
         if checked.iter().zip(steps).any(|(own, step)| own.sha256() != step.arguments_sha256) {
             return Err(NoCard::Broken("bad_digest"));
@@ -117,7 +116,7 @@ fn digest(client: &str, lines: &[CardStep], prints: &BTreeMap<String, Value>) ->
     sha256::of(&canonical(&json!({"client": client, "steps": steps, "targets": prints, "v": 1})))
 }
 
-fn line(step: &Checked, document: &Document) -> CardStep {
+fn line(step: &CheckedAction, document: &Document) -> CardStep {
     let (action, arguments) = (step.action(), step.arguments());
     let node = arguments.get("node").and_then(Value::as_str).and_then(|id| document.node(id));
     let named = |name: &str| match arguments.get(name) {
@@ -138,7 +137,7 @@ fn line(step: &Checked, document: &Document) -> CardStep {
         let old = node.and_then(|node| old(action, node, name));
         rows.push((name.clone(), old, value));
     }
-    if action == Action::DeleteNode
+    if action == DesignAction::DeleteNode
         && let Some(id) = arguments.get("node").and_then(Value::as_str)
     {
         rows.push(("goes with it".to_owned(), None, format!("{} nodes", document.below(id).len())));
@@ -159,15 +158,15 @@ fn shown(value: &Value) -> String {
 }
 
 /// The value in the file that an argument replaces.
-fn old(action: Action, node: &Node, argument: &str) -> Option<String> {
+fn old(action: DesignAction, node: &Node, argument: &str) -> Option<String> {
     match (action, argument) {
-        (Action::SetText, "text") if node.kind == Kind::Text => node.text.clone(),
-        (Action::SetFill, "color") => node.fill.clone(),
-        (Action::RenameNode, "name") => Some(node.name.clone()),
-        (Action::MoveNode, "x") => Some(node.x.to_string()),
-        (Action::MoveNode, "y") => Some(node.y.to_string()),
-        (Action::ResizeNode, "width") => Some(node.width.to_string()),
-        (Action::ResizeNode, "height") => Some(node.height.to_string()),
+        (DesignAction::SetText, "text") if node.kind == Kind::Text => node.text.clone(),
+        (DesignAction::SetFill, "color") => node.fill.clone(),
+        (DesignAction::RenameNode, "name") => Some(node.name.clone()),
+        (DesignAction::MoveNode, "x") => Some(node.x.to_string()),
+        (DesignAction::MoveNode, "y") => Some(node.y.to_string()),
+        (DesignAction::ResizeNode, "width") => Some(node.width.to_string()),
+        (DesignAction::ResizeNode, "height") => Some(node.height.to_string()),
         _ => None,
     }
 }

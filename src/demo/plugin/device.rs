@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::demo::plugin::document::Document;
 use crate::domain::id::{GrantId, InvocationId, RelaySessionId};
-use crate::domain::relay::invocation::Entry as Outcome;
-use crate::relay::frame::{Entry, Key, Signature};
-use crate::relay::proof::{DaemonKey, KeyError};
+use crate::domain::relay::invocation;
+use crate::relay::frame::{self, PublicJwk, Signature};
+use crate::relay::proof::{DaemonKey, DeviceKeyError};
 use crate::runtime::mutex::lock;
 
 /// Most entries of a proof.
@@ -16,22 +16,22 @@ const ENTRIES_MAX: usize = 64;
 
 /// One profile of a browser: the storage that all pages of the plugin share. Clones are the same device.
 #[derive(Clone)]
-pub struct Device(Arc<Mutex<Storage>>);
+pub struct BrowserProfile(Arc<Mutex<Storage>>);
 
 struct Storage {
     /// A device's key is of the same kind as the daemon's.
     key: DaemonKey,
-    daemon: Option<Key>,
+    daemon: Option<PublicJwk>,
     sessions: BTreeMap<String, RelaySessionId>,
-    journal: BTreeMap<GrantId, (RelaySessionId, Outcome)>,
+    journal: BTreeMap<GrantId, (RelaySessionId, invocation::Entry)>,
 }
 
-impl Device {
+impl BrowserProfile {
     /// Returns a device with a new key and an empty storage.
     ///
     /// # Errors
     /// When the system gives no random bytes.
-    pub fn new() -> Result<Self, KeyError> {
+    pub fn new() -> Result<Self, DeviceKeyError> {
         let storage = Storage {
             key: new_key()?,
             daemon: None,
@@ -43,7 +43,7 @@ impl Device {
 
     /// Returns the public half of its key.
     #[must_use]
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> PublicJwk {
         self.storage().key.public().clone()
     }
 
@@ -51,18 +51,18 @@ impl Device {
     ///
     /// # Errors
     /// When the system gives no random bytes.
-    pub fn sign(&self, text: &str) -> Result<Signature, KeyError> {
+    pub fn sign(&self, text: &str) -> Result<Signature, DeviceKeyError> {
         self.storage().key.sign(text)
     }
 
     /// Returns the key of the daemon that it was paired with.
     #[must_use]
-    pub fn daemon(&self) -> Option<Key> {
+    pub fn daemon(&self) -> Option<PublicJwk> {
         self.storage().daemon.clone()
     }
 
     /// Notes the key of the daemon that it was paired with.
-    pub fn pin(&self, daemon: Key) {
+    pub fn pin(&self, daemon: PublicJwk) {
         self.storage().daemon = Some(daemon);
     }
 
@@ -88,7 +88,7 @@ impl Device {
     ///
     /// # Errors
     /// When the system gives no random bytes.
-    pub fn forget_all(&self) -> Result<(), KeyError> {
+    pub fn forget_all(&self) -> Result<(), DeviceKeyError> {
         // Made first: without random bytes the storage stays as it was.
         let key = new_key()?;
         let mut storage = self.storage();
@@ -101,14 +101,14 @@ impl Device {
 
     /// Returns the journal of a session, the last 64 entries.
     #[must_use]
-    pub fn journal(&self, session: Option<RelaySessionId>) -> Vec<Entry> {
+    pub fn journal(&self, session: Option<RelaySessionId>) -> Vec<frame::Entry> {
         let storage = self.storage();
         let of_session = storage.journal.iter().filter(|(_, (kept, _))| Some(*kept) == session);
-        let entry = |(grant, (_, outcome)): (&GrantId, &(_, Outcome))| Entry {
+        let entry = |(grant, (_, outcome)): (&GrantId, &(_, invocation::Entry))| frame::Entry {
             grant: *grant,
             outcome: *outcome,
         };
-        let entries: Vec<Entry> = of_session.map(entry).collect();
+        let entries: Vec<frame::Entry> = of_session.map(entry).collect();
         // Grant ids rise with time (UUIDv7), so the last ones are the newest.
         entries.get(entries.len().saturating_sub(ENTRIES_MAX)..).unwrap_or_default().to_vec()
     }
@@ -120,7 +120,7 @@ impl Device {
     }
 
     /// Writes an entry of the journal.
-    pub fn write(&self, grant: GrantId, session: RelaySessionId, outcome: Outcome) {
+    pub fn write(&self, grant: GrantId, session: RelaySessionId, outcome: invocation::Entry) {
         self.storage().journal.insert(grant, (session, outcome));
     }
 
@@ -139,7 +139,7 @@ impl Device {
     }
 }
 
-fn new_key() -> Result<DaemonKey, KeyError> {
+fn new_key() -> Result<DaemonKey, DeviceKeyError> {
     DaemonKey::read(&DaemonKey::generate()?)
 }
 

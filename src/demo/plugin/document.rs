@@ -11,9 +11,7 @@ words! {
     Kind {
         /// It contains others.
         Frame => "frame",
-        /// A rectangle.
         Rectangle => "rectangle",
-        /// Text.
         Text => "text",
     }
 }
@@ -23,7 +21,6 @@ words! {
 pub struct Node {
     /// What it is.
     pub kind: Kind,
-    /// Its name.
     pub name: String,
     /// The id of its page.
     pub page: String,

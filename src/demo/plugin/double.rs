@@ -8,18 +8,15 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::tungstenite::{Message, WebSocket};
 
 use super::Plugin;
-use super::device::{Device, Host};
+use super::device::{BrowserProfile, Host};
 use super::document::Document;
 use super::event::Event;
 use super::socket::Opening;
 use crate::crypto::sha1::web_socket_accept;
 use crate::domain::id::{GrantId, ProposalId, RelaySessionId};
-use crate::relay::action::Action;
+use crate::relay::action::DesignAction;
 use crate::relay::digest;
-use crate::relay::frame::{
-    self, ActionResult, Challenge, Execute, FromDaemon, FromPlugin, Hello, Line, Nonce, Propose,
-    Ready, Step,
-};
+use crate::relay::frame::{self, ActionResult, FromDaemon, FromPlugin, Hello, Line, Nonce, Ready};
 use crate::relay::proof::{self, DaemonKey};
 use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::random::{Ids, SystemEntropy};
@@ -63,7 +60,7 @@ impl Daemon {
 
     pub(super) fn plugin(&self) -> Plugin {
         let opening = Opening::local(self.listener.local_addr().unwrap());
-        Plugin::new(opening, Device::new().unwrap(), Host::new(Document::sample()), FILE)
+        Plugin::new(opening, BrowserProfile::new().unwrap(), Host::new(Document::sample()), FILE)
     }
 
     /// Takes the connection of a plugin, up to its `hello`.
@@ -92,7 +89,11 @@ impl Daemon {
         let signed = proof::challenge_text(&hello.nonce, &nonce, hello_digest);
         let (key, signature) = (self.key.public().clone(), self.key.sign(&signed).unwrap());
         let device = hello.key.clone();
-        self.send(&FromDaemon::Challenge(Challenge { nonce: nonce.clone(), key, signature }));
+        self.send(&FromDaemon::Challenge(frame::Challenge {
+            nonce: nonce.clone(),
+            key,
+            signature,
+        }));
         assert_eq!(plugin.pump(PATIENCE), Event::Nothing);
         let FromPlugin::Proof(answer) = self.frame() else { panic!("no proof") };
         let journal = digest::journal(&answer.journal);
@@ -110,19 +111,19 @@ impl Daemon {
         assert_eq!(plugin.pump(PATIENCE), Event::Ready { session, epoch });
     }
 
-    pub(super) fn step(&mut self, action: Action, arguments: Value) -> Step {
+    pub(super) fn step(&mut self, action: DesignAction, arguments: Value) -> frame::Step {
         let Value::Object(arguments) = arguments else { panic!() };
         let arguments: Map<String, Value> = arguments;
         let arguments_sha256 = digest::arguments(action.as_str(), &arguments);
         let (invocation, effect) = (self.id(), action.effect());
-        Step { invocation, action, effect, arguments, arguments_sha256 }
+        frame::Step { invocation, action, effect, arguments, arguments_sha256 }
     }
 
     /// Proposes steps, which the plugin shows.
-    pub(super) fn propose(&mut self, plugin: &mut Plugin, steps: Vec<Step>) -> ProposalId {
+    pub(super) fn propose(&mut self, plugin: &mut Plugin, steps: Vec<frame::Step>) -> ProposalId {
         let (proposal, client) = (self.id(), Line::new("an agent"));
         let expires_at = SystemClock::new().now().plus(PATIENCE);
-        self.send(&FromDaemon::Propose(Propose { proposal, client, expires_at, steps }));
+        self.send(&FromDaemon::Propose(frame::Propose { proposal, client, expires_at, steps }));
         assert_eq!(plugin.pump(PATIENCE), Event::Card(proposal));
         let FromPlugin::Shown(shown) = self.frame() else { panic!("not shown") };
         assert_eq!(shown.preview_sha256, plugin.card(proposal).unwrap().preview);
@@ -130,9 +131,14 @@ impl Daemon {
     }
 
     /// Has a plugin carry an invocation out.
-    pub(super) fn execute(&mut self, plugin: &mut Plugin, grant: GrantId, step: &Step) -> Event {
+    pub(super) fn execute(
+        &mut self,
+        plugin: &mut Plugin,
+        grant: GrantId,
+        step: &frame::Step,
+    ) -> Event {
         let (invocation, arguments_sha256) = (step.invocation, step.arguments_sha256);
-        let execute = Execute { grant, invocation, arguments_sha256, deadline_ms: 30_000 };
+        let execute = frame::Execute { grant, invocation, arguments_sha256, deadline_ms: 30_000 };
         self.send(&FromDaemon::Execute(execute));
         plugin.pump(PATIENCE)
     }

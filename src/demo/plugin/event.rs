@@ -2,7 +2,7 @@
 
 use crate::domain::id::{GrantId, InvocationId, ProposalId, RelaySessionId};
 use crate::domain::relay::invocation::Withdrawal;
-use crate::relay::frame::Outcome;
+use crate::relay::frame;
 
 /// What happened, as far as a person in front of the plugin can see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,18 +11,12 @@ pub enum Event {
     Code(String),
     /// An account asks to work on the file.
     Claimed {
-        /// The account.
         account: String,
         /// The client that it uses.
         client: String,
     },
     /// The session works.
-    Ready {
-        /// The session.
-        session: RelaySessionId,
-        /// Its epoch.
-        epoch: u64,
-    },
+    Ready { session: RelaySessionId, epoch: u64 },
     /// A card is shown, which [`Plugin::card`](super::Plugin::card) returns.
     Card(ProposalId),
     /// The plugin decided by itself: by an allowance, or because it can show no card.
@@ -30,7 +24,7 @@ pub enum Event {
     /// A card went away.
     Withdrawn(ProposalId, Withdrawal),
     /// An approved step ended.
-    Ended(GrantId, InvocationId, Outcome),
+    Ended(GrantId, InvocationId, frame::Outcome),
     /// The daemon has recorded how it ended.
     Settled(GrantId),
     /// A ping was answered.
@@ -70,7 +64,6 @@ impl Point {
 /// What happens at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Nothing.
     Nothing,
     /// The connection ends; the page goes on with what it does.
     Connection,

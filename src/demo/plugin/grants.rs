@@ -6,9 +6,9 @@ use super::event::{Cut, Event, Point};
 use super::heard::Execute;
 use super::{Phase, Plugin};
 use crate::domain::id::{GrantId, InvocationId, ProposalId, RelaySessionId};
-use crate::domain::relay::invocation::Entry;
-use crate::relay::action::Action;
-use crate::relay::frame::{ActionResult, Close, Failure, FromPlugin, Outcome};
+use crate::domain::relay::invocation;
+use crate::relay::action::DesignAction;
+use crate::relay::frame::{self, ActionResult, FromPlugin};
 use crate::runtime::clock::Clock as _;
 
 /// A step that is being carried out.
@@ -43,7 +43,7 @@ impl Plugin {
         // An entry means that the grant was begun, by this page or by another one.
         let approved = approved.filter(is_its_turn).filter(|_| is_ready && !is_known);
         let Some(((proposal, position), session)) = approved.zip(self.session) else {
-            return self.refuse(Close::Refused, "not_approved");
+            return self.refuse(frame::Close::Refused, "not_approved");
         };
         // Before anything happens, so that an order that is repeated finds no approval.
         self.approved.remove(&invocation);
@@ -57,7 +57,7 @@ impl Plugin {
             return;
         }
         // Before the act: a page that dies in the act must come back knowing that it may have happened.
-        self.device.write(grant, session, Entry::Begun);
+        self.device.write(grant, session, invocation::Entry::Begun);
         if !self.goes_on(Point::Begun, grant) {
             return;
         }
@@ -68,13 +68,13 @@ impl Plugin {
         } else {
             self.act(running)
         };
-        if result.outcome == Outcome::Succeeded && !self.goes_on(Point::Done, grant) {
+        if result.outcome == frame::Outcome::Succeeded && !self.goes_on(Point::Done, grant) {
             return;
         }
         let entry = match result.outcome {
-            Outcome::Succeeded => Entry::Succeeded,
-            Outcome::Failed => Entry::Failed,
-            Outcome::Stale => Entry::Stale,
+            frame::Outcome::Succeeded => invocation::Entry::Succeeded,
+            frame::Outcome::Failed => invocation::Entry::Failed,
+            frame::Outcome::Stale => invocation::Entry::Stale,
         };
         // Before the report: if the result is lost, the next proof tells how it ended.
         self.device.write(grant, session, entry);
@@ -91,7 +91,7 @@ impl Plugin {
         let is_last =
             self.card(running.proposal).is_some_and(|card| card.made.len() == card.steps.len());
         // After a step that failed, the later ones are no longer what the person approved.
-        if outcome != Outcome::Succeeded || is_last {
+        if outcome != frame::Outcome::Succeeded || is_last {
             self.take_away(running.proposal);
         }
         self.goes_on(Point::Reported, grant);
@@ -115,25 +115,26 @@ impl Plugin {
         let Running { grant, invocation, proposal, position, .. } = running;
         let failure = |outcome, code| ActionResult { outcome, ..failed(grant, code) };
         let Some(card) = self.cards.iter_mut().find(|card| card.proposal == proposal) else {
-            return failure(Outcome::Failed, "disconnected");
+            return failure(frame::Outcome::Failed, "disconnected");
         };
         let arguments: Map<String, Value> = card.resolved(position);
-        let action = card.steps.get(position).and_then(|step| Action::from_word(&step.action));
-        let Some(action) = action else { return failure(Outcome::Failed, "unknown_action") };
+        let action =
+            card.steps.get(position).and_then(|step| DesignAction::from_word(&step.action));
+        let Some(action) = action else { return failure(frame::Outcome::Failed, "unknown_action") };
         // Locked to the end, so that nothing changes between the comparison and the act.
         let mut open = self.host.open();
         // The card was made with these targets, so the file has changed since.
         let Ok(targets) = open.document.targets(action, &arguments) else {
-            return failure(Outcome::Stale, "target_changed");
+            return failure(frame::Outcome::Stale, "target_changed");
         };
         let is_as_shown =
             |id: &String| open.document.fingerprint(id).as_ref() == card.prints.get(id);
         if !targets.iter().all(is_as_shown) {
-            return failure(Outcome::Stale, "target_changed");
+            return failure(frame::Outcome::Stale, "target_changed");
         }
         let value = match open.document.act(action, &arguments) {
             Ok(value) => value,
-            Err(code) => return failure(Outcome::Failed, code),
+            Err(code) => return failure(frame::Outcome::Failed, code),
         };
         let (_, times) = open.effects.entry(grant).or_insert((invocation, 0));
         *times += 1;
@@ -146,11 +147,11 @@ impl Plugin {
             .into_iter()
             .filter_map(|id| open.document.fingerprint(&id).map(|print| (id, print)))
             .collect();
-        ActionResult { grant, outcome: Outcome::Succeeded, value: Some(value), error: None }
+        ActionResult { grant, outcome: frame::Outcome::Succeeded, value: Some(value), error: None }
     }
 }
 
 fn failed(grant: GrantId, code: &str) -> ActionResult {
-    let error = Some(Failure { code: code.to_owned(), message: None });
-    ActionResult { grant, outcome: Outcome::Failed, value: None, error }
+    let error = Some(frame::Failure { code: code.to_owned(), message: None });
+    ActionResult { grant, outcome: frame::Outcome::Failed, value: None, error }
 }

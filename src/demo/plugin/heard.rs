@@ -5,16 +5,16 @@ use serde_json::{Map, Value};
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, InvocationId, PairingId, ProposalId, RelaySessionId};
-use crate::domain::relay::Effect;
+use crate::domain::relay::ActionEffect;
 use crate::domain::relay::invocation::Withdrawal;
 use crate::domain::time::Timestamp;
-use crate::relay::frame::{Fault, Key, Nonce, Signature, read_of_daemon};
+use crate::relay::frame::{self, Nonce, PublicJwk, Signature, read_of_daemon};
 
 /// A frame of the daemon.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub(super) enum FromDaemon {
-    Challenge { nonce: Nonce, key: Key, signature: Signature },
+pub(super) enum HeardFrame {
+    Challenge { nonce: Nonce, key: PublicJwk, signature: Signature },
     Pairing { code: String },
     Claimed { pairing: PairingId, account: String, client: String },
     Ready { session: RelaySessionId, epoch: u64 },
@@ -42,7 +42,7 @@ pub(super) struct Propose {
 pub(super) struct Step {
     pub(super) invocation: InvocationId,
     pub(super) action: String,
-    pub(super) effect: Effect,
+    pub(super) effect: ActionEffect,
     pub(super) arguments: Map<String, Value>,
     pub(super) arguments_sha256: Digest,
 }
@@ -58,7 +58,7 @@ pub(super) struct Execute {
 }
 
 /// Reads a frame, which must fit the published schema.
-pub(super) fn read(text: &str) -> Result<FromDaemon, Fault> {
+pub(super) fn read(text: &str) -> Result<HeardFrame, frame::Fault> {
     let (_, value) = read_of_daemon(text)?;
-    serde_json::from_value(value).map_err(|_| Fault::Malformed)
+    serde_json::from_value(value).map_err(|_| frame::Fault::Malformed)
 }

@@ -6,10 +6,8 @@ use super::event::Event;
 use super::{Phase, Plugin};
 use crate::domain::digest::Digest;
 use crate::domain::id::ProposalId;
-use crate::domain::relay::Decision;
-use crate::relay::frame::{
-    self, Allowance, Bye, ByeReason, Confirm, Context, DecidedBy, File, FromPlugin,
-};
+use crate::domain::relay::CardDecision;
+use crate::relay::frame::{self, Bye, ByeReason, Confirm, DecidedInPlugin, File, FromPlugin};
 use crate::relay::proof::{self, DecisionText};
 use crate::runtime::clock::Clock as _;
 
@@ -29,20 +27,25 @@ impl Plugin {
     }
 
     /// Approves or denies a card; denies what was approved and has not begun.
-    pub fn decide(&mut self, proposal: ProposalId, decision: Decision) {
-        self.decide_by(proposal, decision, DecidedBy::Person);
+    pub fn decide(&mut self, proposal: ProposalId, decision: CardDecision) {
+        self.decide_by(proposal, decision, DecidedInPlugin::Person);
     }
 
-    pub(super) fn decide_by(&mut self, proposal: ProposalId, decision: Decision, by: DecidedBy) {
+    pub(super) fn decide_by(
+        &mut self,
+        proposal: ProposalId,
+        decision: CardDecision,
+        by: DecidedInPlugin,
+    ) {
         let Some(card) = self.cards.iter_mut().find(|card| card.proposal == proposal) else {
             return;
         };
-        if decision == Decision::Approved && card.is_approved {
+        if decision == CardDecision::Approved && card.is_approved {
             return;
         }
         let digests = card.steps.iter().map(|step| step.arguments_sha256).collect();
         let about = (proposal, digests, card.preview);
-        if decision == Decision::Approved {
+        if decision == CardDecision::Approved {
             card.is_approved = true;
             for (place, step) in card.steps.iter().enumerate() {
                 // Shown and approved again, after an approval that was lost with its socket.
@@ -69,8 +72,8 @@ impl Plugin {
     pub(super) fn tell_decision(
         &mut self,
         about: About,
-        decision: Decision,
-        by: DecidedBy,
+        decision: CardDecision,
+        by: DecidedInPlugin,
         reason: Option<&str>,
     ) {
         let (proposal, arguments, preview) = about;
@@ -101,7 +104,7 @@ impl Plugin {
         let until = self.clock.now().plus(Duration::from_secs(minutes * 60));
         self.allowance_until = (minutes > 0).then_some(until);
         if let Ok(signature) = self.device.sign(&text) {
-            self.send(&FromPlugin::Allowance(Allowance { minutes, signature }));
+            self.send(&FromPlugin::Allowance(frame::Allowance { minutes, signature }));
         }
     }
 
@@ -121,7 +124,7 @@ impl Plugin {
         if is_other {
             line.phase = Phase::Moving;
         }
-        self.send(&FromPlugin::Context(Context { file: self.file.clone() }));
+        self.send(&FromPlugin::Context(frame::Context { file: self.file.clone() }));
     }
 
     /// Ends the session. To come back, the file must be paired again.

@@ -24,7 +24,6 @@ const HEAD_BYTES_MAX: u64 = 16 << 10;
 pub struct Opening {
     /// The daemon's public address.
     pub address: SocketAddr,
-    /// `Host`.
     pub host: String,
     /// `Origin`; `None` sends none.
     pub origin: Option<String>,

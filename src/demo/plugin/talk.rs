@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use super::card::{Card, NoCard};
 use super::event::Event;
-use super::heard::{self, FromDaemon, Propose};
+use super::heard::{self, HeardFrame, Propose};
 use super::socket::Heard;
 use super::{Phase, Plugin};
 use crate::domain::id::RelaySessionId;
-use crate::domain::relay::{Decision, Effect};
+use crate::domain::relay::{ActionEffect, CardDecision};
 use crate::relay::digest;
 use crate::relay::frame::{
-    Close, DecidedBy, FromPlugin, Key, Nonce, Pong, Proof, Shown, Signature,
+    self, DecidedInPlugin, FromPlugin, Nonce, Pong, PublicJwk, Shown, Signature,
 };
 use crate::relay::proof;
 use crate::runtime::clock::Clock as _;
@@ -31,7 +31,7 @@ impl Plugin {
         let Some(line) = &mut self.line else { return Event::Closed(None) };
         match line.socket.read(patience) {
             Heard::Nothing => {}
-            Heard::Strange => self.refuse(Close::BadFrame, "not_text"),
+            Heard::Strange => self.refuse(frame::Close::BadFrame, "not_text"),
             Heard::Closed(code) => self.closed(code),
             Heard::Text(text) => self.hear(&text),
         }
@@ -41,7 +41,7 @@ impl Plugin {
     /// Forgets what a close code makes useless.
     fn closed(&mut self, code: Option<u16>) {
         self.drop_socket();
-        if code == Some(Close::Revoked.code()) {
+        if code == Some(frame::Close::Revoked.code()) {
             if self.device.forget_all().is_err() {
                 // The old key is kept, and will be refused again.
                 self.events.push_back(Event::Refused("no_random_bytes"));
@@ -69,9 +69,9 @@ impl Plugin {
             return;
         }
         match heard::read(text) {
-            Ok(FromDaemon::Ping { n }) => self.ping(n),
+            Ok(HeardFrame::Ping { n }) => self.ping(n),
             Ok(frame) => self.handle(frame),
-            Err(_) => self.refuse(Close::BadFrame, "bad_frame"),
+            Err(_) => self.refuse(frame::Close::BadFrame, "bad_frame"),
         }
     }
 
@@ -83,25 +83,25 @@ impl Plugin {
         self.events.push_back(Event::Ping(n));
     }
 
-    fn handle(&mut self, frame: FromDaemon) {
+    fn handle(&mut self, frame: HeardFrame) {
         let Some(phase) = self.line.as_ref().map(|line| line.phase) else { return };
         let is_proved = phase != Phase::Greeted;
         let is_open = matches!(phase, Phase::Ready | Phase::Moving);
         match frame {
-            FromDaemon::Problem { code, message } => {
+            HeardFrame::Problem { code, message } => {
                 self.events.push_back(Event::Problem(code, message));
             }
-            FromDaemon::Challenge { nonce, key, signature } if phase == Phase::Greeted => {
+            HeardFrame::Challenge { nonce, key, signature } if phase == Phase::Greeted => {
                 self.challenged(nonce, key, &signature);
             }
-            FromDaemon::Settled { grant } if is_proved => {
+            HeardFrame::Settled { grant } if is_proved => {
                 self.device.settle(grant);
                 self.events.push_back(Event::Settled(grant));
             }
-            FromDaemon::Pairing { code } if phase == Phase::Proved => {
+            HeardFrame::Pairing { code } if phase == Phase::Proved => {
                 self.events.push_back(Event::Code(code));
             }
-            FromDaemon::Claimed { pairing, account, client } if is_proved => {
+            HeardFrame::Claimed { pairing, account, client } if is_proved => {
                 if phase == Phase::Ready {
                     self.drop_cards();
                 }
@@ -111,29 +111,29 @@ impl Plugin {
                 }
                 self.events.push_back(Event::Claimed { account, client });
             }
-            FromDaemon::Ready { session, epoch } if is_proved && phase != Phase::Ready => {
+            HeardFrame::Ready { session, epoch } if is_proved && phase != Phase::Ready => {
                 self.ready(session, epoch);
             }
-            FromDaemon::Withdraw { proposal, reason } if is_open => {
+            HeardFrame::Withdraw { proposal, reason } if is_open => {
                 self.take_away(proposal);
                 self.events.push_back(Event::Withdrawn(proposal, reason));
             }
-            FromDaemon::Execute(execute) if is_open => self.execute(&execute),
-            FromDaemon::Propose(propose) if phase == Phase::Ready => self.propose(&propose),
+            HeardFrame::Execute(execute) if is_open => self.execute(&execute),
+            HeardFrame::Propose(propose) if phase == Phase::Ready => self.propose(&propose),
             // What was proposed for the file before ends at the daemon, by the `context` that is on its way.
-            FromDaemon::Propose(_) if phase == Phase::Moving => {}
-            _ => self.refuse(Close::BadFrame, "wrong_order"),
+            HeardFrame::Propose(_) if phase == Phase::Moving => {}
+            _ => self.refuse(frame::Close::BadFrame, "wrong_order"),
         }
     }
 
     /// The daemon proves its key, and asks the plugin for proof.
-    fn challenged(&mut self, nonce: Nonce, key: Key, signature: &Signature) {
+    fn challenged(&mut self, nonce: Nonce, key: PublicJwk, signature: &Signature) {
         let Some(line) = &mut self.line else { return };
         let text = proof::challenge_text(&line.hello_nonce, &nonce, line.hello);
         // Before the first pairing any daemon is accepted; `ready` pins its key.
         let is_known = self.device.daemon().is_none_or(|known| known == key);
         if !is_known || !proof::is_signed(&key, &text, signature) {
-            return self.refuse(Close::Refused, "stranger");
+            return self.refuse(frame::Close::Refused, "stranger");
         }
         let hello = line.hello;
         line.phase = Phase::Proved;
@@ -142,8 +142,8 @@ impl Plugin {
         let journal = self.device.journal(self.session);
         let text = proof::proof_text(&nonce, hello, digest::journal(&journal));
         match self.device.sign(&text) {
-            Ok(signature) => self.send(&FromPlugin::Proof(Proof { signature, journal })),
-            Err(_) => self.refuse(Close::Refused, "no_key"),
+            Ok(signature) => self.send(&FromPlugin::Proof(frame::Proof { signature, journal })),
+            Err(_) => self.refuse(frame::Close::Refused, "no_key"),
         }
     }
 
@@ -176,28 +176,28 @@ impl Plugin {
     fn propose(&mut self, propose: &Propose) {
         let is_known = |step: &heard::Step| self.approved.contains_key(&step.invocation);
         if self.card(propose.proposal).is_some() || propose.steps.iter().any(is_known) {
-            return self.refuse(Close::BadFrame, "proposed_twice");
+            return self.refuse(frame::Close::BadFrame, "proposed_twice");
         }
         if self.undecided().len() >= CARDS_MAX || self.cards.len() >= CARDS_KEPT_MAX {
-            return self.refuse(Close::BadFrame, "too_many_proposals");
+            return self.refuse(frame::Close::BadFrame, "too_many_proposals");
         }
         let made = Card::make(propose, &self.host.open().document);
         let card = match made {
             Ok(card) => card,
-            Err(NoCard::Broken(why)) => return self.refuse(Close::BadFrame, why),
+            Err(NoCard::Broken(why)) => return self.refuse(frame::Close::BadFrame, why),
             Err(NoCard::Refused(why, preview)) => {
                 let digests = propose.steps.iter().map(|step| step.arguments_sha256).collect();
                 let about = (propose.proposal, digests, preview);
-                self.tell_decision(about, Decision::Denied, DecidedBy::Plugin, Some(why));
+                self.tell_decision(about, CardDecision::Denied, DecidedInPlugin::Plugin, Some(why));
                 return self.events.push_back(Event::Decided(propose.proposal));
             }
         };
         let (proposal, preview) = (card.proposal, card.preview);
-        let is_read = card.steps.iter().all(|step| step.effect == Effect::Read);
+        let is_read = card.steps.iter().all(|step| step.effect == ActionEffect::Read);
         let is_allowed = self.allowance_until.is_some_and(|until| self.clock.now() < until);
         self.cards.push(card);
         if is_read && is_allowed {
-            self.decide_by(proposal, Decision::Approved, DecidedBy::Allowance);
+            self.decide_by(proposal, CardDecision::Approved, DecidedInPlugin::Allowance);
             return self.events.push_back(Event::Decided(proposal));
         }
         self.send(&FromPlugin::Shown(Shown { proposal, preview_sha256: preview }));

@@ -8,20 +8,19 @@ use super::event::{Cut, Event, Point};
 use super::socket::OpenError;
 use super::{At, Error, Plugin};
 use crate::domain::id::{InvocationId, PairingId};
-use crate::domain::relay::Decision;
-use crate::relay::action::Action;
-use crate::relay::code::Code;
+use crate::domain::relay::CardDecision;
+use crate::relay::action::DesignAction;
+use crate::relay::code::PairingCode;
 use crate::relay::digest;
 use crate::relay::frame::{
-    Challenge, Claimed, FromDaemon, FromPlugin, Line, Nonce, Outcome, Pairing, Ping, Ready,
-    Settled, Step,
+    self, Claimed, FromDaemon, FromPlugin, Line, Nonce, Ping, Ready, Settled,
 };
 use crate::relay::proof::{self, DaemonKey, DecisionText};
 use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::thread;
 
-fn set_title(daemon: &mut Daemon, text: &str) -> Step {
-    daemon.step(Action::SetText, json!({"node": Document::TITLE, "text": text}))
+fn set_title(daemon: &mut Daemon, text: &str) -> frame::Step {
+    daemon.step(DesignAction::SetText, json!({"node": Document::TITLE, "text": text}))
 }
 
 fn title(plugin: &Plugin) -> String {
@@ -35,8 +34,8 @@ fn pairs_and_answers_pings() {
     daemon.accept(&mut plugin);
     daemon.challenge(&mut plugin);
     let (pairing, now): (PairingId, _) = (daemon.id(), SystemClock::new().now());
-    let code: Code = "7K2M-9QXV".parse().unwrap();
-    daemon.send(&FromDaemon::Pairing(Pairing { pairing, code, expires_at: now }));
+    let code: PairingCode = "7K2M-9QXV".parse().unwrap();
+    daemon.send(&FromDaemon::Pairing(frame::Pairing { pairing, code, expires_at: now }));
     assert_eq!(plugin.pump(PATIENCE), Event::Code("7K2M-9QXV".to_owned()));
     let (account, client) = (Line::new("Ada"), Line::new("an agent"));
     daemon.send(&FromDaemon::Claimed(Claimed { pairing, account, client }));
@@ -66,7 +65,7 @@ fn shows_what_will_happen_acts_once_and_undoes() {
     let row = ("text".to_owned(), Some("Log in".to_owned()), "Sign in".to_owned());
     assert_eq!(card.lines[0].rows, [row]);
     assert_eq!(title(&plugin), "Log in");
-    plugin.decide(proposal, Decision::Approved);
+    plugin.decide(proposal, CardDecision::Approved);
     let FromPlugin::Decision(decision) = daemon.frame() else { panic!("no decision") };
     let text = DecisionText {
         session,
@@ -80,7 +79,7 @@ fn shows_what_will_happen_acts_once_and_undoes() {
     assert!(proof::is_signed(&plugin.device().key(), &text.text(), &decision.signature));
     let grant = daemon.id();
     let ended = daemon.execute(&mut plugin, grant, &step);
-    assert_eq!(ended, Event::Ended(grant, step.invocation, Outcome::Succeeded));
+    assert_eq!(ended, Event::Ended(grant, step.invocation, frame::Outcome::Succeeded));
     let value = daemon.result().value.unwrap();
     assert_eq!(value, json!({"node": Document::TITLE, "old": "Log in"}));
     assert_eq!((plugin.host().times(grant), title(&plugin).as_str()), (1, "Sign in"));
@@ -98,18 +97,21 @@ fn shows_what_will_happen_acts_once_and_undoes() {
 
 #[test]
 fn runs_nothing_that_was_not_approved_here_as_it_stood_on_the_card() {
-    type Lie = fn(&mut Daemon, &mut Plugin, &Step) -> Step;
+    type Lie = fn(&mut Daemon, &mut Plugin, &frame::Step) -> frame::Step;
     let lies: [(&str, Lie); 3] = [
         ("never approved", |_, _, step| step.clone()),
         ("another digest", |daemon, plugin, step| {
             let proposal = plugin.undecided()[0];
-            plugin.decide(proposal, Decision::Approved);
+            plugin.decide(proposal, CardDecision::Approved);
             assert!(matches!(daemon.frame(), FromPlugin::Decision(_)));
-            Step { arguments_sha256: digest::arguments("set_text", &Map::new()), ..step.clone() }
+            frame::Step {
+                arguments_sha256: digest::arguments("set_text", &Map::new()),
+                ..step.clone()
+            }
         }),
         ("of an earlier socket", |daemon, plugin, step| {
             let proposal = plugin.undecided()[0];
-            plugin.decide(proposal, Decision::Approved);
+            plugin.decide(proposal, CardDecision::Approved);
             plugin.reload();
             daemon.ready(plugin);
             step.clone()
@@ -135,13 +137,15 @@ fn what_was_taken_back_fails_and_what_has_changed_is_stale() {
     let mut plugin = daemon.plugin();
     daemon.ready(&mut plugin);
     let step = set_title(&mut daemon, "Sign in");
-    for (word, outcome) in [("stopped", Outcome::Failed), ("target_changed", Outcome::Stale)] {
-        let step = Step { invocation: daemon.id::<InvocationId>(), ..step.clone() };
+    for (word, outcome) in
+        [("stopped", frame::Outcome::Failed), ("target_changed", frame::Outcome::Stale)]
+    {
+        let step = frame::Step { invocation: daemon.id::<InvocationId>(), ..step.clone() };
         let proposal = daemon.propose(&mut plugin, vec![step.clone()]);
-        plugin.decide(proposal, Decision::Approved);
+        plugin.decide(proposal, CardDecision::Approved);
         assert!(matches!(daemon.frame(), FromPlugin::Decision(_)));
-        if outcome == Outcome::Failed {
-            plugin.decide(proposal, Decision::Denied);
+        if outcome == frame::Outcome::Failed {
+            plugin.decide(proposal, CardDecision::Denied);
             assert!(matches!(daemon.frame(), FromPlugin::Decision(_)));
         } else {
             plugin.host().open().document.type_text(Document::TITLE, "by hand");
@@ -172,7 +176,7 @@ fn the_journal_tells_what_a_cut_connection_or_a_dead_page_did_not() {
         plugin.at = Some(at);
         let step = set_title(&mut daemon, "Sign in");
         let proposal = daemon.propose(&mut plugin, vec![step.clone()]);
-        plugin.decide(proposal, Decision::Approved);
+        plugin.decide(proposal, CardDecision::Approved);
         assert!(matches!(daemon.frame(), FromPlugin::Decision(_)));
         let grant = daemon.id();
         assert_eq!(daemon.execute(&mut plugin, grant, &step), Event::Cut, "{point:?} {cut:?}");
@@ -184,7 +188,7 @@ fn the_journal_tells_what_a_cut_connection_or_a_dead_page_did_not() {
         while plugin.pump(PATIENCE) != Event::Closed(None) {}
         daemon.ready(&mut plugin);
         if cut == Cut::Connection {
-            assert_eq!(daemon.result().outcome, Outcome::Succeeded);
+            assert_eq!(daemon.result().outcome, frame::Outcome::Succeeded);
         }
     }
 }
@@ -195,28 +199,29 @@ fn each_step_may_name_what_an_earlier_one_made() {
     let mut plugin = daemon.plugin();
     daemon.ready(&mut plugin);
     let place = json!({"x": 1, "y": 2.5, "width": 30, "height": 40});
-    let mut steps = vec![daemon.step(Action::CreateFrame, place.clone())];
+    let mut steps = vec![daemon.step(DesignAction::CreateFrame, place.clone())];
     let mut inside = place;
     inside["parent"] = json!({"step": 0});
-    steps.push(daemon.step(Action::CreateRectangle, inside));
-    steps.push(daemon.step(Action::SetFill, json!({"node": {"step": 1}, "color": "#00ff00"})));
-    steps.push(daemon.step(Action::DeleteNode, json!({"node": {"step": 0}})));
+    steps.push(daemon.step(DesignAction::CreateRectangle, inside));
+    steps
+        .push(daemon.step(DesignAction::SetFill, json!({"node": {"step": 1}, "color": "#00ff00"})));
+    steps.push(daemon.step(DesignAction::DeleteNode, json!({"node": {"step": 0}})));
     let proposal = daemon.propose(&mut plugin, steps.clone());
-    plugin.decide(proposal, Decision::Approved);
+    plugin.decide(proposal, CardDecision::Approved);
     assert!(matches!(daemon.frame(), FromPlugin::Decision(_)));
     let grant = daemon.id();
     assert_eq!(daemon.execute(&mut plugin, grant, &steps[0]).clone(), {
-        Event::Ended(grant, steps[0].invocation, Outcome::Succeeded)
+        Event::Ended(grant, steps[0].invocation, frame::Outcome::Succeeded)
     });
     let frame = daemon.result().value.unwrap()["node"].clone();
     for step in &steps[1..] {
         let grant = daemon.id();
         daemon.execute(&mut plugin, grant, step);
         let result = daemon.result();
-        assert_eq!(result.outcome, Outcome::Succeeded);
+        assert_eq!(result.outcome, frame::Outcome::Succeeded);
         let value = result.value.unwrap();
         assert_eq!(step.action.check_result(&value), Ok(()), "{value}");
-        if step.action == Action::DeleteNode {
+        if step.action == DesignAction::DeleteNode {
             assert_eq!(value, json!({"node": frame, "deleted": 2}));
         }
     }
@@ -230,7 +235,7 @@ fn no_step_runs_before_the_one_in_front_of_it() {
     daemon.ready(&mut plugin);
     let steps = vec![set_title(&mut daemon, "one"), set_title(&mut daemon, "two")];
     let proposal = daemon.propose(&mut plugin, steps.clone());
-    plugin.decide(proposal, Decision::Approved);
+    plugin.decide(proposal, CardDecision::Approved);
     assert!(matches!(daemon.frame(), FromPlugin::Decision(_)));
     let grant = daemon.id();
     assert_eq!(daemon.execute(&mut plugin, grant, &steps[1]), Event::Refused("not_approved"));
@@ -248,27 +253,29 @@ fn only_the_daemon_it_was_paired_with_is_answered() {
     let (hello, text) = daemon.hello.as_ref().unwrap();
     let signed = proof::challenge_text(&hello.nonce, &nonce, digest::hello(text).unwrap());
     let (key, signature) = (daemon.key.public().clone(), daemon.key.sign(&signed).unwrap());
-    daemon.send(&FromDaemon::Challenge(Challenge { nonce, key, signature }));
+    daemon.send(&FromDaemon::Challenge(frame::Challenge { nonce, key, signature }));
     assert_eq!(plugin.pump(PATIENCE), Event::Refused("stranger"));
     assert_eq!(daemon.close_code(), Some(4403));
 }
 
 #[test]
 fn every_action_gives_what_its_schema_asks_for() {
-    for action in Action::ALL {
+    for action in DesignAction::ALL {
         let (frame, text) = (Document::FRAME, Document::TITLE);
         let place = json!({"x": 1, "y": 2, "width": 3, "height": 4});
         let arguments = match action {
-            Action::ListPages | Action::GetSelection | Action::FindNodes => json!({}),
-            Action::GetNode => json!({"node": frame, "depth": 2}),
-            Action::ExportImage | Action::DeleteNode => json!({"node": frame}),
-            Action::CreateRectangle | Action::CreateFrame => place,
-            Action::CreateText => json!({"x": 1, "y": 2, "text": "more", "parent": frame}),
-            Action::SetText => json!({"node": text, "text": "more"}),
-            Action::SetFill => json!({"node": frame, "color": "#123456", "opacity": 0.5}),
-            Action::MoveNode => json!({"node": text, "x": 1, "y": 2}),
-            Action::ResizeNode => json!({"node": frame, "width": 3, "height": 4}),
-            Action::RenameNode => json!({"node": frame, "name": "more"}),
+            DesignAction::ListPages | DesignAction::GetSelection | DesignAction::FindNodes => {
+                json!({})
+            }
+            DesignAction::GetNode => json!({"node": frame, "depth": 2}),
+            DesignAction::ExportImage | DesignAction::DeleteNode => json!({"node": frame}),
+            DesignAction::CreateRectangle | DesignAction::CreateFrame => place,
+            DesignAction::CreateText => json!({"x": 1, "y": 2, "text": "more", "parent": frame}),
+            DesignAction::SetText => json!({"node": text, "text": "more"}),
+            DesignAction::SetFill => json!({"node": frame, "color": "#123456", "opacity": 0.5}),
+            DesignAction::MoveNode => json!({"node": text, "x": 1, "y": 2}),
+            DesignAction::ResizeNode => json!({"node": frame, "width": 3, "height": 4}),
+            DesignAction::RenameNode => json!({"node": frame, "name": "more"}),
         };
         let serde_json::Value::Object(arguments) = arguments else { panic!() };
         let checked = action.check(&arguments).unwrap_or_else(|refusal| panic!("{refusal}"));

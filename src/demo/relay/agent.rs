@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::demo::Error;
+use crate::demo;
 use crate::demo::stage::unexpected;
 use crate::runtime::thread;
 
@@ -25,7 +25,7 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Begins a session.
-    pub(super) fn begin(address: SocketAddr) -> Result<Self, Error> {
+    pub(super) fn begin(address: SocketAddr) -> Result<Self, demo::Error> {
         let mut agent = Self { address, session: None, last: 0 };
         let params = json!({
             "protocolVersion": REVISION,
@@ -39,7 +39,7 @@ impl Agent {
     }
 
     /// Calls a tool, and returns its structured content.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Error> {
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, demo::Error> {
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = self.request("tools/call", &params)?;
         let content = answer.pointer("/result/structuredContent").cloned();
@@ -51,15 +51,15 @@ impl Agent {
         &mut self,
         tool: &'static str,
         arguments: &Value,
-    ) -> Result<JoinHandle<Result<Value, Error>>, Error> {
+    ) -> Result<JoinHandle<Result<Value, demo::Error>>, demo::Error> {
         let (mut agent, arguments) = (self.clone(), arguments.clone());
         // The clone takes the next id for its call, so this client must not.
         self.last += 1;
         thread::spawn("demo-agent", move || agent.call(tool, &arguments))
-            .map_err(|error| Error::System("start the agent", error))
+            .map_err(|error| demo::Error::System("start the agent", error))
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Error> {
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value, demo::Error> {
         self.last += 1;
         let id = self.last;
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -72,8 +72,8 @@ impl Agent {
     }
 
     /// Sends a message; returns the answer, which is null for a notification.
-    fn post(&mut self, message: &Value) -> Result<Value, Error> {
-        let failed = |e: ureq::Error| Error::System("call /mcp", io::Error::other(e));
+    fn post(&mut self, message: &Value) -> Result<Value, demo::Error> {
+        let failed = |e: ureq::Error| demo::Error::System("call /mcp", io::Error::other(e));
         let mut request = ureq::post(format!("http://{}/mcp", self.address))
             .config()
             .http_status_as_error(false)

@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
 
-use crate::demo::Error;
+use crate::demo;
 use crate::demo::stage::{PATIENCE, unexpected};
 use crate::runtime::thread;
 
@@ -23,13 +24,16 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a daemon whose log is added to a file, and waits until it is ready.
-    pub(super) fn start(command: &mut Command, log: &Path) -> Result<Self, Error> {
+    pub(super) fn start(command: &mut Command, log: &Path) -> Result<Self, demo::Error> {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let child = command.spawn().map_err(|error| Error::System("start svcd", error))?;
+        // Ctrl-C is for the demonstration, which stops its daemon in order.
+        command.process_group(0);
+        let child = command.spawn().map_err(|error| demo::Error::System("start svcd", error))?;
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         // The child has its owner from here on, so that every error below stops it.
         let mut process = Self { child: Some(child), public: nowhere, operator: nowhere };
-        let lines = process.follow(log).map_err(|error| Error::System("follow the log", error))?;
+        let lines =
+            process.follow(log).map_err(|error| demo::Error::System("follow the log", error))?;
         process.public = listening(&lines, "public")?;
         process.operator = listening(&lines, "operator")?;
         event(&lines, "daemon.ready", |_| Some(()))?;
@@ -53,18 +57,18 @@ impl Process {
     }
 
     /// Sets how large its files may become; nothing allows what this process may do itself.
-    pub(super) fn limit_files(&self, bytes: Option<u64>) -> Result<(), Error> {
+    pub(super) fn limit_files(&self, bytes: Option<u64>) -> Result<(), demo::Error> {
         let own = getrlimit(Resource::Fsize);
         // Only the soft limit: a hard limit that was lowered cannot be raised again.
         let limit = Rlimit { current: bytes.or(own.current), maximum: own.maximum };
         prlimit(self.pid(), Resource::Fsize, limit)
-            .map_err(|errno| Error::System("limit the size of files", errno.into()))?;
+            .map_err(|errno| demo::Error::System("limit the size of files", errno.into()))?;
         Ok(())
     }
 
     /// Stops it as a supervisor would.
-    pub(super) fn stop(mut self) -> Result<(), Error> {
-        let ended = self.end().map_err(|error| Error::System("wait for svcd", error))?;
+    pub(super) fn stop(mut self) -> Result<(), demo::Error> {
+        let ended = self.end().map_err(|error| demo::Error::System("wait for svcd", error))?;
         match ended {
             Some(ended) if !ended.success() => {
                 Err(unexpected("svcd, asked to stop", &"exit status 0", &ended.to_string()))
@@ -94,7 +98,7 @@ impl Drop for Process {
     }
 }
 
-fn listening(lines: &Receiver<Value>, surface: &str) -> Result<SocketAddr, Error> {
+fn listening(lines: &Receiver<Value>, surface: &str) -> Result<SocketAddr, demo::Error> {
     event(lines, "daemon.listening", |line| {
         let is_it = line.get("surface").and_then(Value::as_str) == Some(surface);
         let address = line.get("address").and_then(Value::as_str).filter(|_| is_it);
@@ -107,9 +111,9 @@ fn event<T>(
     lines: &Receiver<Value>,
     name: &'static str,
     read: impl Fn(&Value) -> Option<T>,
-) -> Result<T, Error> {
+) -> Result<T, demo::Error> {
     loop {
-        let line = lines.recv_timeout(PATIENCE).map_err(|_| Error::Waited(name))?;
+        let line = lines.recv_timeout(PATIENCE).map_err(|_| demo::Error::Waited(name))?;
         if line.get("event").and_then(Value::as_str) == Some(name)
             && let Some(found) = read(&line)
         {

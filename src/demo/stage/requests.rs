@@ -6,11 +6,11 @@ use std::io;
 use serde_json::{Value, json};
 
 use crate::crypto::sha256;
-use crate::demo::Error;
+use crate::demo;
 use crate::demo::stage::{PATIENCE, Stage, WEBHOOK_SECRET};
 use crate::domain::delivery::DeliveryId;
 use crate::runtime::clock::Clock as _;
-use crate::simulator::{RunClaims, Webhook, WorkflowRun, sign};
+use crate::simulator::{self, RunClaims, sign};
 
 /// Names and values.
 type Headers<'a> = [(&'a str, String)];
@@ -19,8 +19,8 @@ impl Stage {
     /// Sends a webhook as the forge would, under a delivery id of its own; returns both.
     pub(in crate::demo) fn deliver(
         &mut self,
-        webhook: &Webhook,
-    ) -> Result<(DeliveryId, u16, String), Error> {
+        webhook: &simulator::Webhook,
+    ) -> Result<(DeliveryId, u16, String), demo::Error> {
         let id: DeliveryId =
             self.ids.uuid(self.clock.now()).to_string().parse().expect("a UUID is a delivery id");
         let (status, outcome) = self.deliver_as(&id, webhook)?;
@@ -31,8 +31,8 @@ impl Stage {
     pub(in crate::demo) fn deliver_as(
         &self,
         id: &DeliveryId,
-        webhook: &Webhook,
-    ) -> Result<(u16, String), Error> {
+        webhook: &simulator::Webhook,
+    ) -> Result<(u16, String), demo::Error> {
         let headers = [
             ("X-GitHub-Event", webhook.event.to_owned()),
             ("X-GitHub-Delivery", id.to_string()),
@@ -45,10 +45,10 @@ impl Stage {
     /// the outcome it was answered with, or the code of its problem.
     pub(in crate::demo) fn send_result(
         &self,
-        run: &WorkflowRun,
-        signer: &WorkflowRun,
+        run: &simulator::WorkflowRun,
+        signer: &simulator::WorkflowRun,
         decision: &str,
-    ) -> Result<(u16, String), Error> {
+    ) -> Result<(u16, String), demo::Error> {
         let body = json!({
             "version": 1,
             "decision": decision,
@@ -65,8 +65,9 @@ impl Stage {
     }
 
     /// Asks for a document as the operator.
-    pub(in crate::demo) fn operator_get(&self, path: &str) -> Result<Value, Error> {
-        let failed = |e: ureq::Error| Error::System("ask as the operator", io::Error::other(e));
+    pub(in crate::demo) fn operator_get(&self, path: &str) -> Result<Value, demo::Error> {
+        let failed =
+            |e: ureq::Error| demo::Error::System("ask as the operator", io::Error::other(e));
         let mut answer = ureq::get(format!("http://{}{path}", self.daemon()?.operator))
             .config()
             .timeout_global(Some(PATIENCE))
@@ -77,8 +78,13 @@ impl Stage {
         answer.body_mut().read_json().map_err(failed)
     }
 
-    fn post(&self, path: &str, headers: &Headers<'_>, body: &[u8]) -> Result<(u16, String), Error> {
-        let failed = |e: ureq::Error| Error::System("send a request", io::Error::other(e));
+    fn post(
+        &self,
+        path: &str,
+        headers: &Headers<'_>,
+        body: &[u8],
+    ) -> Result<(u16, String), demo::Error> {
+        let failed = |e: ureq::Error| demo::Error::System("send a request", io::Error::other(e));
         let mut request = ureq::post(format!("http://{}{path}", self.daemon()?.public))
             .config()
             .http_status_as_error(false)
@@ -96,6 +102,6 @@ impl Stage {
 }
 
 /// Returns where the result of a workflow run is sent.
-pub(in crate::demo) fn result_path(run: &WorkflowRun) -> String {
+pub(in crate::demo) fn result_path(run: &simulator::WorkflowRun) -> String {
     format!("/api/v1/release-runs/{}/attempts/{}/result", run.release_run, run.attempt)
 }

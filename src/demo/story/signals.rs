@@ -3,7 +3,7 @@
 use super::Teller;
 use super::queries::parse;
 use crate::api;
-use crate::demo::Error;
+use crate::demo;
 use crate::demo::stage::Stage;
 
 const SIGNAL: &str = "disk_free";
@@ -11,14 +11,14 @@ const SIGNAL: &str = "disk_free";
 const MEBIBYTES: u64 = 128;
 
 impl Teller<'_> {
-    pub(super) fn signals(&mut self) -> Result<(), Error> {
+    pub(super) fn signals(&mut self) -> Result<(), demo::Error> {
         self.await_health("a signal that fires already to recover", "healthy")?;
         self.a_signal_fires()?;
         self.it_recovers()?;
         self.each_was_said_once()
     }
 
-    fn a_signal_fires(&mut self) -> Result<(), Error> {
+    fn a_signal_fires(&mut self) -> Result<(), demo::Error> {
         self.say(&format!("The daemon also evaluates signals about itself, and none has fired so far. Now a limit of {MEBIBYTES} MiB is set on the size of its files, as prlimit --fsize does:"))?;
         self.stage.limit_files(Some(MEBIBYTES << 20))?;
         self.await_health("the signal to fire", "critical")?;
@@ -29,7 +29,7 @@ impl Teller<'_> {
         self.deliver("installation.unsuspend", &webhook)
     }
 
-    fn it_recovers(&mut self) -> Result<(), Error> {
+    fn it_recovers(&mut self) -> Result<(), demo::Error> {
         self.say("The limit is lifted:")?;
         self.stage.limit_files(None)?;
         self.await_health("the signal to recover", "healthy")?;
@@ -37,7 +37,7 @@ impl Teller<'_> {
         Ok(())
     }
 
-    fn each_was_said_once(&mut self) -> Result<(), Error> {
+    fn each_was_said_once(&mut self) -> Result<(), demo::Error> {
         self.say(&format!("In the log {SIGNAL} has fired once and recovered once:"))?;
         for event in ["worker.control_plane_slo_firing", "worker.control_plane_slo_recovered"] {
             let lines = self.wait("the line in the log", |stage| {
@@ -53,11 +53,11 @@ impl Teller<'_> {
         Ok(())
     }
 
-    fn await_health(&mut self, what: &'static str, health: &str) -> Result<(), Error> {
+    fn await_health(&mut self, what: &'static str, health: &str) -> Result<(), demo::Error> {
         self.wait(what, |stage| Ok((slo(stage)?.health == health).then_some(())))
     }
 }
 
-fn slo(stage: &Stage) -> Result<api::Slo, Error> {
+fn slo(stage: &Stage) -> Result<api::Slo, demo::Error> {
     parse(&stage.svcctl(&["slo", "-o", "json"])?, "the signals")
 }

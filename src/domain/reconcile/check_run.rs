@@ -3,10 +3,10 @@
 
 use crate::domain::dead_letter::ErrorClass;
 use crate::domain::digest::Digest;
-use crate::domain::reconcile::{Code, Rules, Unavailable};
+use crate::domain::reconcile::{ReconcileCode, Rules, Unavailable};
 use crate::domain::time::Timestamp;
 
-/// What a look at exactly the persisted check run told, and, when it showed something else than it
+/// What an observation of exactly the persisted check run showed, and, when it showed something else than it
 /// must, what came of setting it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
@@ -40,7 +40,7 @@ pub struct Refused {
 
 /// Where the release run stands when the outcome is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ReleaseStanding {
     /// It has ended, and its check run is not confirmed.
     Unpublished,
     /// Its check run is confirmed.
@@ -49,7 +49,7 @@ pub enum Standing {
     RunsAgain,
 }
 
-impl Standing {
+impl ReleaseStanding {
     /// Every standing.
     pub const ALL: [Self; 3] = [Self::Unpublished, Self::Published, Self::RunsAgain];
 }
@@ -58,43 +58,47 @@ impl Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing to repair: close the item.
-    Close(Code),
+    Close(ReconcileCode),
     /// The check run shows the end of the release: note it.
     Published,
     /// Look again at that instant.
     Recheck {
         /// What was seen.
-        code: Code,
+        code: ReconcileCode,
         /// When to look again.
         at: Timestamp,
     },
     /// Record a stable failure, with its audit event, and stop.
-    Fail(Code),
+    Fail(ReconcileCode),
 }
 
 /// Decides about a publication at `now`, which is read when the outcome is applied.
 #[must_use]
 pub fn decide(
-    standing: Standing,
+    standing: ReleaseStanding,
     observation: Observation,
     deadline: Timestamp,
     now: Timestamp,
     rules: &Rules,
 ) -> Outcome {
     match standing {
-        Standing::Unpublished => {}
-        Standing::Published => return Outcome::Close(Code::AlreadyRepaired),
-        Standing::RunsAgain => return Outcome::Close(Code::AttemptSuperseded),
+        ReleaseStanding::Unpublished => {}
+        ReleaseStanding::Published => return Outcome::Close(ReconcileCode::AlreadyRepaired),
+        ReleaseStanding::RunsAgain => return Outcome::Close(ReconcileCode::AttemptSuperseded),
     }
     // Read when it is applied: an observation that was made in time may be applied after the deadline.
     let in_time = now < deadline;
     let (code, wait_until) = match observation {
         Observation::Expected | Observation::Updated => return Outcome::Published,
-        Observation::BindingMismatch => return Outcome::Fail(Code::ForgeCheckRunBindingMismatch),
-        Observation::NotUpdated(why) => (Code::ForgeCheckRunUpdateFailed, why.wait_until),
-        Observation::Refused(_) | Observation::Unchanged => (Code::ForgeCheckRunUpdateFailed, None),
-        Observation::NotFound => (Code::ForgeCheckRunNotFound, None),
-        Observation::Unavailable(why) => (Code::ForgeCheckRunLookupFailed, why.wait_until),
+        Observation::BindingMismatch => {
+            return Outcome::Fail(ReconcileCode::ForgeCheckRunBindingMismatch);
+        }
+        Observation::NotUpdated(why) => (ReconcileCode::ForgeCheckRunUpdateFailed, why.wait_until),
+        Observation::Refused(_) | Observation::Unchanged => {
+            (ReconcileCode::ForgeCheckRunUpdateFailed, None)
+        }
+        Observation::NotFound => (ReconcileCode::ForgeCheckRunNotFound, None),
+        Observation::Unavailable(why) => (ReconcileCode::ForgeCheckRunLookupFailed, why.wait_until),
     };
     if in_time {
         Outcome::Recheck { code, at: rules.next_check_at(now, deadline, wait_until) }

@@ -3,7 +3,7 @@
 
 use crate::domain::delivery::InboxState;
 use crate::domain::job::JobStatus;
-use crate::domain::reconcile::{Code, Reason};
+use crate::domain::reconcile::{ReconcileCode, ReconcileReason};
 use crate::domain::time::Timestamp;
 
 /// What is known of an inbox row.
@@ -21,7 +21,7 @@ pub struct Facts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing.
-    Close(Code),
+    Close(ReconcileCode),
     /// The inbox row moves to the state its job gives it.
     Project(InboxState),
     /// The job is made again.
@@ -32,7 +32,7 @@ pub enum Outcome {
 #[must_use]
 pub fn decide(facts: &Facts, now: Timestamp) -> Outcome {
     match facts.job.map(InboxState::of_job) {
-        Some(wanted) if wanted == facts.inbox => Outcome::Close(Code::AlreadyRepaired),
+        Some(wanted) if wanted == facts.inbox => Outcome::Close(ReconcileCode::AlreadyRepaired),
         // No window here: row and status change in one transaction, so a difference is never on its way.
         Some(wanted) => Outcome::Project(wanted),
         None => match facts.inbox {
@@ -43,19 +43,19 @@ pub fn decide(facts: &Facts, now: Timestamp) -> Outcome {
             | InboxState::Processing
             | InboxState::Processed
             | InboxState::DeadLetter
-            | InboxState::Ignored => Outcome::Close(Code::AlreadyRepaired),
+            | InboxState::Ignored => Outcome::Close(ReconcileCode::AlreadyRepaired),
         },
     }
 }
 
 impl Outcome {
-    /// Returns why an item is opened for it; nothing when there is nothing to repair.
+    /// Returns why an item is opened for it; `None` when there is nothing to repair.
     #[must_use]
-    pub const fn reason(self) -> Option<Reason> {
+    pub const fn reason(self) -> Option<ReconcileReason> {
         match self {
             Self::Close(_) => None,
-            Self::Project(_) => Some(Reason::LifecycleInboxStateDrift),
-            Self::Recreate => Some(Reason::LifecycleJobMissing),
+            Self::Project(_) => Some(ReconcileReason::LifecycleInboxStateDrift),
+            Self::Recreate => Some(ReconcileReason::LifecycleJobMissing),
         }
     }
 }

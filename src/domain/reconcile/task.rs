@@ -7,7 +7,7 @@ use crate::domain::id::{
     WorkflowRunId,
 };
 use crate::domain::lease::RowHandle;
-use crate::domain::reconcile::{Code, Reason};
+use crate::domain::reconcile::{ReconcileCode, ReconcileReason};
 use crate::domain::release::Conclusion;
 use crate::domain::repository::RepositoryRef;
 use crate::domain::time::Timestamp;
@@ -18,12 +18,12 @@ pub struct ReconcileTask {
     /// Its id; safe to log.
     pub id: ReconciliationId,
     /// Why it was opened.
-    pub reason: Reason,
+    pub reason: ReconcileReason,
     /// Until when its subject may stay ambiguous.
     pub deadline: Timestamp,
     /// The tenant.
     pub installation: InstallationId,
-    /// Where; nothing when the installation is not active, or the repository is unknown or deleted.
+    /// Where; `None` when the installation is not active, or the repository is unknown or deleted.
     pub repository: Option<RepositoryRef>,
     /// What it is about.
     pub subject: Subject,
@@ -59,7 +59,7 @@ pub struct WorkflowRun {
     pub repository: RepositoryId,
     /// The commit it runs on.
     pub head_sha: CommitSha,
-    /// File name of the workflow; nothing when an older version did not note it.
+    /// File name of the workflow; `None` when an older version did not note it.
     pub workflow: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub struct CheckRun {
     pub attempt: AttemptId,
     /// The check run.
     pub check_run: CheckRunId,
-    /// Its name; nothing when an older version did not note it.
+    /// Its name; `None` when an older version did not note it.
     pub name: Option<String>,
     /// The commit.
     pub head_sha: CommitSha,
@@ -114,7 +114,7 @@ pub struct CheckRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskOutcome {
     /// What was seen, or done.
-    pub code: Code,
+    pub code: ReconcileCode,
     /// When the item is checked next; `None` if it is finished.
     pub next_check_at: Option<Timestamp>,
 }

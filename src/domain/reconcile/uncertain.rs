@@ -7,7 +7,7 @@
 
 use crate::domain::id::{CheckRunId, WorkflowRunId};
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::{Code, Rules, Standing, Unavailable};
+use crate::domain::reconcile::{AttemptStanding, ReconcileCode, Rules, Unavailable};
 use crate::domain::time::Timestamp;
 
 /// What a lookup of the effect returned.
@@ -35,14 +35,14 @@ pub enum Outcome {
     /// Look again at that instant.
     Recheck {
         /// What was seen.
-        code: Code,
+        code: ReconcileCode,
         /// When to look again.
         at: Timestamp,
     },
     /// The effect stays uncertain.
     Unproved,
     /// The effect stays uncertain and the release fails for this reason, because nothing else would end it.
-    End(Code),
+    End(ReconcileCode),
 }
 
 /// What proves an effect.
@@ -59,7 +59,7 @@ pub enum Proof {
 #[must_use]
 pub fn decide(
     effect: EffectKind,
-    standing: Standing,
+    standing: AttemptStanding,
     observation: Observation,
     deadline: Timestamp,
     now: Timestamp,
@@ -68,7 +68,7 @@ pub fn decide(
     let recheck_or_unproved = |code, wait_until| {
         if now < deadline {
             Outcome::Recheck { code, at: rules.next_check_at(now, deadline, wait_until) }
-        } else if standing == Standing::Current {
+        } else if standing == AttemptStanding::Current {
             Outcome::End(unproved(effect))
         } else {
             Outcome::Unproved
@@ -78,18 +78,20 @@ pub fn decide(
         Observation::WorkflowRun(run) => Outcome::Proved(Proof::WorkflowRun(run)),
         Observation::CheckRun(run) => Outcome::Proved(Proof::CheckRun(run)),
         Observation::NoCheckRun => Outcome::Disproved,
-        Observation::NoProof => recheck_or_unproved(Code::EffectUnproved, None),
+        Observation::NoProof => recheck_or_unproved(ReconcileCode::EffectUnproved, None),
         Observation::Unavailable(why) => {
-            recheck_or_unproved(Code::ForgeLookupFailed, why.wait_until)
+            recheck_or_unproved(ReconcileCode::ForgeLookupFailed, why.wait_until)
         }
     }
 }
 
 /// Returns why a release ends whose effect was not proved in time.
 #[must_use]
-pub const fn unproved(effect: EffectKind) -> Code {
+pub const fn unproved(effect: EffectKind) -> ReconcileCode {
     match effect {
-        EffectKind::WorkflowDispatch => Code::ForgeDispatchUnconfirmed,
-        EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => Code::ForgeWorkflowLookupFailed,
+        EffectKind::WorkflowDispatch => ReconcileCode::ForgeDispatchUnconfirmed,
+        EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => {
+            ReconcileCode::ForgeWorkflowLookupFailed
+        }
     }
 }

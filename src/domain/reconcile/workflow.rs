@@ -1,7 +1,7 @@
 //! A workflow run against its attempt. A run that ended well is not a release that succeeded: that
 //! takes the signed result. A run that ended otherwise is a release that failed.
 
-use crate::domain::reconcile::{Code, Rules, Standing, Unavailable};
+use crate::domain::reconcile::{AttemptStanding, ReconcileCode, Rules, Unavailable};
 use crate::domain::time::Timestamp;
 
 words! {
@@ -30,7 +30,7 @@ words! {
     }
 }
 
-/// What a look at a workflow run told. Source: the forge, about exactly the run that was asked for.
+/// What an observation of a workflow run showed. Source: the forge, about exactly the run that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
     /// It has not ended.
@@ -47,27 +47,27 @@ pub enum Lookup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing to repair: close the item.
-    Close(Code),
+    Close(ReconcileCode),
     /// Look again at that instant. The code says what was seen; `ended_well` that only the result is
     /// missing.
     Recheck {
         /// What was seen.
-        code: Code,
+        code: ReconcileCode,
         /// When to look again.
         at: Timestamp,
         /// The run has ended well.
         ended_well: bool,
     },
     /// The release fails.
-    Fail(Code),
+    Fail(ReconcileCode),
     /// The release ends for want of an end of the run.
-    TimeOut(Code),
+    TimeOut(ReconcileCode),
 }
 
 /// Decides about an attempt at `now`, which is read when the outcome is applied.
 #[must_use]
 pub fn decide(
-    standing: Standing,
+    standing: AttemptStanding,
     lookup: Lookup,
     deadline: Timestamp,
     now: Timestamp,
@@ -85,34 +85,34 @@ pub fn decide(
     match lookup {
         // Success at the forge is not success here: only the signed result is.
         Lookup::Completed(RunConclusion::Success) if in_time => {
-            again(Code::ForgeResultCallbackPending, None, true)
+            again(ReconcileCode::ForgeResultCallbackPending, None, true)
         }
         // Any other conclusion counts at once, and success too once the deadline has passed.
         Lookup::Completed(conclusion) => ended(conclusion),
-        Lookup::Pending if in_time => again(Code::WorkflowPending, None, false),
-        Lookup::Pending => Outcome::TimeOut(Code::ForgeWorkflowDeadlineExceeded),
-        Lookup::NotFound if in_time => again(Code::ForgeWorkflowNotFound, None, false),
-        Lookup::NotFound => Outcome::Fail(Code::ForgeWorkflowNotFound),
+        Lookup::Pending if in_time => again(ReconcileCode::WorkflowPending, None, false),
+        Lookup::Pending => Outcome::TimeOut(ReconcileCode::ForgeWorkflowDeadlineExceeded),
+        Lookup::NotFound if in_time => again(ReconcileCode::ForgeWorkflowNotFound, None, false),
+        Lookup::NotFound => Outcome::Fail(ReconcileCode::ForgeWorkflowNotFound),
         Lookup::Unavailable(why) if in_time => {
-            again(Code::ForgeLookupFailed, why.wait_until, false)
+            again(ReconcileCode::ForgeLookupFailed, why.wait_until, false)
         }
-        Lookup::Unavailable(_) => Outcome::Fail(Code::ForgeWorkflowLookupFailed),
+        Lookup::Unavailable(_) => Outcome::Fail(ReconcileCode::ForgeWorkflowLookupFailed),
     }
 }
 
 /// Returns the end of a release whose run has ended and whose result did not come.
 const fn ended(conclusion: RunConclusion) -> Outcome {
     let code = match conclusion {
-        RunConclusion::TimedOut => return Outcome::TimeOut(Code::ForgeWorkflowTimedOut),
-        RunConclusion::Success => Code::ForgeResultCallbackMissing,
-        RunConclusion::Failure => Code::ForgeWorkflowFailure,
-        RunConclusion::Neutral => Code::ForgeWorkflowNeutral,
-        RunConclusion::Cancelled => Code::ForgeWorkflowCancelled,
-        RunConclusion::Skipped => Code::ForgeWorkflowSkipped,
-        RunConclusion::ActionRequired => Code::ForgeWorkflowActionRequired,
-        RunConclusion::Stale => Code::ForgeWorkflowStale,
-        RunConclusion::StartupFailure => Code::ForgeWorkflowStartupFailure,
-        RunConclusion::Unknown => Code::ForgeWorkflowUnknown,
+        RunConclusion::TimedOut => return Outcome::TimeOut(ReconcileCode::ForgeWorkflowTimedOut),
+        RunConclusion::Success => ReconcileCode::ForgeResultCallbackMissing,
+        RunConclusion::Failure => ReconcileCode::ForgeWorkflowFailure,
+        RunConclusion::Neutral => ReconcileCode::ForgeWorkflowNeutral,
+        RunConclusion::Cancelled => ReconcileCode::ForgeWorkflowCancelled,
+        RunConclusion::Skipped => ReconcileCode::ForgeWorkflowSkipped,
+        RunConclusion::ActionRequired => ReconcileCode::ForgeWorkflowActionRequired,
+        RunConclusion::Stale => ReconcileCode::ForgeWorkflowStale,
+        RunConclusion::StartupFailure => ReconcileCode::ForgeWorkflowStartupFailure,
+        RunConclusion::Unknown => ReconcileCode::ForgeWorkflowUnknown,
     };
     Outcome::Fail(code)
 }

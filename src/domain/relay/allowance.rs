@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::domain::id::PageInstanceId;
-use crate::domain::relay::{AuditEvent, Effect};
+use crate::domain::relay::{ActionEffect, RelayEventName};
 use crate::domain::time::Timestamp;
 
 /// An allowance of a session. It is that of the page in which it was given: no other page shows its end and the
@@ -33,11 +33,11 @@ pub enum Cover {
 #[must_use]
 pub fn covers(
     allowance: Option<Allowance>,
-    effect: Effect,
+    effect: ActionEffect,
     page: PageInstanceId,
     now: Timestamp,
 ) -> Cover {
-    match allowance.filter(|allowance| allowance.page == page && effect == Effect::Read) {
+    match allowance.filter(|allowance| allowance.page == page && effect == ActionEffect::Read) {
         None => Cover::No,
         Some(allowance) if now >= allowance.until => Cover::Ended,
         Some(_) => Cover::Yes,
@@ -90,10 +90,10 @@ pub enum Outcome {
 impl Outcome {
     /// Returns what is audited.
     #[must_use]
-    pub const fn audit(self) -> Option<AuditEvent> {
+    pub const fn audit(self) -> Option<RelayEventName> {
         match self {
-            Self::Give(_) => Some(AuditEvent::AllowanceGiven),
-            Self::End => Some(AuditEvent::AllowanceEnded),
+            Self::Give(_) => Some(RelayEventName::AllowanceGiven),
+            Self::End => Some(RelayEventName::AllowanceEnded),
             Self::Unchanged => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::relay::{Reason, session};
+use crate::domain::relay::{RelayReason, session};
 use crate::domain::time::Timestamp;
 
 words! {
@@ -54,7 +54,7 @@ pub fn expires_at(position: usize, now: Timestamp, time: Duration) -> Option<Tim
 
 /// What is known when a process wants to claim a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct GrantClaim {
     /// The state of the grant.
     pub grant: State,
     /// Until when it can be claimed; `None` before its turn.
@@ -74,23 +74,23 @@ pub struct Claim {
 /// Returns why a grant cannot be claimed at `now`; `None` when it can. The store says the same in one
 /// conditional update with two unique indexes.
 #[must_use]
-pub fn refusal(claim: &Claim, now: Timestamp) -> Option<Reason> {
+pub fn refusal(claim: &GrantClaim, now: Timestamp) -> Option<RelayReason> {
     if claim.grant != State::Unused {
-        return Some(Reason::GrantGone);
+        return Some(RelayReason::GrantGone);
     }
     let Some(expires_at) = claim.expires_at else {
-        return Some(Reason::NotItsTurn);
+        return Some(RelayReason::NotItsTurn);
     };
     if now >= expires_at {
-        Some(Reason::GrantExpired)
+        Some(RelayReason::GrantExpired)
     } else if claim.session != session::State::Connected {
-        Some(Reason::NotConnected)
+        Some(RelayReason::NotConnected)
     } else if claim.held_epoch != claim.epoch {
-        Some(Reason::EpochChanged)
+        Some(RelayReason::EpochChanged)
     } else if !claim.is_session_free {
-        Some(Reason::SessionBusy)
+        Some(RelayReason::SessionBusy)
     } else if !claim.is_lane_free {
-        Some(Reason::LaneBusy)
+        Some(RelayReason::LaneBusy)
     } else {
         None
     }

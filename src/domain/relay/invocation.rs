@@ -13,8 +13,8 @@ pub use self::outcome::{Outcome, ToPlugin, Withdrawal};
 use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, PageInstanceId, RelaySessionId};
 use crate::domain::relay::allowance::{self, Allowance, Cover};
-use crate::domain::relay::grant::{self, Change};
-use crate::domain::relay::{AuditEvent, DecidedBy, Effect, Reason};
+use crate::domain::relay::grant;
+use crate::domain::relay::{ActionEffect, DecidedBy, RelayEventName, RelayReason};
 use crate::domain::time::Timestamp;
 
 words! {
@@ -59,7 +59,7 @@ pub struct Facts {
     /// Its state.
     pub state: State,
     /// What it does.
-    pub effect: Effect,
+    pub effect: ActionEffect,
     /// Until when it can be decided about.
     pub expires_at: Timestamp,
     /// Digest of the preview that stood on the screen.
@@ -90,9 +90,9 @@ pub fn decide(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
 
         Event::Claim(claim) => match state {
             Approved => grant::refusal(&claim, now)
-                .map_or(to(Running).grant(Change::Claim).tell(ToPlugin::Execute), unchanged),
-            Proposed | Shown => unchanged(Reason::NotApproved),
-            _ => unchanged(Reason::GrantGone),
+                .map_or(to(Running).grant(grant::Change::Claim).tell(ToPlugin::Execute), unchanged),
+            Proposed | Shown => unchanged(RelayReason::NotApproved),
+            _ => unchanged(RelayReason::GrantGone),
         },
         Event::Result(report) => match state {
             // UNKNOWN as well: a late report is a proof, and the only way out of that state.
@@ -103,13 +103,15 @@ pub fn decide(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
             _ => CLOSE,
         },
         Event::DeadlinePasses => match state {
-            Running => unknown(Reason::DeadlinePassed),
+            Running => unknown(RelayReason::DeadlinePassed),
             _ => NOTHING,
         },
         Event::SocketClosed => match state {
             // It is shown again on return.
             Shown => to(Proposed),
-            Approved => to(State::Expired).because(Reason::Disconnected).grant(Change::Kill),
+            Approved => {
+                to(State::Expired).because(RelayReason::Disconnected).grant(grant::Change::Kill)
+            }
             // A running one waits for its page, until the deadline.
             _ => NOTHING,
         },
@@ -143,7 +145,7 @@ fn of_card(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
         Event::CannotShow(signed, reason) => match facts.state {
             Proposed | Shown if !is_ours(facts, signed) => CLOSE,
             Proposed | Shown => {
-                Outcome { audit: Some(AuditEvent::Denied), ..to(Failed) }.because(reason)
+                Outcome { audit: Some(RelayEventName::Denied), ..to(Failed) }.because(reason)
             }
             // It was approved, so the plugin contradicts itself.
             Approved | Running => CLOSE,
@@ -153,8 +155,10 @@ fn of_card(facts: &Facts, event: &Event, now: Timestamp) -> Outcome {
             Proposed | Shown | Approved if !is_ours(facts, signed) => CLOSE,
             Proposed | Shown => to(Denied),
             // The person changed their mind in time.
-            Approved => to(Cancelled).because(Reason::WithdrawnByPerson).grant(Change::Kill),
-            Running => unchanged(Reason::TooLate),
+            Approved => {
+                to(Cancelled).because(RelayReason::WithdrawnByPerson).grant(grant::Change::Kill)
+            }
+            Running => unchanged(RelayReason::TooLate),
             _ => NOTHING,
         },
         _ => NOTHING,
@@ -173,7 +177,7 @@ fn approve(facts: &Facts, approval: &Approval, now: Timestamp) -> Outcome {
         DecidedBy::Allowance => {
             match allowance::covers(facts.allowance, facts.effect, facts.page, now) {
                 Cover::Yes => {}
-                Cover::Ended => return unchanged(Reason::AllowanceEnded),
+                Cover::Ended => return unchanged(RelayReason::AllowanceEnded),
                 Cover::No => return CLOSE,
             }
         }
@@ -183,7 +187,7 @@ fn approve(facts: &Facts, approval: &Approval, now: Timestamp) -> Outcome {
     if now >= facts.expires_at {
         return taken_back(facts.state, &Event::Expires);
     }
-    to(State::Approved).grant(Change::Mint)
+    to(State::Approved).grant(grant::Change::Mint)
 }
 
 /// Says whether a decision was made by the device of this session, for this epoch.
@@ -197,17 +201,17 @@ fn is_ours(facts: &Facts, signed: Signed) -> bool {
 fn taken_back(state: State, event: &Event) -> Outcome {
     use State::{Approved, Cancelled, Expired, Proposed, Running, Shown};
     let (end, reason) = match event {
-        Event::CallerCancels => (Cancelled, Reason::CancelledByCaller),
-        Event::OperatorDenies => (Cancelled, Reason::DeniedByOperator),
+        Event::CallerCancels => (Cancelled, RelayReason::CancelledByCaller),
+        Event::OperatorDenies => (Cancelled, RelayReason::DeniedByOperator),
         // `Expires` is sent for proposals and for grants; the state tells which of them ran out.
-        _ if state == Approved => (Expired, Reason::GrantExpired),
-        _ => (Expired, Reason::ProposalExpired),
+        _ if state == Approved => (Expired, RelayReason::GrantExpired),
+        _ => (Expired, RelayReason::ProposalExpired),
     };
     // A grant that is claimed may be on its way as `execute`, which nothing takes back.
     match (state, end) {
         (Proposed | Shown, _) => over(end, reason),
-        (Approved, _) => over(end, reason).grant(Change::Kill),
-        (Running, Cancelled) => unchanged(Reason::TooLate),
+        (Approved, _) => over(end, reason).grant(grant::Change::Kill),
+        (Running, Cancelled) => unchanged(RelayReason::TooLate),
         _ => NOTHING,
     }
 }
@@ -216,22 +220,22 @@ fn taken_back(state: State, event: &Event) -> Outcome {
 fn swept_along(state: State, event: &Event) -> Outcome {
     use State::{Approved, Cancelled, Expired, Proposed, Running, Shown};
     let (end, reason) = match event {
-        Event::FileChanged => (Expired, Reason::FileChanged),
-        Event::Revoked => (Cancelled, Reason::Revoked),
-        _ => (Cancelled, Reason::StepFailed),
+        Event::FileChanged => (Expired, RelayReason::FileChanged),
+        Event::Revoked => (Cancelled, RelayReason::Revoked),
+        _ => (Cancelled, RelayReason::StepFailed),
     };
     match (state, reason) {
         (Proposed | Shown, _) => over(end, reason),
-        (Approved, _) => over(end, reason).grant(Change::Kill),
+        (Approved, _) => over(end, reason).grant(grant::Change::Kill),
         // No page of this session will return to say how it ended.
-        (Running, Reason::Revoked) => unknown(reason),
+        (Running, RelayReason::Revoked) => unknown(reason),
         _ => NOTHING,
     }
 }
 
 /// It is over before it began. The plugin is told of an approved one too, because it shows that as being at work
 /// (docs/decisions/83-relay-withdraw.md).
-fn over(end: State, reason: Reason) -> Outcome {
+fn over(end: State, reason: RelayReason) -> Outcome {
     Outcome { plugin: reason.withdrawal().map(ToPlugin::Withdraw), ..to(end).because(reason) }
 }
 
@@ -241,11 +245,13 @@ fn returned(facts: &Facts, journal: Journal) -> Outcome {
     let is_running = facts.state == State::Running;
     match journal {
         Journal::Says(Entry::Succeeded) => settle(facts, Report::Succeeded),
-        Journal::Says(Entry::Failed) => settle(facts, Report::Failed(Reason::PluginFailed)),
+        Journal::Says(Entry::Failed) => settle(facts, Report::Failed(RelayReason::PluginFailed)),
         Journal::Says(Entry::Stale) => settle(facts, Report::Stale),
-        Journal::SilentSamePage => ended(facts.state, State::Failed).because(Reason::NotDelivered),
-        Journal::Says(Entry::Begun) if is_running => unknown(Reason::Interrupted),
-        Journal::SilentOtherPage if is_running => unknown(Reason::PageReplaced),
+        Journal::SilentSamePage => {
+            ended(facts.state, State::Failed).because(RelayReason::NotDelivered)
+        }
+        Journal::Says(Entry::Begun) if is_running => unknown(RelayReason::Interrupted),
+        Journal::SilentOtherPage if is_running => unknown(RelayReason::PageReplaced),
         Journal::Says(Entry::Begun) | Journal::SilentOtherPage => NOTHING,
     }
 }
@@ -271,13 +277,13 @@ fn settle(facts: &Facts, report: Report) -> Outcome {
 const fn ended(from: State, state: State) -> Outcome {
     match from {
         State::Unknown => {
-            Outcome { audit: Some(AuditEvent::SettledLate), is_late: true, ..to(state) }
+            Outcome { audit: Some(RelayEventName::SettledLate), is_late: true, ..to(state) }
         }
-        _ => to(state).grant(Change::Spend),
+        _ => to(state).grant(grant::Change::Spend),
     }
 }
 
 /// The grant is spent, so that lane and session are free.
-const fn unknown(reason: Reason) -> Outcome {
-    to(State::Unknown).because(reason).grant(Change::Spend)
+const fn unknown(reason: RelayReason) -> Outcome {
+    to(State::Unknown).because(reason).grant(grant::Change::Spend)
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::domain::id::RelayProcessId;
 
-/// The time from one look at the other processes to the next, and from one beat to the next.
+/// Time between two checks of the other processes, and between two beats.
 pub const LOOK_INTERVAL: Duration = Duration::from_secs(5);
-/// After how many looks that found the same beat a process has ended.
+/// After how many checks that found the same beat a process has ended.
 pub const SAME_BEATS_MAX: u32 = 3;
 
 /// How far a process has counted, which it does as long as it lives and holds sockets.
@@ -19,13 +19,13 @@ pub struct Beat {
     pub beat: i64,
 }
 
-/// What a process knows of the beats of the others. It counts its own looks and asks no clock: after a machine has slept,
-/// or a clock was set, every process has the time of some looks to beat again.
+/// What a process knows of the beats of the others. It counts its own checks and reads no clock: after a machine has slept,
+/// or a clock was set, every process has the time of some checks to beat again.
 #[derive(Debug, Default)]
 pub struct Beats(HashMap<RelayProcessId, (i64, u32)>);
 
 impl Beats {
-    /// Notes the beats that a look found. Returns those of processes that have ended.
+    /// Notes the beats that a check found. Returns those of processes that have ended.
     pub fn look(&mut self, found: &[Beat]) -> Vec<Beat> {
         // Processes whose row is gone are forgotten with the old map.
         let before = std::mem::take(&mut self.0);
@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(beats.look(&found(3)), [over], "as long as it is there");
         // It was only slow.
         assert_eq!(beats.look(&[Beat { process: ended, beat: 8 }]), []);
-        // One that was away for a look is a new one.
+        // A process that was missing from one check counts as a new one.
         for _ in 0..3 {
             assert_eq!(beats.look(&found(3)), []);
         }

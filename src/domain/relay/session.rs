@@ -1,6 +1,6 @@
 //! Sessions: one device with one open file, and the socket it has now.
 
-use crate::domain::relay::{AuditEvent, CloseCode};
+use crate::domain::relay::{CloseCode, RelayEventName};
 
 words! {
     /// The state of a session.
@@ -79,7 +79,7 @@ pub struct Change {
     /// What happens to its invocations, one after the other.
     pub invocations: &'static [Toward],
     /// What is audited. Whether a page answers is not.
-    pub audit: Option<AuditEvent>,
+    pub audit: Option<RelayEventName>,
 }
 
 impl Change {
@@ -98,7 +98,7 @@ impl Change {
 const OPENED: Change = Change {
     is_new_epoch: true,
     invocations: &[Toward::Returned],
-    audit: Some(AuditEvent::SessionOpened),
+    audit: Some(RelayEventName::SessionOpened),
     ..Change::to(State::Connected)
 };
 
@@ -112,7 +112,7 @@ const TAKEN_OVER: Change = Change {
 const ENDED: Change = Change {
     ends_allowance: true,
     invocations: &[Toward::Revoked],
-    audit: Some(AuditEvent::SessionEnded),
+    audit: Some(RelayEventName::SessionEnded),
     ..Change::to(State::Ended)
 };
 

@@ -1,6 +1,6 @@
 //! The state machine of attempts: which status follows which, and on what.
 
-use crate::domain::reconcile::Standing;
+use crate::domain::reconcile::AttemptStanding;
 use crate::domain::release::ReleaseStatus;
 use crate::words::Word;
 
@@ -79,11 +79,11 @@ impl AttemptStatus {
 
     /// Returns the standing of the release run's current attempt in this status.
     #[must_use]
-    pub const fn standing(self) -> Standing {
+    pub const fn standing(self) -> AttemptStanding {
         match self {
-            Self::Of(status) if status.is_terminal() => Standing::Ended,
-            Self::Of(_) => Standing::Current,
-            Self::Superseded => Standing::Superseded,
+            Self::Of(status) if status.is_terminal() => AttemptStanding::Ended,
+            Self::Of(_) => AttemptStanding::Current,
+            Self::Superseded => AttemptStanding::Superseded,
         }
     }
 }
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(ends.len(), 4);
         for end in ends.into_iter().chain([AttemptStatus::Superseded]) {
             assert_eq!(EVENTS.map(|event| end.after(event)), [None; 4], "{end:?}");
-            assert!(!end.is_dispatched() && end.standing() != Standing::Current, "{end:?}");
+            assert!(!end.is_dispatched() && end.standing() != AttemptStanding::Current, "{end:?}");
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
         let dispatched: Vec<_> =
             dispatched.filter(|status| AttemptStatus::Of(*status).is_dispatched()).collect();
         assert_eq!(dispatched, [Dispatching, Running, Reporting]);
-        assert_eq!(AttemptStatus::Of(Queued).standing(), Standing::Current);
+        assert_eq!(AttemptStatus::Of(Queued).standing(), AttemptStanding::Current);
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl NextStep {
         }
     }
 
-    /// Returns when; nothing when that is not planned.
+    /// Returns when; `None` when that is not planned.
     #[must_use]
     pub const fn at(self) -> Option<Timestamp> {
         match self {

@@ -119,7 +119,7 @@ impl Evaluator {
 #[derive(Clone, Debug)]
 struct Track {
     status: SignalStatus,
-    /// Levels, for the gates that look at a window.
+    /// Levels, for the gates that use a window.
     history: Option<History>,
     /// Since when the value is bad.
     bad_since: Option<Duration>,
@@ -127,7 +127,7 @@ struct Track {
     bad_count: u32,
 }
 
-/// A value as its gate looks at it.
+/// A value as its gate compares it.
 struct Seen {
     value: u64,
     bad: bool,

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-/// Names this table; another table has another name.
+/// Identifies this table. Signals may be added under the same identifier; none is removed or changes its meaning.
 pub const POLICY_VERSION: &str = "forge-cloud-ga-v1";
 
 words! {
@@ -15,7 +15,7 @@ words! {
     Signal(meaning) {
         OldestJob => "oldest_job_age", "how long the oldest due job has waited for a worker";
         OldestInbox => "oldest_inbox_age", "age of the oldest webhook that has not been processed";
-        DeadLetters => "dead_letters_added", "jobs and side effects that became dead letters";
+        DeadLetters => "dead_letters_added", "jobs and effects that became dead letters";
         LeaseExpiries => "lease_expiries", "leases that expired because their worker stopped without a result";
         ReconciliationOverdue => "reconciliation_overdue", "how far the most overdue reconciliation is past its deadline";
         PublicationFailures => "publication_failures", "check runs that could not be updated to the state of their release";
@@ -23,7 +23,7 @@ words! {
         WebhookRejections => "webhook_rejections", "webhooks that were refused because of their signature, their content, or the store";
         DatabaseBusy => "database_busy", "time that the writer spent on transactions, including the wait for its lock";
         DiskFree => "disk_free", "space left for the database, limited by its file system and by the file size limit";
-        BacklogGrowth => "backlog_growth", "increase in the number of waiting jobs and side effects";
+        BacklogGrowth => "backlog_growth", "increase in the number of waiting jobs and effects";
     }
 }
 
@@ -123,7 +123,7 @@ pub struct Rule {
     pub healthy: u64,
     /// What the values count.
     pub unit: Unit,
-    /// Which role looks after it.
+    /// Role that is responsible.
     pub owner: &'static str,
     /// What to look at next.
     pub next_check: &'static str,

@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 
 use super::Unusable;
 use crate::domain::id::InvalidId;
-use crate::json::{Fault, Object};
+use crate::json::{self, Object};
 
-/// The text of one value; nothing when the field is absent.
+/// The text of one value; `None` when the field is absent.
 #[derive(Clone, Copy)]
 pub(super) struct Field<'a>(Option<&'a str>);
 
@@ -34,8 +34,8 @@ impl<'a> Field<'a> {
         };
         let object =
             Object::read_members(text.as_bytes(), &names).map_err(|fault| match fault {
-                Fault::Duplicate => Unusable::DuplicateField,
-                Fault::Malformed | Fault::TooMany => Unusable::Malformed,
+                json::Fault::Duplicate => Unusable::DuplicateField,
+                json::Fault::Malformed | json::Fault::TooMany => Unusable::Malformed,
             })?;
         Ok(names.map(|name| Self(object.raw(name).map(RawValue::get))))
     }

@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::*;
 use crate::domain::repository::RepositoryRef;
 use crate::forge::Permission;
-use crate::forge::client::Client;
+use crate::forge::client::ForgeClient;
+use crate::forge::credentials::Token;
 use crate::forge::settings::{ApiVersion, Settings};
 use crate::forge::token;
 use crate::runtime::clock::SystemClock;
@@ -23,7 +24,7 @@ fn answer(body: Vec<u8>) -> Answer {
     Answer { status: StatusCode::OK, headers: HeaderMap::new(), body, moved: false }
 }
 
-fn client() -> Client {
+fn client() -> ForgeClient {
     let simulator = Simulator::start().expect("the system has a port");
     let settings = Settings {
         base_url: simulator.base_url(),
@@ -35,7 +36,7 @@ fn client() -> Client {
         root_certificate: None,
     };
     let clock = Arc::new(SystemClock::new());
-    Client::new(settings, clock).expect("the settings are good")
+    ForgeClient::new(settings, clock, Arc::default()).expect("the settings are good")
 }
 
 fn with_session(test: impl Fn(&RepositorySession<'_>, &NewCheckRun<'_>)) {
@@ -47,7 +48,7 @@ fn with_session(test: impl Fn(&RepositorySession<'_>, &NewCheckRun<'_>)) {
         id: 7.try_into().expect("the id is positive"),
         full_name: "octo-org/app".parse().expect("the name is plain"),
     };
-    let token = token.expect("the token is as asked for");
+    let token = Token::own(token.expect("the token is as asked for"));
     let attempt = ATTEMPT.parse().expect("the id is canonical");
     let wanted = NewCheckRun { name: "svc", head_sha: SHA, attempt };
     test(&RepositorySession::new(&client, repository, token, &|| Ok(())), &wanted);
@@ -56,7 +57,7 @@ fn with_session(test: impl Fn(&RepositorySession<'_>, &NewCheckRun<'_>)) {
 #[test]
 fn a_check_run_is_ours_by_attempt_commit_and_app() {
     let yes = |id: i64| Ok(Some(id.try_into().expect("the id is positive")));
-    let unknown = Err(Unavailable { class: ErrorClass::Protocol, wait_until: None });
+    let unknown = Err(reconcile::Unavailable { class: ErrorClass::Protocol, wait_until: None });
     with_session(|session, wanted| {
         let app = session.client.app.get();
         let run = |id: i64, external_id: &str, sha: &str, app: i64| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderValue, StatusCode};
 
-use crate::auth::access_token::{Caller, Scope};
+use crate::auth::access_token::{self, Scope};
 use crate::http::error;
 use crate::http::message::Refusal;
 use crate::runtime::rate_limiter::Rate;
@@ -57,7 +57,7 @@ pub struct TokenRules {
 #[derive(Clone, Copy)]
 pub struct Authorized<'a> {
     /// Who calls.
-    pub caller: &'a Caller,
+    pub caller: &'a access_token::Caller,
     /// Which tokens are asked for.
     pub rules: &'a TokenRules,
 }
@@ -98,13 +98,17 @@ impl TokenRules {
 /// Checks tokens.
 pub trait Tokens: Send + Sync {
     /// Returns the owner of a token that was checked before and still holds. Never blocks.
-    fn known(&self, token: &str) -> Option<Arc<Caller>>;
+    fn known(&self, token: &str) -> Option<Arc<access_token::Caller>>;
 
     /// Checks a token; may wait for keys.
     ///
     /// # Errors
     /// Why it does not let its owner through.
-    fn check(&self, token: &str, peer: Option<IpAddr>) -> Result<Arc<Caller>, Refused>;
+    fn check(
+        &self,
+        token: &str,
+        peer: Option<IpAddr>,
+    ) -> Result<Arc<access_token::Caller>, Refused>;
 }
 
 /// Why a request does not get through, in a sentence for its sender.
@@ -115,8 +119,8 @@ pub enum Refused {
     Host,
     /// A proxy passed the request on.
     #[error(
-        "this address serves its own machine only, and a proxy passed the request on; to serve others, the \
-         operator has to set up tokens"
+        "this address serves only its own machine, but a proxy forwarded the request; to serve \
+        other machines, the operator must configure tokens"
     )]
     Forwarded,
     /// Pages of this origin may not call.

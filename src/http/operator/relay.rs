@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use http::StatusCode;
 
-use crate::api::{NoFilter, Wanted};
-use crate::app::{App, Error, RelayList};
+use crate::api::{ListRequest, NoFilter};
+use crate::app::{self, App, RelayList};
 use crate::auth::operator::Principal;
 use crate::http::message::{Request, Response};
 use crate::http::path::Path;
@@ -16,7 +16,7 @@ pub(in crate::http) fn status(
     principal: &Principal,
     request: &Request,
     _: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     Ok(json::answer(StatusCode::OK, &app.relay_status(principal)?))
 }
@@ -26,11 +26,11 @@ pub(in crate::http) fn list<R: RelayList<Filter = NoFilter>>(
     principal: &Principal,
     request: &Request,
     _: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     let mut parameters = query::parameters(request, &["limit", "before"])?;
     let before = paging::cursor(parameters.take("before"), R::read_cursor, "before", R::CURSOR)?;
     let limit = paging::page_size(parameters.take("limit"))?;
-    let wanted = Wanted { filter: NoFilter {}, before, limit };
+    let wanted = ListRequest { filter: NoFilter {}, before, limit };
     let page = app.relay_list::<R>(principal, &wanted)?;
     Ok(json::answer(StatusCode::OK, &paging::page(page)))
 }
@@ -40,9 +40,9 @@ pub(in crate::http) fn show<R: RelayList>(
     principal: &Principal,
     request: &Request,
     path: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
-    let id = R::read_cursor(path.text("id")).ok_or(Error::NoSuchItem)?;
+    let id = R::read_cursor(path.text("id")).ok_or(app::Error::NoSuchItem)?;
     Ok(json::answer(StatusCode::OK, &app.relay_item::<R>(principal, id)?))
 }
 
@@ -51,7 +51,7 @@ pub(in crate::http) fn end_session(
     principal: &Principal,
     request: &Request,
     path: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     app.end_relay_session(principal, id(path)?)?;
     Ok(Response::empty(StatusCode::NO_CONTENT))
@@ -62,7 +62,7 @@ pub(in crate::http) fn revoke_device(
     principal: &Principal,
     request: &Request,
     path: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     app.revoke_relay_device(principal, id(path)?)?;
     Ok(Response::empty(StatusCode::NO_CONTENT))
@@ -73,7 +73,7 @@ pub(in crate::http) fn deny(
     principal: &Principal,
     request: &Request,
     path: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     let denied = app.deny_relay_invocation(principal, id(path)?)?;
     Ok(json::answer(StatusCode::OK, &denied))
@@ -84,12 +84,12 @@ pub(in crate::http) fn verify_audit(
     principal: &Principal,
     request: &Request,
     _: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     Ok(json::answer(StatusCode::OK, &app.verify_relay_audit(principal)?))
 }
 
 /// Reads the id. A malformed one names nothing, so it is as absent as an unknown one.
-fn id<T: FromStr>(path: &Path<'_>) -> Result<T, Error> {
-    path.text("id").parse().map_err(|_| Error::NoSuchItem)
+fn id<T: FromStr>(path: &Path<'_>) -> Result<T, app::Error> {
+    path.text("id").parse().map_err(|_| app::Error::NoSuchItem)
 }

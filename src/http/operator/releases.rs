@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use http::StatusCode;
 
 use crate::api;
-use crate::app::{App, Error};
+use crate::app::{self, App};
 use crate::auth::operator::Principal;
 use crate::domain::release::next_step::NextStep;
 use crate::http::message::{Request, Response};
@@ -17,7 +17,7 @@ pub(in crate::http) fn show(
     principal: &Principal,
     request: &Request,
     path: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     query::none(request)?;
     let (found, next_step) =
         app.release_run(principal, path.get("installationId")?, path.get("releaseRunId")?)?;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::header::WWW_AUTHENTICATE;
 
-use crate::app::Error;
-use crate::app::relay::Relay;
+use crate::app;
+use crate::app::relay;
 use crate::auth::access_token::Scope;
 use crate::http::error::invalid;
 use crate::http::gate::{Authorized, Challenge};
@@ -23,7 +23,7 @@ pub(in crate::http) const BODY_BYTES_MAX: usize = 1024;
 const CODE_BYTES_MAX: usize = 64;
 
 pub(in crate::http) fn claim(
-    relay: &Arc<Relay>,
+    relay: &Arc<relay::Relay>,
     authorized: Option<Authorized<'_>>,
     request: &Request,
 ) -> Work {
@@ -50,10 +50,10 @@ pub(in crate::http) fn claim(
 }
 
 /// Reads the code. The relay refuses text that is not a code, like a wrong code.
-fn code(request: &Request) -> Result<String, Error> {
+fn code(request: &Request) -> Result<String, app::Error> {
     query::none(request)?;
     if !request.head.is_of_type(json::MEDIA_TYPE) {
-        return Err(Error::UnsupportedMediaType);
+        return Err(app::Error::UnsupportedMediaType);
     }
     let body = Object::read(&request.body).ok().filter(|body| body.has_only(&["code"]));
     body.and_then(|body| body.text("code", CODE_BYTES_MAX))

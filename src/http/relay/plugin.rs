@@ -12,7 +12,7 @@ use http::header::{
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
-use crate::app::Error;
+use crate::app;
 use crate::config::PublicUrl;
 use crate::crypto::sha256;
 use crate::http::conditions::{self, Read};
@@ -20,7 +20,7 @@ use crate::http::error;
 use crate::http::gate::{Gate, STRICT_TRANSPORT};
 use crate::http::message::{Head, Request, Response};
 use crate::http::path::Path;
-use crate::http::relay::Relay;
+use crate::http::relay::RelayRoutes;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const MANIFEST: &str = "manifest.json";
@@ -53,13 +53,13 @@ const FILES: [(&str, &str, &[u8]); 13] = [
 
 /// The plugin as this daemon serves it.
 #[derive(Debug)]
-pub struct Plugin {
+pub struct PluginPages {
     public_url: Option<PublicUrl>,
     tool_origins: Vec<String>,
     frame_ancestors: String,
 }
 
-impl Plugin {
+impl PluginPages {
     /// Returns the plugin for tools at these origins; `None` without any. Without a public URL, the daemon is reached
     /// at the loopback name that a request came by.
     #[must_use]
@@ -118,18 +118,18 @@ impl Plugin {
 }
 
 pub(in crate::http) fn show(
-    relay: &Relay,
+    relay: &RelayRoutes,
     gate: &Gate,
     request: &Request,
     path: &Path<'_>,
-) -> Result<Response, Error> {
-    let plugin = relay.plugin.as_ref().ok_or(Error::NotFound)?;
+) -> Result<Response, app::Error> {
+    let plugin = relay.plugin.as_ref().ok_or(app::Error::NotFound)?;
     let head = &request.head;
     // The manifest repeats the host, so that only a name that the gate knows may get into it.
     let Some(host) = gate.host_of(head) else { return Ok(error::misdirected()) };
     let wanted = path.text("file");
     let file = FILES.iter().find(|(name, ..)| *name == wanted);
-    let (name, media_type, bytes) = *file.ok_or(Error::NotFound)?;
+    let (name, media_type, bytes) = *file.ok_or(app::Error::NotFound)?;
     let origin = plugin.origin(host);
     let body = if name == MANIFEST { manifest(bytes, &origin) } else { bytes.to_vec() };
     // Of the body as it is served: the manifest differs from host to host.
@@ -137,7 +137,7 @@ pub(in crate::http) fn show(
     let mut response = match conditions::of_read(head, digest)? {
         Read::Show => Response::new(StatusCode::OK, media_type, body),
         Read::NotModified => Response::empty(StatusCode::NOT_MODIFIED),
-        Read::PreconditionFailed => return Err(Error::PreconditionFailed),
+        Read::PreconditionFailed => return Err(app::Error::PreconditionFailed),
     };
     // A 304 carries them too, because browsers update what they have stored with them.
     response.headers.extend(plugin.headers(head, &origin));

@@ -4,24 +4,24 @@
 
 use std::sync::Arc;
 
-use crate::app::Error;
-use crate::app::relay::{self, Closing, Connection, PROTOCOL};
+use crate::app;
+use crate::app::relay::{self, Closing, PROTOCOL};
 use crate::http::error;
 use crate::http::gate::{Gate, Refused};
 use crate::http::long_lived::{Close, Message, NoRoom, Sender, Session, Terms};
 use crate::http::message::{Refusal, Request, Response};
 use crate::http::path::Path;
-use crate::http::relay::Relay;
+use crate::http::relay::RelayRoutes;
 use crate::http::web_socket::{Handshake, offered};
 
 /// The relay behind `/relay/v1/connect`.
-pub struct Endpoint {
+pub struct RelayEndpoint {
     relay: Arc<relay::Relay>,
     /// Origins of the pages that may connect, in lower case.
     origins: Vec<String>,
 }
 
-impl Endpoint {
+impl RelayEndpoint {
     /// Returns the endpoint of a relay, for pages of these origins.
     #[must_use]
     pub const fn new(relay: Arc<relay::Relay>, origins: Vec<String>) -> Self {
@@ -31,11 +31,11 @@ impl Endpoint {
 
 /// Opens a socket.
 pub(in crate::http) fn connect(
-    relay: &Relay,
+    relay: &RelayRoutes,
     gate: &Gate,
     request: &Request,
     _path: &Path<'_>,
-) -> Result<Response, Error> {
+) -> Result<Response, app::Error> {
     Ok(match open(&relay.sockets, gate, request) {
         Ok(response) => response,
         Err(NotOpened::Gate(Refused::Host)) => error::misdirected(),
@@ -58,7 +58,7 @@ impl From<Refusal> for NotOpened {
     }
 }
 
-fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response, NotOpened> {
+fn open(endpoint: &RelayEndpoint, gate: &Gate, request: &Request) -> Result<Response, NotOpened> {
     gate.admit_socket(&request.head, &endpoint.origins).map_err(NotOpened::Gate)?;
     // A plugin that offers several versions gets ours, wherever it stands in the list.
     let is_ours = offered(&request.head).any(|it| it.eq_ignore_ascii_case(PROTOCOL));
@@ -75,9 +75,12 @@ fn open(endpoint: &Endpoint, gate: &Gate, request: &Request) -> Result<Response,
         })
     } else {
         long_lived.web_socket(endpoint.relay.message_bytes_max(), |sender| {
-            let connection =
-                Connection::open(&endpoint.relay, request.head.peer, Box::new(ToPlugin(sender)));
-            connection.map(FromPlugin).map_err(|relay::NoRoom| NoRoom)
+            let connection = relay::Connection::open(
+                &endpoint.relay,
+                request.head.peer,
+                Box::new(PluginSender(sender)),
+            );
+            connection.map(PluginSession).map_err(|relay::NoRoom| NoRoom)
         })
     };
     Ok(handshake.accept(socket.map_err(Refusal::from)?))
@@ -97,9 +100,9 @@ impl Session for OtherVersion {
 }
 
 /// Sends to a plugin.
-struct ToPlugin(Sender<Message>);
+struct PluginSender(Sender<Message>);
 
-impl relay::Socket for ToPlugin {
+impl relay::Socket for PluginSender {
     fn send(&self, text: String) -> bool {
         self.0.send(Message::Text(text)).is_ok()
     }
@@ -111,9 +114,9 @@ impl relay::Socket for ToPlugin {
 }
 
 /// Passes the messages of a plugin on to its connection.
-struct FromPlugin(Connection);
+struct PluginSession(relay::Connection);
 
-impl Session for FromPlugin {
+impl Session for PluginSession {
     fn receive(&mut self, message: &str) -> Result<(), Close> {
         self.0.receive(message).map_err(close)
     }

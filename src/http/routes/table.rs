@@ -6,7 +6,7 @@ use http::Method;
 
 use crate::api::relay::{RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession};
 use crate::api::{AuditEvent, DeadLetter, McpStatus, ReconciliationItem, ReleaseRun};
-use crate::app::{self, App, Error};
+use crate::app::{self, App};
 use crate::auth::operator::Principal;
 use crate::card;
 use crate::domain::agent_card;
@@ -14,12 +14,12 @@ use crate::http::cards::registry;
 #[cfg(feature = "fixture")]
 use crate::http::fixture;
 use crate::http::gate::{Authorized, Gate, TokenRules};
-use crate::http::mcp::{self, Endpoint};
+use crate::http::mcp::{self, McpEndpoint};
 use crate::http::message::{Request, Response, Surface, Work};
 use crate::http::operator::{lists, relay};
 use crate::http::path::Path;
-use crate::http::relay::{Relay, pairings, plugin, socket};
-use crate::http::{callback, cards, health, metadata, operator, slo, webhook};
+use crate::http::relay::{RelayRoutes, pairings, plugin, socket};
+use crate::http::{callback, cards, health, metadata, operator, reload, slo, webhook};
 
 /// Largest body of an operator's request, in bytes: none has a meaning.
 const OPERATOR_BODY_MAX: usize = 4 * 1024;
@@ -27,7 +27,7 @@ const OPERATOR_BODY_MAX: usize = 4 * 1024;
 const RESULT_BODY_MAX: usize = 64 * 1024;
 
 /// A handler that only operators may call.
-type OfOperators = fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, Error>;
+type OfOperators = fn(&App, &Principal, &Request, &Path<'_>) -> Result<Response, app::Error>;
 
 /// A handler, by who may call it.
 pub(super) enum Handler {
@@ -36,7 +36,7 @@ pub(super) enum Handler {
     /// Workflow runs; the use case checks which.
     Run(fn(&App, &Request, &Path<'_>) -> Response),
     /// Anyone who reaches the surface, about what the path names.
-    Reader(fn(&App, &Request, &Path<'_>) -> Result<Response, Error>),
+    Reader(fn(&App, &Request, &Path<'_>) -> Result<Response, app::Error>),
     /// Operators; the principal is the proof.
     Operator(OfOperators),
     /// Anyone, about the tokens that the gate asks for; where it asks for none, the path does not exist.
@@ -44,9 +44,9 @@ pub(super) enum Handler {
     /// Anyone who reaches the surface, about how MCP is set up.
     Setup(fn(&McpStatus, Option<&Gate>) -> Response),
     /// Pages of design tools, by the hosts that the gate goes by. The path does not exist where the relay is off.
-    Relay(fn(&Relay, &Gate, &Request, &Path<'_>) -> Result<Response, Error>),
+    Relay(fn(&RelayRoutes, &Gate, &Request, &Path<'_>) -> Result<Response, app::Error>),
     /// Callers that the gate lets through; `None` where it asks for no token. Without MCP there is no such route.
-    Mcp(fn(&Arc<Endpoint>, Option<Authorized<'_>>, &Request) -> Work),
+    Mcp(fn(&Arc<McpEndpoint>, Option<Authorized<'_>>, &Request) -> Work),
     /// The same, for the relay. While that is off there is no such route.
     Pairing(fn(&Arc<app::relay::Relay>, Option<Authorized<'_>>, &Request) -> Work),
     /// The same, for tests.
@@ -127,6 +127,14 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/webhooks/forge",
         body: BodyLimit::Webhook,
         handler: Handler::Open(webhook::receive),
+    },
+    // Who may open the socket may do it (docs/decisions/94-reload.md).
+    Route {
+        surfaces: &[Surface::Control],
+        method: Method::POST,
+        path: "/api/v1/reload",
+        body: BodyLimit::None,
+        handler: Handler::Reader(reload::reload),
     },
     // Not public: it costs time, and who writes cards works on this machine or on that network.
     Route {

@@ -15,12 +15,11 @@ use super::client_limits::ClientSlot;
 use super::stop::Stopped;
 use super::timeout_stream::Responding;
 use crate::http::body_budget::Reservation;
-use crate::http::long_lived::{Events, Queue};
+use crate::http::long_lived::{Events, SendQueue};
 
 /// A comment, by which either side learns whether the other is still there.
 const COMMENT: &[u8] = b":\n\n";
 
-/// A body.
 pub(super) enum AnswerBody {
     /// All of it.
     Whole(Full<Bytes>),
@@ -97,7 +96,7 @@ impl Body for AnswerBody {
 
 /// Events, and what they hold until the stream ends.
 pub(super) struct EventBody {
-    queue: Queue<String>,
+    queue: SendQueue<String>,
     /// What is sent when the server stops; empty once it was.
     last: String,
     /// The stop; nothing once it has begun.

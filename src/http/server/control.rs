@@ -1,12 +1,11 @@
 //! The server for operators on this machine: `tiny_http` on a private Unix socket, and a guard on
 //! the one operators know. Its owner and its group may connect to that.
 
-use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Error, ErrorKind};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,8 +15,9 @@ use std::time::Duration;
 use super::deadline::Deadline;
 use super::guard::Guard;
 use super::limits::ControlLimits;
+use super::private_directory;
 use crate::http::message::Service;
-use crate::runtime::thread;
+use crate::runtime::{lock_file, thread};
 
 /// Most bytes of the path: the system takes 107 for that of a socket, and `inner` adds some.
 const PATH_MAX: usize = 107 - ".inner/ffff".len();
@@ -65,10 +65,11 @@ impl ControlServer {
             log::error!(event = "http.server_panicked"; "the control server panicked");
         }
         if !self.guard.join(&deadline) {
-            log::warn!(event = "http.handlers_left"; "leaving handlers behind that do not end");
+            log::warn!(event = "http.handlers_left"; "some request handlers did not end in time");
         }
         // What is left is replaced by the next start.
-        let removed = fs::remove_file(&self.path).and(fs::remove_dir_all(&self.guard.directory));
+        let removed =
+            fs::remove_file(&self.path).and(private_directory::remove(&self.guard.directory));
         if let Err(error) = removed {
             log::warn!(event = "http.socket_left", error:% = error; "the control socket could not be removed");
         }
@@ -81,11 +82,11 @@ fn lock(path: &Path) -> io::Result<File> {
     let length = path.as_os_str().len();
     if length > PATH_MAX {
         let problem = "the path of the control socket has";
-        let problem = format!("{problem} {length} bytes, at most {PATH_MAX} are possible");
+        let problem = format!("{problem} {length} bytes, but at most {PATH_MAX} are allowed");
         return Err(Error::new(ErrorKind::InvalidInput, problem));
     }
     let path = path.with_added_extension("lock");
-    let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+    let file = lock_file::open(&path)?;
     let in_use = format!("another svcd holds {}", path.display());
     file.try_lock().map(|()| file).map_err(|error| match error {
         TryLockError::WouldBlock => Error::new(ErrorKind::AddrInUse, in_use),
@@ -97,13 +98,10 @@ fn lock(path: &Path) -> io::Result<File> {
 /// that the umask does not matter.
 fn listen(path: &Path, private: &Path) -> io::Result<UnixListener> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.file_type().is_socket()) {
-        let problem = format!("{} is there and is no socket", path.display());
+        let problem = format!("{} exists and is not a socket", path.display());
         return Err(Error::new(ErrorKind::AlreadyExists, problem));
     }
-    match fs::remove_dir_all(private) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => DirBuilder::new().mode(0o700).create(private)?,
-    }
+    private_directory::replace(private)?;
     let fresh = private.join("new");
     let listener = UnixListener::bind(&fresh)?;
     fs::set_permissions(&fresh, Permissions::from_mode(0o660))?;

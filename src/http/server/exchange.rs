@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::header::{CONNECTION, HOST, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONNECTION, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
@@ -12,7 +12,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::answer_body::{AnswerBody, EventBody};
 use super::client_limits::{ClientLimits, ClientSlot, subscriber};
@@ -23,14 +23,12 @@ use super::pool::Pool;
 use super::socket::Sockets;
 use super::stop::Stopping;
 use super::timeout_stream::Responding;
-use crate::http::body_budget::{BodyBudget, Reservation};
+use crate::http::body_budget::{BodyBudget, Reservation, SMALL};
+use crate::http::host;
 use crate::http::long_lived::{Late, LongLived};
 use crate::http::message::{
     Admitted, Answer, Body, Head, Refusal, Response, Service, Surface, WayOut, Work,
 };
-
-/// An answer up to this size is sent whatever else is held; sockets take as much.
-const SMALL: usize = 64 << 10;
 
 /// Answers the requests of a listener, one after another on each connection. Each listener has its own, so that
 /// the clients of one take neither threads nor memory from another.
@@ -48,7 +46,7 @@ pub(super) struct Exchange {
 }
 
 /// A whole request, and what it holds until it is answered: its bytes, and its client's slot.
-struct Held {
+struct PendingRequest {
     admitted: Admitted,
     way_out: Option<Arc<dyn WayOut>>,
     body: Vec<u8>,
@@ -64,11 +62,22 @@ impl Exchange {
         &self,
         connection: &Arc<Connection>,
         responding: Responding,
+        request: http::Request<Incoming>,
+    ) -> http::Response<AnswerBody> {
+        let response = self.respond(connection, responding, request).await;
+        self.service.answered(self.surface, response.status());
+        response
+    }
+
+    async fn respond(
+        &self,
+        connection: &Arc<Connection>,
+        responding: Responding,
         mut request: http::Request<Incoming>,
     ) -> http::Response<AnswerBody> {
         // There if the request offers another protocol. Taken out first, so that every way out below can end it.
         let upgrade = request.extensions_mut().remove::<OnUpgrade>();
-        let held = match self.read(connection.peer, request).await {
+        let held = match self.read(connection, request).await {
             Ok(held) => held,
             Err(refusal) => {
                 end_upgrade(upgrade, connection);
@@ -93,14 +102,19 @@ impl Exchange {
             Err(refusal) => Err(refusal),
         };
         let response = response.unwrap_or_else(|it| self.refuse(it, held.way_out.as_deref()));
-        // Refusals too: a way out counts what it finishes.
+        // Refusals too: a way out finishes every answer.
         let response = match &held.way_out {
             Some(way_out) => way_out.finish(response),
             None => response,
         };
-        let Response { status, headers, body } = response;
+        let Response { status, mut headers, body } = response;
+        if self.stopping.has_begun() && !matches!(body, Body::WebSocket(_)) {
+            // hyper says so by itself only if it was told of the stop before.
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         match (body, upgrade) {
             (Body::WebSocket(socket), Some(upgrade)) => {
+                connection.targets.end();
                 // hyper lets go of the connection after 101, so the socket's task keeps what it holds.
                 let held = (Arc::clone(connection), client_slot, responding);
                 Arc::clone(&self.sockets).serve(upgrade, socket, client, held);
@@ -128,13 +142,18 @@ impl Exchange {
 
     async fn read(
         &self,
-        peer: IpAddr,
+        connection: &Connection,
         request: http::Request<Incoming>,
-    ) -> Result<Held, Box<Response>> {
+    ) -> Result<PendingRequest, Box<Response>> {
+        let peer = connection.peer;
         let (parts, body) = request.into_parts();
+        // Without a transfer encoding the length is declared, and hyper reads no more than that.
+        let length = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        let has_fragment = connection.targets.take_has_fragment(length);
         let client = self.client_limits.client(peer, &parts.headers);
         let refuse = |refusal| Box::new(self.service.refuse(refusal));
-        let head = head(self.surface, client, parts).map_err(refuse)?;
+        let head = head(self.surface, client, parts).filter(|_| !has_fragment);
+        let head = head.ok_or(Refusal::BadRequest).map_err(refuse)?;
         // A direct peer is counted by its connections.
         let client_slot = if client == peer {
             None
@@ -148,47 +167,31 @@ impl Exchange {
         // hyper hides a `Content-Length` that stands beside a `Transfer-Encoding`, the shape of smuggled requests; so
         // every transfer encoding is refused. Only here, so that this answer too passes the way out of its route.
         let body = match has_length {
-            true => self.read_body(body, admitted.body_max(), client).await,
+            true => self.read_body((body, length), admitted.body_max(), client).await,
             false => Err(Refusal::LengthRequired),
         };
         let refuse = |refusal| Box::new(self.refuse(refusal, way_out.as_deref()));
         let (body, bytes) = body.map_err(refuse)?;
-        Ok(Held { admitted, way_out, body, client, bytes, client_slot })
+        Ok(PendingRequest { admitted, way_out, body, client, bytes, client_slot })
     }
 
     async fn read_body(
         &self,
-        body: Incoming,
+        (body, length): (Incoming, usize),
         body_max: usize,
         client: Option<IpAddr>,
     ) -> Result<(Vec<u8>, Reservation), Refusal> {
-        // Without a transfer encoding the length is declared, and hyper reads no more than that.
-        let length = usize::try_from(body.size_hint().lower());
-        if !length.is_ok_and(|length| length <= body_max) {
+        if length > body_max {
             return Err(Refusal::PayloadTooLarge);
         }
-        let whole = timeout(self.limits.body_timeout, self.collect(body, client)).await;
-        whole.map_err(|_elapsed| Refusal::Timeout)?
-    }
-
-    /// Reads a body as it comes. What counts is what has arrived, not what was declared, so that a peer
-    /// pays for what it holds.
-    async fn collect(
-        &self,
-        mut body: Incoming,
-        client: Option<IpAddr>,
-    ) -> Result<(Vec<u8>, Reservation), Refusal> {
-        let (mut whole, mut held) = (Vec::new(), self.body_budget.reserve(client));
-        while let Some(frame) = body.frame().await {
-            // Only trailers are no data, and a body with a length has none.
-            let Ok(data) = frame.map_err(|_| Refusal::BadRequest)?.into_data() else { continue };
-            // Reserved before the bytes are copied; hyper's own buffer is bounded by `head_bytes_max`.
-            if !held.grow(data.len()) {
-                return Err(Refusal::Overloaded);
-            }
-            whole.extend_from_slice(&data);
+        let held = self.body_budget.reserve_body(client, length);
+        tokio::select! {
+            // In this order: what is whole is taken, however late it is.
+            biased;
+            whole = collect(body, held) => whole,
+            () = sleep(self.limits.body_timeout) => Err(Refusal::Timeout),
+            () = self.stopping.wait_past(self.limits.rest_at_stop) => Err(Refusal::Timeout),
         }
-        Ok((whole, held))
     }
 
     async fn handle(
@@ -240,10 +243,11 @@ impl Exchange {
         body: Vec<u8>,
         client: Option<IpAddr>,
     ) -> Result<http::Response<AnswerBody>, Refusal> {
+        // Sockets take as much, so it is sent whatever else is held.
         if body.len() <= SMALL {
             return Ok(with_body(status, headers, AnswerBody::whole(body)));
         }
-        let mut held = self.body_budget.reserve(client);
+        let mut held = self.body_budget.reserve_body(client, body.len());
         if !held.grow(body.len()) {
             return Err(Refusal::Overloaded);
         }
@@ -256,6 +260,25 @@ impl Exchange {
             None => self.service.refuse(refusal),
         }
     }
+}
+
+/// Reads a body as it comes. What counts is what has arrived, not what was declared, so that a peer
+/// pays for what it holds.
+async fn collect(
+    mut body: Incoming,
+    mut held: Reservation,
+) -> Result<(Vec<u8>, Reservation), Refusal> {
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        // Only trailers are no data, and a body with a length has none.
+        let Ok(data) = frame.map_err(|_| Refusal::BadRequest)?.into_data() else { continue };
+        // Reserved before the bytes are copied; hyper's own buffer is bounded by `head_bytes_max`.
+        if !held.grow(data.len()) {
+            return Err(Refusal::Overloaded);
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok((whole, held))
 }
 
 /// Ends a connection as it would have ended by itself. hyper does not do that once a request has asked for
@@ -271,23 +294,15 @@ fn end_upgrade(upgrade: Option<OnUpgrade>, connection: &Arc<Connection>) {
     });
 }
 
-/// Returns the head, which must be in origin form, with one host.
-fn head(surface: Surface, client: IpAddr, parts: Parts) -> Result<Head, Refusal> {
+/// Returns the head, if its target is in origin form and it names one host.
+fn head(surface: Surface, client: IpAddr, parts: Parts) -> Option<Head> {
     let Parts { method, uri, headers, .. } = parts;
     // In absolute form the target names a host as well, and two parts of the service could go by different ones.
     let origin_form = uri.authority().is_none() && uri.path().starts_with('/');
-    let one_host = headers.get_all(HOST).iter().count() == 1;
-    if !origin_form || !one_host {
-        return Err(Refusal::BadRequest);
-    }
-    Ok(Head {
-        surface,
-        method,
-        path: uri.path().to_owned(),
-        query: uri.query().map(str::to_owned),
-        headers,
-        peer: Some(subscriber(client)),
-    })
+    let (path, query) = (uri.path().to_owned(), uri.query().map(str::to_owned));
+    let peer = Some(subscriber(client));
+    let head = Head { surface, method, path, query, headers, peer };
+    (origin_form && host::is_named(&head)).then_some(head)
 }
 
 /// Returns an answer of ours, which is always whole.

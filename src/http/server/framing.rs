@@ -3,7 +3,7 @@
 
 use std::io;
 
-use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING, UPGRADE};
+use http::header::{CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use httparse::Status;
 
@@ -53,7 +53,7 @@ fn opening(bytes: &[u8], request: &httparse::Request<'_, '_>) -> Option<Opening>
     let is_clear = bytes.len() <= HEAD_BYTES_MAX
         && written.all(|line| line.ends_with(b"\r\n"))
         && expected.is_none_or(|it| it.eq_ignore_ascii_case("100-continue"))
-        && head.single(&HOST).is_some()
+        && crate::http::host::is_named(&head)
         && ![TRANSFER_ENCODING, UPGRADE].iter().any(|name| head.headers.contains_key(name));
     // HTTP/1.0 knows nothing of it.
     let waits = expected.is_some() && request.version == Some(1);
@@ -64,14 +64,14 @@ fn at_most_one<'a>(head: &'a Head, name: &HeaderName) -> Option<Option<&'a str>>
     if head.headers.contains_key(name) { head.single(name).map(Some) } else { Some(None) }
 }
 
-/// Returns a head, unless its target is not in origin form, or a header is not ASCII: `tiny_http`
+/// Returns a head, unless its target is not in origin form or has a fragment, or a header is not ASCII: `tiny_http`
 /// would close the connection without an answer.
 pub(super) fn head<'a>(
     method: &str,
     target: &str,
     lines: impl Iterator<Item = (&'a str, &'a [u8])>,
 ) -> Option<Head> {
-    if !target.starts_with('/') || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
+    if !target.starts_with('/') || target.contains(|it: char| !it.is_ascii_graphic() || it == '#') {
         return None;
     }
     let (path, query) = target.split_once('?').map_or((target, None), |(p, q)| (p, Some(q.into())));

@@ -14,6 +14,7 @@ use tiny_http::{Method, Server};
 use super::deadline::{Deadline, Timed};
 use super::framing::{self, Opening};
 use super::limits::ControlLimits;
+use super::open_connections::OpenConnections;
 use crate::http::message::{Refusal, Response, Service, Surface};
 use crate::runtime::{mutex::lock, notify::Notify, semaphore::Semaphore, thread};
 
@@ -33,8 +34,7 @@ pub(super) struct Guard {
     service: Arc<dyn Service>,
     limits: ControlLimits,
     pub(super) stopping: Notify,
-    /// A permit for each connection.
-    connections: Semaphore,
+    open: OpenConnections,
     /// A permit for each request inside `tiny_http`, until it is answered.
     inside: Semaphore,
     /// The directory of its sockets: each start has another, because each removes its own.
@@ -49,10 +49,10 @@ impl Guard {
         service: Arc<dyn Service>,
         limits: ControlLimits,
     ) -> io::Result<Self> {
-        let connections = Semaphore::new(limits.connections_max);
+        let open = OpenConnections::new(&limits);
         let (inside, stopping) = (Semaphore::new(INSIDE_MAX), Notify::new());
         let running = Mutex::new(Some((0, serve(&directory.join("0"))?)));
-        Ok(Self { service, limits, stopping, connections, inside, directory, running })
+        Ok(Self { service, limits, stopping, open, inside, directory, running })
     }
 
     /// Accepts connections until the end is asked for and the listener is shut down.
@@ -68,19 +68,19 @@ impl Guard {
 
     /// Waits until connections and handlers have ended, and ends `tiny_http`. Returns whether they have.
     pub(super) fn join(&self, deadline: &Deadline) -> bool {
-        let ended = [&self.connections, &self.inside].map(|all| all.wait_free(deadline.left()));
+        let ended = [self.open.join(deadline), self.inside.wait_free(deadline.left())];
         lock(&self.running).take();
         ended == [true, true]
     }
 
     /// Serves a connection on a thread of its own, or closes it when there are too many.
     fn accept(self: &Arc<Self>, stream: UnixStream) -> io::Result<()> {
-        let Some(permit) = self.connections.take(Duration::ZERO) else { return Ok(()) };
+        let Some(connection) = self.open.add(stream) else { return Ok(()) };
         let guard = Arc::clone(self);
         let serve = move || {
             // Whatever failed was the peer's doing, and it is gone.
-            drop(guard.serve_connection(&stream));
-            drop((stream, guard, permit));
+            drop(guard.serve_connection(&connection.stream));
+            drop((guard, connection));
         };
         thread::spawn("control-peer", serve).map(drop)
     }
@@ -97,9 +97,9 @@ impl Guard {
         });
         let is_head = bytes.trim_ascii_start().starts_with(b"HEAD ");
         let answer = answer.or_else(|refusal| framing::write(&refusal, is_head))?;
-        Timed::new(stream, self.limits.write_timeout).write_all(&answer)?;
-        // What the peer still sends is taken in: a socket closed over unread bytes is an error to the
-        // peer, which may then never look at its answer.
+        let answer = super::counted(&*self.service, &answer);
+        Timed::new(stream, self.limits.write_timeout).write_all(answer)?;
+        // The peer may still send: a socket closed over unread bytes is an error to it, which may hide the answer.
         stream.shutdown(Shutdown::Write)?;
         io::copy(&mut Timed::new(stream, LINGER), &mut io::sink()).map(drop)
     }

@@ -41,6 +41,10 @@ pub struct TcpLimits {
     pub queue_max: usize,
     /// Time for a handler, its wait in the queue included.
     pub handler_timeout: Duration,
+    /// How long a stop waits for a connection on which nothing of the next head has come.
+    pub silent_at_stop: Duration,
+    /// How long a stop waits for the rest of a head, and how long for the rest of a body.
+    pub rest_at_stop: Duration,
     /// Time until an answer that is handed in later.
     pub late_timeout: Duration,
     /// How long a stream or a WebSocket is silent before the peer hears that it is still there: by a comment,
@@ -73,6 +77,9 @@ impl Default for TcpLimits {
             handler_threads: 16,
             queue_max: 256,
             handler_timeout: Duration::from_secs(30),
+            // docs/decisions/96-requests-at-a-stop.md
+            silent_at_stop: Duration::from_millis(500),
+            rest_at_stop: Duration::from_secs(2),
             // Nothing is sent meanwhile, and nginx ends a silent answer after 60 s by default.
             late_timeout: Duration::from_secs(60),
             // Well below the 60 s after which nginx ends a silent stream.
@@ -92,6 +99,8 @@ pub struct ControlLimits {
     pub head_timeout: Duration,
     /// Time for a whole body.
     pub body_timeout: Duration,
+    /// How long a stop waits for the rest of a request.
+    pub rest_at_stop: Duration,
     /// Time for a handler.
     pub handler_timeout: Duration,
     /// Time to take in a whole answer.
@@ -105,6 +114,7 @@ impl Default for ControlLimits {
             connections_max: 32,
             head_timeout: Duration::from_secs(5),
             body_timeout: Duration::from_secs(15),
+            rest_at_stop: Duration::from_secs(2),
             handler_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(10),
         }

@@ -46,7 +46,7 @@ impl Pool {
         Ok((Self { queue }, permits))
     }
 
-    /// Hands work over; what it comes to is sent to the receiver. Returns nothing when the queue is full.
+    /// Hands work over; what it comes to is sent to the receiver. Returns `None` when the queue is full.
     pub(super) fn submit<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -56,7 +56,7 @@ impl Pool {
     }
 
     /// Hands over work that cannot be refused, as soon as there is room for it; the caller makes sure that
-    /// there is little of it at once. Returns nothing when the threads have ended.
+    /// there is little of it at once. Returns `None` when the threads have ended.
     pub(super) async fn submit_soon<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

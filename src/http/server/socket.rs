@@ -28,7 +28,7 @@ use super::limits::TcpLimits;
 use super::pool::Pool;
 use super::stop::Stopping;
 use crate::http::body_budget::{BodyBudget, Reservation};
-use crate::http::long_lived::{Close, Message, Queue, Session, Terms, WebSocket};
+use crate::http::long_lived::{Close, Message, SendQueue, Session, Terms, WebSocket};
 use crate::http::message::Surface;
 use crate::runtime::mutex::lock;
 use pings::Pings;
@@ -114,7 +114,7 @@ impl Sockets {
     async fn serve_messages<T: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: &mut Stream<T>,
-        queue: &mut Queue<Message>,
+        queue: &mut SendQueue<Message>,
         session: &Shared,
         mut terms: Terms,
     ) -> Result<(), Close> {
@@ -250,7 +250,7 @@ fn refuse(error: &tungstenite::Error, too_long: Close) -> Result<(), Close> {
 /// Closes a socket: sends what still waits, says why, waits for the peer's word, and lets it read ours.
 async fn end<T: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut Stream<T>,
-    queue: &mut Queue<Message>,
+    queue: &mut SendQueue<Message>,
     close: Close,
 ) {
     queue.close();

@@ -8,17 +8,18 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use http::StatusCode;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustix::net::sockopt;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-use super::client_limits::ClientLimits;
+use super::client_limits::{ClientLimits, subscriber};
 use super::connection::Connection;
 use super::deadline::Deadline;
 use super::exchange::Exchange;
@@ -26,10 +27,11 @@ use super::limits::TcpLimits;
 use super::pending_heads::{PendingHead, PendingHeads};
 use super::pool::Pool;
 use super::socket::Sockets;
-use super::stop::{Stop, Stopping};
+use super::stop::{Stop, Stopping, last_head};
 use super::timeout_stream::TimeoutStream;
 use crate::http::body_budget::BodyBudget;
 use crate::http::message::{Service, Surface};
+use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::semaphore;
 use crate::runtime::thread;
 
@@ -40,17 +42,18 @@ const UNACKNOWLEDGED_MAX: u32 = 30_000;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long accepting rests after an error. Most of them (no more descriptors) last a while.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
+/// One in so many connections is only for peers that hold none (docs/decisions/95-idle-connections.md).
+const RESERVED_PART: u16 = 16;
 
 /// An open socket, and how much may come through it.
 #[derive(Debug)]
 pub struct Listener {
     /// Which surface is served here.
     pub surface: Surface,
-    /// The socket.
     pub socket: TcpListener,
-    /// Most connections at once, at most half of them for answers that outlast their handler. A further one
-    /// evicts the connection that has been pending its first head for the longest time; when none is pending, the
-    /// further one is closed.
+    /// Most connections at once, at most half of them for answers that outlast their handler, and some of them only
+    /// for peers that hold none. A further one evicts the connection whose next head has been due for the longest
+    /// time; when none is due, the further one is closed.
     pub connections_max: u16,
 }
 
@@ -106,7 +109,7 @@ impl TcpServer {
         }
         // The queues have closed with the runtime, which its thread has dropped.
         if !self.handlers.iter().all(|handlers| handlers.wait_free(deadline.left())) {
-            log::warn!(event = "http.handlers_left"; "leaving handlers behind that do not end");
+            log::warn!(event = "http.handlers_left"; "some request handlers did not end in time");
         }
     }
 }
@@ -120,6 +123,8 @@ struct Acceptor {
     /// A permit for each connection.
     permits: Arc<Semaphore>,
     pending_heads: PendingHeads,
+    /// The connections of each peer, trusted proxies too.
+    peers: KeyedSemaphore<IpAddr>,
 }
 
 /// What all connections share.
@@ -168,8 +173,10 @@ impl Server {
             stopping,
         });
         let permits = Arc::new(Semaphore::new(connections_max.into()));
-        let pending_heads = PendingHeads::default();
-        Ok((Acceptor { listener, exchange, connections_max, permits, pending_heads }, handlers))
+        let (pending_heads, peers) = (PendingHeads::default(), KeyedSemaphore::default());
+        let acceptor =
+            Acceptor { listener, exchange, connections_max, permits, pending_heads, peers };
+        Ok((acceptor, handlers))
     }
 }
 
@@ -177,18 +184,19 @@ async fn run(server: Arc<Server>, acceptors: Vec<Acceptor>) {
     let acceptors: Vec<_> = acceptors
         .into_iter()
         .map(|acceptor| {
-            let permits = (Arc::clone(&acceptor.permits), acceptor.connections_max);
-            tokio::spawn(accept_loop(Arc::clone(&server), acceptor));
-            permits
+            let (permits, all) = (Arc::clone(&acceptor.permits), acceptor.connections_max);
+            (tokio::spawn(accept_loop(Arc::clone(&server), acceptor)), permits, all)
         })
         .collect();
     let grace = server.stopping.wait().await;
     // Every connection holds one permit to its end. What is left when the grace is over ends with
     // the runtime.
     let all_left = async {
-        for (permits, all) in &acceptors {
+        for (accepting, permits, all) in acceptors {
+            // First, because a connection that is still accepted would find no permit, and evict another one.
+            drop(accepting.await);
             // Only waits: the permits are given back at once.
-            drop(permits.acquire_many((*all).into()).await);
+            drop(permits.acquire_many(all.into()).await);
         }
     };
     drop(timeout(grace, all_left).await);
@@ -218,23 +226,37 @@ async fn accept_loop(server: Arc<Server>, acceptor: Acceptor) {
     }
 }
 
-/// Serves a connection in a task of its own. When there are too many, one that is pending its first
-/// head is evicted, or this one is closed.
+impl Acceptor {
+    /// Takes a permit for a connection of a peer, unless those that are left are for other peers.
+    fn permit(&self, peer: &IpAddr) -> Option<OwnedSemaphorePermit> {
+        let reserved =
+            if self.peers.holds(peer) { self.connections_max / RESERVED_PART } else { 0 };
+        if self.permits.available_permits() <= reserved.into() {
+            return None;
+        }
+        Arc::clone(&self.permits).try_acquire_owned().ok()
+    }
+}
+
+/// Serves a connection in a task of its own. When there are too many, one whose next head is due is evicted, or
+/// this one is closed.
 fn accept(server: &Arc<Server>, acceptor: &Acceptor, stream: TcpStream, peer: IpAddr) {
     // Before the permit, so that a client at its own limit evicts no connection of another one.
     let Some(client_slot) = server.client_limits.take(peer) else { return };
-    let permit = Arc::clone(&acceptor.permits).try_acquire_owned().ok();
-    // With no head pending, every connection has sent one, and none of these is closed for a new peer.
+    let subscriber = subscriber(peer);
+    let permit = acceptor.permit(&subscriber);
+    // With no head due, every connection has a request under way, and none of these is closed for a new peer.
     if permit.is_none() && !acceptor.pending_heads.evict_oldest() {
         return;
     }
     if prepare(&stream).is_err() {
         return; // The peer has already gone.
     }
+    let Some(place) = acceptor.peers.take(subscriber, usize::MAX) else { return };
     let (server, exchange) = (Arc::clone(server), Arc::clone(&acceptor.exchange));
     let permits = Arc::clone(&acceptor.permits);
     // Here and not in the task, so that connections are numbered in the order in which they were accepted.
-    let (pending_head, eviction) = acceptor.pending_heads.register();
+    let pending_head = Arc::new(acceptor.pending_heads.register());
     tokio::spawn(async move {
         let serving = async {
             let permit = match permit {
@@ -244,13 +266,15 @@ fn accept(server: &Arc<Server>, acceptor: &Acceptor, stream: TcpStream, peer: Ip
             };
             // The semaphore is never closed.
             let Ok(permit) = permit else { return };
-            let connection = Connection::new(peer, client_slot, permit);
+            let connection = Connection::new(peer, client_slot, place, permit);
             serve_connection(&server, &exchange, stream, connection, &pending_head).await;
         };
-        // An eviction drops `serving`, which closes the connection without an answer: none was asked for.
+        // An eviction drops `serving`, which closes the connection without an answer: none is under way.
         tokio::select! {
+            // In this order: a head that has just come is no reason to close.
+            biased;
             () = serving => {}
-            () = eviction.evicted() => {}
+            () = pending_head.evicted() => {}
         }
     });
 }
@@ -272,15 +296,16 @@ async fn serve_connection(
     exchange: &Exchange,
     stream: TcpStream,
     connection: Connection,
-    pending_head: &PendingHead,
+    pending_head: &Arc<PendingHead>,
 ) {
     let limits = &server.limits;
     let connection = Arc::new(connection);
-    let phase = connection.phase.clone();
-    let timeout_stream = TimeoutStream::new(stream, phase, limits.head_timeout, limits.write_stall);
+    let heads =
+        (connection.phase.clone(), Arc::clone(pending_head), Arc::clone(&connection.targets));
+    let timeout_stream = TimeoutStream::new(stream, heads, limits.head_timeout, limits.write_stall);
     let service = service_fn(|request| {
         // hyper calls the service once the whole head was read.
-        pending_head.head_received();
+        pending_head.not_due();
         let (connection, responding) = (&connection, connection.phase.begin_response());
         async move { Ok::<_, Infallible>(exchange.answer(connection, responding, request).await) }
     });
@@ -297,11 +322,22 @@ async fn serve_connection(
         // In this order: an answer that is made as the stop begins tells its peer that the connection ends.
         biased;
         _ = server.stopping.wait() => {
+            if !last_head(served.as_mut(), pending_head, limits).await {
+                return;
+            }
             served.as_mut().graceful_shutdown();
             served.await
         }
         ended = served.as_mut() => ended,
     };
     // Whatever ended it was the peer's doing. A line each would let strangers fill the log.
-    drop(ended);
+    if let Err(error) = ended
+        && error.is_parse()
+    {
+        // hyper has answered by itself.
+        let is_long = error.is_parse_too_large();
+        let long = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        let status = if is_long { long } else { StatusCode::BAD_REQUEST };
+        exchange.service.answered(exchange.surface, status);
+    }
 }

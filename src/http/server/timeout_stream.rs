@@ -14,6 +14,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
+use super::pending_heads::PendingHead;
+use super::targets::Targets;
+
 /// How long, and for how many bytes, a peer may go on sending after our last byte. A socket closed
 /// over unread bytes resets the connection, and the reset can overtake the answer.
 const LINGER: Duration = Duration::from_millis(500);
@@ -41,6 +44,10 @@ impl Phase {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
+    fn is_responding(&self) -> bool {
+        self.number() % 2 == 1
+    }
+
     fn number(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
@@ -58,6 +65,8 @@ pub(super) struct TimeoutStream {
     stream: TcpStream,
     phase: Phase,
     phase_seen: usize,
+    pending_head: Arc<PendingHead>,
+    targets: Arc<Targets>,
     head_timeout: Duration,
     write_stall: Duration,
     head: Timer,
@@ -70,7 +79,7 @@ impl TimeoutStream {
     /// Returns the stream of a new connection, whose first head is due after `head_timeout`.
     pub(super) fn new(
         stream: TcpStream,
-        phase: Phase,
+        (phase, pending_head, targets): (Phase, Arc<PendingHead>, Arc<Targets>),
         head_timeout: Duration,
         write_stall: Duration,
     ) -> Self {
@@ -81,6 +90,8 @@ impl TimeoutStream {
             stream,
             phase_seen: phase.number(),
             phase,
+            pending_head,
+            targets,
             head_timeout,
             write_stall,
             head,
@@ -95,6 +106,8 @@ impl TimeoutStream {
         cx: &mut Context<'_>,
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
+        // An answer is under way until it is flushed.
+        self.pending_head.not_due();
         if written.is_ready() {
             self.write.clear();
             return written;
@@ -111,21 +124,23 @@ impl AsyncRead for TimeoutStream {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let held = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        self.targets.note(buffer.filled().get(held..).unwrap_or_default());
         let phase = self.phase.number();
         // The phase has changed since the last read, so the deadline that runs is that of an earlier head.
         if phase != self.phase_seen {
             self.phase_seen = phase;
             self.head.clear();
         }
-        let responding = phase % 2 == 1;
         // No head is due: the body that hyper reads now has a deadline of its own, `body_timeout`.
-        if responding {
+        if self.phase.is_responding() {
             return read;
         }
         if read.is_pending() {
             return self.head.poll(cx);
         }
+        self.pending_head.begun();
         let head_timeout = self.head_timeout;
         // Does not move a timer that runs: the first byte of the head has set the deadline.
         self.head.set(head_timeout);
@@ -157,12 +172,18 @@ impl AsyncWrite for TimeoutStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        // hyper flushes when it has written all it has.
+        if !self.phase.is_responding() {
+            self.pending_head.due();
+        }
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // The write side is closed once; later polls only go on reading what the peer still sends.
         if !self.linger.is_set() {
+            self.pending_head.not_due();
             ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
             self.linger.set(LINGER);
         }

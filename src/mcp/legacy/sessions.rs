@@ -19,7 +19,7 @@ use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 use crate::runtime::random::Ids;
 
-/// From one look for idle sessions to the next.
+/// Time between two sweeps of idle sessions.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Limits of sessions, and of subscriptions, which are what the modern era has in their stead.
@@ -49,7 +49,6 @@ struct All {
     swept_at: Duration,
 }
 
-/// A session.
 pub(super) struct Session {
     pub(super) id: String,
     pub(super) revision: Legacy,

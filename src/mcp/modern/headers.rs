@@ -84,15 +84,15 @@ fn check(
         |what: &str| Err(Error::new(Code::HeaderMismatch, format!("the header {shown} {what}")));
     match (context.header(name), agrees) {
         (Header::Absent, None) => Ok(()),
-        (Header::Absent, Some(_)) => refuse(
-            "is missing; a proxy or relay in between must pass it on, or derive it from the message",
-        ),
+        (Header::Absent, Some(_)) => {
+            refuse("is missing; a proxy must forward it, or derive it from the message")
+        }
         (Header::Unreadable, _) => refuse("is empty, repeated, or not visible ASCII"),
-        (Header::Is(_), None) => refuse("repeats what the message does not say"),
+        (Header::Is(_), None) => refuse("has a value that is not in the message"),
         (Header::Is(value), Some(agrees)) => match decode(value.trim_matches([' ', '\t'])) {
             None => refuse("is not valid Base64"),
             Some(value) if agrees(&value) => Ok(()),
-            Some(_) => refuse("does not agree with the message"),
+            Some(_) => refuse("does not match the message"),
         },
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::mcp::Caller;
 use crate::mcp::changes::List;
 use crate::mcp::modern::capabilities;
-use crate::mcp::modern::watch::{self, SUBSCRIPTION, Watch};
+use crate::mcp::modern::watch::{self, SUBSCRIPTION, TaskWatch};
 use crate::mcp::result::Dialect;
 use crate::mcp::rpc::{self, Code, Error, Id};
 use crate::mcp::stream::Stream;
@@ -82,7 +82,7 @@ impl Subscriptions {
         // Without the lock and after the acknowledgement: a task that has ended already is told at once.
         for task in task_ids {
             let (tasks, caller, stream) = (tasks.clone(), caller.clone(), stream.clone());
-            Watch { tasks, caller, task, subscription: id.clone(), stream }.begin();
+            TaskWatch { tasks, caller, task, subscription: id.clone(), stream }.begin();
         }
     }
 

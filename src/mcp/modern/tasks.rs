@@ -9,7 +9,7 @@ use crate::json::Object;
 use crate::mcp::era::modern_error;
 use crate::mcp::result::Dialect;
 use crate::mcp::rpc::{self, Code, Error, Request};
-use crate::mcp::tasks::{AllTasks, CAPABILITY, Fault, Method, Tasks as _};
+use crate::mcp::tasks::{AllTasks, CAPABILITY, Method, TaskFault, Tasks as _};
 use crate::mcp::{Answer, Caller, Context, Reply, Status};
 
 /// The member of the parameters that names a task.
@@ -54,7 +54,7 @@ impl Asked {
         let invalid = |message: &'static str| Error::new(Code::InvalidParams, message);
         let json = params.map(|params| params.get().as_bytes()).unwrap_or_default();
         let params = Object::read_members(json, &[ID, "inputResponses"])
-            .map_err(|_| invalid("the parameters name a task, once"))?;
+            .map_err(|_| invalid("the parameters must name exactly one task"))?;
         let id: String =
             params.member(ID).ok_or_else(|| invalid("the parameters need taskId, a string"))?;
         let responses = match method {
@@ -68,7 +68,7 @@ impl Asked {
 
     fn of(&self, tasks: &AllTasks, caller: &Caller) -> Result<Value, Error> {
         if self.id.len() > ID_BYTES_MAX {
-            return Err(refuse(Fault::Unknown));
+            return Err(refuse(TaskFault::Unknown));
         }
         let done = match self.method {
             Method::Get => tasks.get(caller, &self.id).map(|task| task.detailed()),
@@ -79,11 +79,11 @@ impl Asked {
     }
 }
 
-fn refuse(fault: Fault) -> Error {
+fn refuse(fault: TaskFault) -> Error {
     match fault {
-        Fault::Unknown => {
+        TaskFault::Unknown => {
             Error::new(Code::InvalidParams, "there is no such task, or it is no longer kept")
         }
-        Fault::Unavailable(why) => Error::new(Code::Internal, why),
+        TaskFault::Unavailable(why) => Error::new(Code::Internal, why),
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn known(tasks: &AllTasks, caller: &Caller, asked: &Map<String, Value
 }
 
 /// A task, and the stream of a client that hears of its end.
-pub(super) struct Watch {
+pub(super) struct TaskWatch {
     pub(super) tasks: AllTasks,
     pub(super) caller: Caller,
     pub(super) task: String,
@@ -38,14 +38,14 @@ pub(super) struct Watch {
     pub(super) stream: Stream,
 }
 
-impl Watch {
+impl TaskWatch {
     pub(super) fn begin(self) {
         let (tasks, caller, task) = (self.tasks.clone(), self.caller.clone(), self.task.clone());
         tasks.watch(&caller, &task, Box::new(self));
     }
 }
 
-impl Waiter for Watch {
+impl Waiter for TaskWatch {
     fn look(&mut self) -> bool {
         self.stream.is_attached()
     }

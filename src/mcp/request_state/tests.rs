@@ -124,7 +124,7 @@ fn a_text_has_at_most_eight_kibibytes() {
     // One that is longer is not read, though all else about it is right.
     let state = [vec![b' '; TEXT_BYTES_MAX], b"1".to_vec()].concat();
     let context = binding().context(END);
-    let ciphertext = Key::new(&KEY).seal(NONCE, &context, state);
+    let ciphertext = aead::Key::new(&KEY).seal(NONCE, &context, state);
     let long = [&NONCE[..], &END.micros().to_be_bytes(), &ciphertext].concat();
     assert_eq!(fault(&format!("{VERSION}{}", jose::encode(&long))), Some(Fault::Malformed));
 }

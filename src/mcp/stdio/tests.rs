@@ -9,8 +9,8 @@ use super::*;
 use crate::api::{CardReport, Readiness};
 use crate::card;
 use crate::domain::time::Timestamp;
-use crate::mcp::Settings;
-use crate::mcp::backend::{Backend, Unavailable};
+use crate::mcp::ServerSettings;
+use crate::mcp::backend::{Backend, BackendUnavailable};
 use crate::mcp::revision::{self, MODERN};
 use crate::runtime::clock::{Clock, SystemClock};
 use crate::runtime::random::{Ids, SystemEntropy};
@@ -19,15 +19,15 @@ use crate::runtime::random::{Ids, SystemEntropy};
 struct Cards;
 
 impl Backend for Cards {
-    fn validate_agent_card(&self, card: &str) -> Result<CardReport, Unavailable> {
+    fn validate_agent_card(&self, card: &str) -> Result<CardReport, BackendUnavailable> {
         Ok(CardReport::new(card::check(card.as_bytes()), None))
     }
 
-    fn service_status(&self) -> Result<Readiness, Unavailable> {
-        Err(Unavailable("start the service".to_owned()))
+    fn service_status(&self) -> Result<Readiness, BackendUnavailable> {
+        Err(BackendUnavailable("start the service".to_owned()))
     }
 
-    fn request_state_key(&self) -> Result<[u8; 32], Unavailable> {
+    fn request_state_key(&self) -> Result<[u8; 32], BackendUnavailable> {
         Ok([7; 32])
     }
 
@@ -35,7 +35,7 @@ impl Backend for Cards {
         [9; 12]
     }
 
-    fn use_request_state(&self, _: [u8; 12], _: Timestamp) -> Result<bool, Unavailable> {
+    fn use_request_state(&self, _: [u8; 12], _: Timestamp) -> Result<bool, BackendUnavailable> {
         Ok(true)
     }
 }
@@ -86,7 +86,7 @@ fn server(modern: bool) -> Server {
 }
 
 fn server_at(clock: Arc<dyn Clock>, modern: bool) -> Server {
-    let settings = Settings {
+    let settings = ServerSettings {
         modern,
         offered: revision::Legacy::DEFAULT,
         limits: LIMITS,

@@ -15,8 +15,10 @@ pub fn tool(backend: Arc<dyn Backend>) -> Tool {
     Tool {
         name: "validate_agent_card",
         title: "Validate an agent card",
-        description: "Checks the text of an A2A agent card (JSON) and returns every fault with its line, column, JSON \
-                      Pointer, what is allowed there and, where one is known, a suggestion. Nothing is kept.".into(),
+        description: "Checks the text of an A2A agent card (JSON) and returns every finding with \
+        its line, column, JSON Pointer, what is allowed there and, where one is known, a \
+        suggestion; an exact suggestion also as an edit of the text. Nothing is stored."
+            .into(),
         input_schema: input_schema(),
         output_schema: Some(output_schema()),
         annotations: Annotations::READ_ONLY,
@@ -41,7 +43,8 @@ fn input_schema() -> Value {
             "card": {
                 "type": "string",
                 "minLength": 1,
-                "description": "The whole text of the card, as it stands in its file: lines and columns are counted in it."
+                "description": "The complete text of the card, exactly as in its file: lines and \
+                columns refer to it."
             }
         },
         "required": ["card"],
@@ -52,6 +55,13 @@ fn input_schema() -> Value {
 fn output_schema() -> Value {
     let text = json!({ "type": "string" });
     let count = json!({ "type": "integer", "minimum": 0 });
+    let edit = json!({
+        "type": "object",
+        "description": "Replaces length bytes of the card, from offset on, with text.",
+        "properties": { "offset": count, "length": count, "text": text },
+        "required": ["offset", "length", "text"],
+        "additionalProperties": false
+    });
     json!({
         "$schema": super::SCHEMA,
         "type": "object",
@@ -70,7 +80,8 @@ fn output_schema() -> Value {
                     "properties": {
                         "code": { "type": "string", "pattern": "^card/" },
                         "pointer": text, "line": count, "column": count, "offset": count, "length": count,
-                        "message": text, "found": text, "allowed": text, "suggestion": text
+                        "message": text, "found": text, "allowed": text, "suggestion": text,
+                        "edit": edit
                     },
                     "required": ["code", "pointer", "line", "column", "offset", "length", "message"],
                     "additionalProperties": false

@@ -33,5 +33,7 @@ impl Arguments {
 
 fn refusal(Mismatch { place, allowed }: &Mismatch) -> String {
     let place = if place.is_empty() { "the arguments" } else { place };
-    format!("Not a call of this tool. At {place} its input schema asks for {allowed}.")
+    format!(
+        "The arguments do not match the input schema of this tool. At {place} it requires {allowed}."
+    )
 }

@@ -19,22 +19,22 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::Tool;
-use crate::mcp::relay::Relay;
+use crate::mcp::relay::RelayBackend;
 use crate::mcp::tasks::Tasks;
-use crate::relay::action::Action;
+use crate::relay::action::DesignAction;
 
 /// The relay, and how long a call may wait for a person.
 #[derive(Clone)]
 struct Host {
-    relay: Arc<dyn Relay>,
+    relay: Arc<dyn RelayBackend>,
     wait: Duration,
 }
 
 /// Returns the tools. A call waits at most `wait` for a person.
 #[must_use]
-pub fn tools(relay: &Arc<dyn Relay>, wait: Duration) -> Vec<Tool> {
+pub fn tools(relay: &Arc<dyn RelayBackend>, wait: Duration) -> Vec<Tool> {
     let host = Host { relay: Arc::clone(relay), wait };
-    let actions = Action::ALL.iter().map(|action| action::tool(&host, *action));
+    let actions = DesignAction::ALL.iter().map(|action| action::tool(&host, *action));
     let others = [
         session::list(Arc::clone(relay)),
         session::pair(Arc::clone(relay)),
@@ -47,7 +47,7 @@ pub fn tools(relay: &Arc<dyn Relay>, wait: Duration) -> Vec<Tool> {
 
 /// Returns the provider of the tasks that calls of these tools become.
 #[must_use]
-pub fn tasks(relay: &Arc<dyn Relay>) -> Arc<dyn Tasks> {
+pub fn tasks(relay: &Arc<dyn RelayBackend>) -> Arc<dyn Tasks> {
     Arc::new(task::RelayTasks(Arc::clone(relay)))
 }
 

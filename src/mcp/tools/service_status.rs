@@ -15,8 +15,8 @@ pub fn tool(backend: Arc<dyn Backend>) -> Tool {
     Tool {
         name: "service_status",
         title: "Status of the service",
-        description: "Tells whether the service is ready for work, when its reconcilers last looked and succeeded, how its \
-                      store is, and which of its signals fire. Nothing of a tenant is in it.".into(),
+        description: "Returns whether the service is ready, when its reconcilers last polled and \
+        succeeded, the state of its store, and which of its signals fire. Contains no tenant content.".into(),
         input_schema: json!({
             "$schema": super::SCHEMA, "type": "object", "properties": {}, "additionalProperties": false
         }),
@@ -33,7 +33,8 @@ pub fn tool(backend: Arc<dyn Backend>) -> Tool {
 }
 
 fn output_schema() -> Value {
-    let instant = json!({ "type": ["string", "null"], "description": "RFC 3339; null before the first time." });
+    let instant = json!({ "type": ["string", "null"], "description": "RFC 3339 time; null if it \
+    has not happened yet." });
     json!({
         "$schema": super::SCHEMA,
         "type": "object",
@@ -46,7 +47,7 @@ fn output_schema() -> Value {
             "lastSuccessfulCheckRunReconciliationAt": instant,
             "lastLifecycleReconciliationPollAt": instant,
             "lastSuccessfulLifecycleReconciliationAt": instant,
-            "store": { "type": "string", "description": "`ok`, or a stable word for what is wrong with it." },
+            "store": { "type": "string", "description": "`ok`, or a stable code for what is wrong with it." },
             "schemaVersion": { "type": "integer", "minimum": 0 },
             "draining": { "type": "boolean", "description": "The service is stopping." },
             "sloHealth": { "enum": ["healthy", "degraded", "critical", null] },

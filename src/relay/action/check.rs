@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::Action;
+use super::DesignAction;
 use crate::domain::digest::Digest;
-use crate::domain::relay::Effect;
+use crate::domain::relay::ActionEffect;
 use crate::json;
 use crate::relay::digest;
 
@@ -19,11 +19,12 @@ pub const STEPS_MAX: usize = 20;
 /// Most bytes of a result other than an image, as JSON without blanks. An image is bounded by its schema.
 pub const RESULT_BYTES_MAX: usize = 256 << 10;
 
-/// An action with arguments that it takes, every number rounded to three decimals. Only [`Action::check`] and
-/// [`Checked::steps`] make one. It has no `Debug`, because arguments are what people write.
+/// An action with arguments that it takes, every number rounded to three decimals.
+///
+/// Only [`DesignAction::check`] and [`CheckedAction::steps`] make one. It has no `Debug`, because arguments are what people write.
 #[derive(Clone, PartialEq)]
-pub struct Checked {
-    action: Action,
+pub struct CheckedAction {
+    action: DesignAction,
     arguments: Map<String, Value>,
     sha256: Digest,
 }
@@ -49,20 +50,20 @@ words! {
     }
 }
 
-impl Checked {
+impl CheckedAction {
     /// Checks the steps of a proposal, in order.
     ///
     /// # Errors
     /// With the first step that is refused.
     pub fn steps(steps: &[(&str, Map<String, Value>)]) -> Result<Vec<Self>, Refusal> {
         if steps.is_empty() || steps.len() > STEPS_MAX {
-            return Err(Refusal::whole(format!("a proposal has 1 to {STEPS_MAX} steps")));
+            return Err(Refusal::whole(format!("a proposal must have 1 to {STEPS_MAX} steps")));
         }
         let mut checked = Vec::with_capacity(steps.len());
         let mut bytes = 0;
         for (place, (name, arguments)) in steps.iter().enumerate() {
             let of_step = |message| Refusal { step: Some(place), message };
-            let action = Action::from_word(name).ok_or_else(|| of_step(unknown_action()))?;
+            let action = DesignAction::from_word(name).ok_or_else(|| of_step(unknown_action()))?;
             let step = action.admit(arguments).map_err(of_step)?;
             bytes += size(&Value::Object(step.arguments.clone()));
             // Of all steps together: they are stored, sent and shown as one card.
@@ -77,7 +78,7 @@ impl Checked {
 
     /// Returns the action.
     #[must_use]
-    pub const fn action(&self) -> Action {
+    pub const fn action(&self) -> DesignAction {
         self.action
     }
 
@@ -101,7 +102,7 @@ impl Checked {
             let made = step.and_then(|step| earlier.get(step));
             if !made.is_some_and(|made| made.action.makes_node()) {
                 return Err(format!(
-                    "at /{name}/step only an earlier step that creates a node can be named"
+                    "at /{name}/step only the number of an earlier step that creates a node is allowed"
                 ));
             }
         }
@@ -111,16 +112,16 @@ impl Checked {
 
 /// Returns the highest effect of some steps: that of their proposal.
 #[must_use]
-pub fn highest_effect(steps: &[Checked]) -> Option<Effect> {
+pub fn highest_effect(steps: &[CheckedAction]) -> Option<ActionEffect> {
     steps.iter().map(|step| step.action.effect()).max()
 }
 
-impl Action {
+impl DesignAction {
     /// Checks the arguments of a call that is a proposal of its own.
     ///
     /// # Errors
     /// With the place of the first fault and what is allowed there.
-    pub fn check(self, arguments: &Map<String, Value>) -> Result<Checked, Refusal> {
+    pub fn check(self, arguments: &Map<String, Value>) -> Result<CheckedAction, Refusal> {
         let checked = self.admit(arguments).map_err(Refusal::whole)?;
         checked.check_references(&[]).map_err(Refusal::whole)?;
         Ok(checked)
@@ -137,14 +138,14 @@ impl Action {
         self.schemas().result.check(value).map_err(|_| ResultFault::Bad)
     }
 
-    fn admit(self, arguments: &Map<String, Value>) -> Result<Checked, String> {
+    fn admit(self, arguments: &Map<String, Value>) -> Result<CheckedAction, String> {
         let given = Value::Object(arguments.clone());
         let text = given.to_string();
         if text.len() > ARGUMENTS_BYTES_MAX {
             return Err(too_large());
         }
         if json::depth(text.as_bytes()) > DEPTH_MAX {
-            return Err(format!("arguments are nested at most {DEPTH_MAX} deep"));
+            return Err(format!("arguments can be nested at most {DEPTH_MAX} levels deep"));
         }
         let schema = &self.schemas().arguments;
         let check = |value: &Value| schema.check(value).map_err(|mismatch| mismatch.to_string());
@@ -153,7 +154,7 @@ impl Action {
         // Rounding can lead out of what is allowed: a width of 0.0004 becomes 0.
         check(&Value::Object(arguments.clone()))?;
         let sha256 = digest::arguments(self.as_str(), &arguments);
-        Ok(Checked { action: self, arguments, sha256 })
+        Ok(CheckedAction { action: self, arguments, sha256 })
     }
 }
 
@@ -177,10 +178,10 @@ fn size(value: &Value) -> usize {
 }
 
 fn too_large() -> String {
-    format!("the arguments of a proposal have at most {ARGUMENTS_BYTES_MAX} bytes as JSON")
+    format!("the arguments of a proposal can have at most {ARGUMENTS_BYTES_MAX} bytes as JSON")
 }
 
 fn unknown_action() -> String {
-    let names: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
-    format!("at /action the actions are: {}", names.join(", "))
+    let names: Vec<&str> = DesignAction::ALL.iter().map(|action| action.as_str()).collect();
+    format!("at /action only these actions are allowed: {}", names.join(", "))
 }

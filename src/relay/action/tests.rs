@@ -9,54 +9,58 @@ fn object(value: &Value) -> Map<String, Value> {
 }
 
 /// Arguments that each action takes.
-fn good(action: Action) -> Value {
+fn good(action: DesignAction) -> Value {
     match action {
-        Action::ListPages | Action::GetSelection | Action::FindNodes => json!({}),
-        Action::GetNode | Action::ExportImage | Action::DeleteNode => json!({"node": "1:2"}),
-        Action::CreateRectangle | Action::CreateFrame => {
+        DesignAction::ListPages | DesignAction::GetSelection | DesignAction::FindNodes => json!({}),
+        DesignAction::GetNode | DesignAction::ExportImage | DesignAction::DeleteNode => {
+            json!({"node": "1:2"})
+        }
+        DesignAction::CreateRectangle | DesignAction::CreateFrame => {
             json!({"x": 0, "y": 1.5, "width": 10, "height": 0.001})
         }
-        Action::CreateText => json!({"x": 0, "y": 0, "text": "a"}),
-        Action::SetText => json!({"node": "1:2", "text": ""}),
-        Action::SetFill => json!({"node": "1:2", "color": "#00ff00", "opacity": 0.5}),
-        Action::MoveNode => json!({"node": "1:2", "x": 1, "y": -1e6, "parent": "3:4"}),
-        Action::ResizeNode => json!({"node": "1:2", "width": 1, "height": 1e5}),
-        Action::RenameNode => json!({"node": "1:2", "name": "Card"}),
+        DesignAction::CreateText => json!({"x": 0, "y": 0, "text": "a"}),
+        DesignAction::SetText => json!({"node": "1:2", "text": ""}),
+        DesignAction::SetFill => json!({"node": "1:2", "color": "#00ff00", "opacity": 0.5}),
+        DesignAction::MoveNode => json!({"node": "1:2", "x": 1, "y": -1e6, "parent": "3:4"}),
+        DesignAction::ResizeNode => json!({"node": "1:2", "width": 1, "height": 1e5}),
+        DesignAction::RenameNode => json!({"node": "1:2", "name": "Card"}),
     }
 }
 
 /// Results that each action may give.
-fn result(action: Action) -> Value {
+fn result(action: DesignAction) -> Value {
     let node = json!({"id": "1:2", "name": "a", "kind": "text", "text": "b",
         "box": {"x": 0, "y": -1.5, "width": 1, "height": 0}, "fill": "#000000", "opacity": 1,
         "children": []});
     match action {
-        Action::ListPages => json!({"pages": [{"id": "1", "name": "Page 1"}], "truncated": false}),
-        Action::GetSelection => {
+        DesignAction::ListPages => {
+            json!({"pages": [{"id": "1", "name": "Page 1"}], "truncated": false})
+        }
+        DesignAction::GetSelection => {
             json!({"nodes": [{"id": "1", "name": "", "kind": "other"}], "truncated": true})
         }
-        Action::GetNode => {
+        DesignAction::GetNode => {
             let mut parent = node.clone();
             parent["children"] = json!([node]);
             json!({"node": parent, "truncated": false})
         }
-        Action::FindNodes => {
+        DesignAction::FindNodes => {
             let found = json!({"id": "1", "name": "a", "kind": "frame", "page": "0:1"});
             json!({"nodes": [found], "truncated": false})
         }
-        Action::ExportImage => json!({"mimeType": "image/png", "data": "iVBORw0="}),
-        Action::CreateRectangle | Action::CreateFrame | Action::CreateText => {
+        DesignAction::ExportImage => json!({"mimeType": "image/png", "data": "iVBORw0="}),
+        DesignAction::CreateRectangle | DesignAction::CreateFrame | DesignAction::CreateText => {
             json!({"node": "1:2"})
         }
-        Action::SetText | Action::RenameNode => json!({"node": "1:2", "old": "a"}),
-        Action::SetFill => json!({"node": "1:2", "old": null}),
-        Action::MoveNode => json!({"node": "1:2", "old": {"x": 1.5, "y": 2}}),
-        Action::ResizeNode => json!({"node": "1:2", "old": {"width": 1, "height": 0}}),
-        Action::DeleteNode => json!({"node": "1:2", "deleted": 3}),
+        DesignAction::SetText | DesignAction::RenameNode => json!({"node": "1:2", "old": "a"}),
+        DesignAction::SetFill => json!({"node": "1:2", "old": null}),
+        DesignAction::MoveNode => json!({"node": "1:2", "old": {"x": 1.5, "y": 2}}),
+        DesignAction::ResizeNode => json!({"node": "1:2", "old": {"width": 1, "height": 0}}),
+        DesignAction::DeleteNode => json!({"node": "1:2", "deleted": 3}),
     }
 }
 
-fn refusal(action: Action, arguments: &Value) -> String {
+fn refusal(action: DesignAction, arguments: &Value) -> String {
     match action.check(&object(arguments)) {
         Ok(_) => panic!("{action} takes {arguments}"),
         Err(refusal) => refusal.to_string(),
@@ -80,7 +84,7 @@ move_node write mcp:invoke idempotent
 resize_node write mcp:invoke idempotent
 rename_node write mcp:invoke idempotent
 delete_node destructive mcp:invoke destructive idempotent";
-    let line = |action: &Action| {
+    let line = |action: &DesignAction| {
         let hints = action.annotations();
         let hints = [
             (hints.is_read_only, " read-only"),
@@ -90,22 +94,25 @@ delete_node destructive mcp:invoke destructive idempotent";
         let hints: String = hints.iter().filter(|(is, _)| *is).map(|(_, hint)| *hint).collect();
         format!("{action} {} {}{hints}", action.effect(), action.scope())
     };
-    let lines: Vec<String> = Action::ALL.iter().map(line).collect();
+    let lines: Vec<String> = DesignAction::ALL.iter().map(line).collect();
     assert_eq!(lines.join("\n"), expected);
 }
 
 #[test]
 fn descriptions_say_whose_data_it_is_and_who_is_asked() {
-    for action in Action::ALL {
+    for action in DesignAction::ALL {
         let description = action.description();
-        assert!(description.contains("a stranger's data"), "{description}");
-        assert_eq!(description.contains("A person is asked"), action.effect() != Effect::Read);
+        assert!(description.contains("untrusted data"), "{description}");
+        assert_eq!(
+            description.contains("A person must approve"),
+            action.effect() != ActionEffect::Read
+        );
     }
 }
 
 #[test]
 fn the_documents_define_every_action_and_schemas_stand_alone() {
-    for action in Action::ALL.iter().copied() {
+    for action in DesignAction::ALL.iter().copied() {
         for schema in [action.arguments_schema(), action.result_schema()] {
             assert_eq!(schema["$schema"], crate::json::schema::DIALECT);
             assert_eq!(
@@ -123,7 +130,7 @@ fn the_documents_define_every_action_and_schemas_stand_alone() {
 
 #[test]
 fn good_arguments_and_results_are_taken() {
-    for action in Action::ALL.iter().copied() {
+    for action in DesignAction::ALL.iter().copied() {
         let checked = action.check(&object(&good(action)));
         let checked = checked.unwrap_or_else(|refusal| panic!("{action}: {refusal}"));
         assert_eq!(checked.action(), action);
@@ -137,7 +144,7 @@ fn good_arguments_and_results_are_taken() {
 
 #[test]
 fn unknown_and_missing_members_are_refused_everywhere() {
-    for action in Action::ALL.iter().copied() {
+    for action in DesignAction::ALL.iter().copied() {
         let mut more = good(action);
         more["cafe"] = json!(1);
         let message = refusal(action, &more);
@@ -169,34 +176,34 @@ fn unknown_and_missing_members_are_refused_everywhere() {
 fn a_refusal_names_the_place_and_what_is_allowed() {
     for (action, arguments, expected) in [
         (
-            Action::MoveNode,
+            DesignAction::MoveNode,
             json!({"node": "1", "x": 1e99, "y": 0}),
             "at /x the schema asks for \"maximum\": 1000000",
         ),
         (
-            Action::ResizeNode,
+            DesignAction::ResizeNode,
             json!({"node": "1", "width": 0.0004, "height": 1}),
             "at /width the schema asks for \"exclusiveMinimum\": 0",
         ),
         (
-            Action::SetText,
+            DesignAction::SetText,
             json!({"node": "1", "text": "a".repeat(10_001)}),
             "at /text the schema asks for \"maxLength\": 10000",
         ),
         (
-            Action::SetFill,
+            DesignAction::SetFill,
             json!({"node": "1", "color": "red"}),
             "at /color the schema asks for \"pattern\": \"^#[0-9a-f]{6}$\"",
         ),
         (
-            Action::ExportImage,
+            DesignAction::ExportImage,
             json!({"node": "1", "scale": 1.5}),
             "at /scale the schema asks for \"enum\": [0.5,1,2,3]",
         ),
         (
-            Action::DeleteNode,
+            DesignAction::DeleteNode,
             json!({"node": {"step": 0}}),
-            "at /node/step only an earlier step that creates a node can be named",
+            "at /node/step only the number of an earlier step that creates a node is allowed",
         ),
     ] {
         assert_eq!(refusal(action, &arguments), expected);
@@ -206,7 +213,7 @@ fn a_refusal_names_the_place_and_what_is_allowed() {
 #[test]
 fn numbers_are_rounded_before_they_are_kept() {
     let arguments = json!({"node": "1:2", "x": 0.1 + 0.2, "y": -0.0004});
-    let Ok(checked) = Action::MoveNode.check(&object(&arguments)) else { panic!("it fits") };
+    let Ok(checked) = DesignAction::MoveNode.check(&object(&arguments)) else { panic!("it fits") };
     assert_eq!(checked.arguments(), &object(&json!({"node": "1:2", "x": 0.3, "y": 0})));
 }
 
@@ -217,34 +224,34 @@ fn size_and_depth_are_limited() {
         let arrays = "[".repeat(depth - 1) + &"]".repeat(depth - 1);
         serde_json::from_str::<Value>(&format!("{{\"node\":{arrays}}}")).unwrap()
     };
-    assert!(refusal(Action::DeleteNode, &deep(DEPTH_MAX)).contains("/node"));
-    let message = refusal(Action::DeleteNode, &deep(DEPTH_MAX + 1));
-    assert_eq!(message, "arguments are nested at most 8 deep");
+    assert!(refusal(DesignAction::DeleteNode, &deep(DEPTH_MAX)).contains("/node"));
+    let message = refusal(DesignAction::DeleteNode, &deep(DEPTH_MAX + 1));
+    assert_eq!(message, "arguments can be nested at most 8 levels deep");
     let sized = |bytes: usize| json!({ "node": "a".repeat(bytes - 11) });
     assert_eq!(sized(100).to_string().len(), 100);
-    assert!(refusal(Action::DeleteNode, &sized(ARGUMENTS_BYTES_MAX)).contains("/node"));
-    let message = refusal(Action::DeleteNode, &sized(ARGUMENTS_BYTES_MAX + 1));
-    assert_eq!(message, "the arguments of a proposal have at most 65536 bytes as JSON");
+    assert!(refusal(DesignAction::DeleteNode, &sized(ARGUMENTS_BYTES_MAX)).contains("/node"));
+    let message = refusal(DesignAction::DeleteNode, &sized(ARGUMENTS_BYTES_MAX + 1));
+    assert_eq!(message, "the arguments of a proposal can have at most 65536 bytes as JSON");
 }
 
-fn steps(steps: &[(&str, Value)]) -> Result<Vec<Checked>, String> {
+fn steps(steps: &[(&str, Value)]) -> Result<Vec<CheckedAction>, String> {
     let steps: Vec<_> = steps.iter().map(|(name, value)| (*name, object(value))).collect();
-    Checked::steps(&steps).map_err(|refusal| refusal.to_string())
+    CheckedAction::steps(&steps).map_err(|refusal| refusal.to_string())
 }
 
 #[test]
 fn steps_name_only_nodes_that_earlier_ones_make() {
-    let frame = ("create_frame", good(Action::CreateFrame));
+    let frame = ("create_frame", good(DesignAction::CreateFrame));
     let delete = |step: usize| ("delete_node", json!({"node": {"step": step}}));
     let moved = |node: Value, parent: Value| {
         ("move_node", json!({"node": node, "x": 0, "y": 0, "parent": parent}))
     };
     let taken = steps(&[frame.clone(), moved(json!("1"), json!({"step": 0})), delete(0)]);
     let taken = taken.unwrap_or_else(|refusal| panic!("{refusal}"));
-    assert_eq!(highest_effect(&taken), Some(Effect::Destructive));
-    assert_eq!(highest_effect(&taken[..2]), Some(Effect::Write));
+    assert_eq!(highest_effect(&taken), Some(ActionEffect::Destructive));
+    assert_eq!(highest_effect(&taken[..2]), Some(ActionEffect::Write));
     assert_eq!(highest_effect(&[]), None);
-    let only = "only an earlier step that creates a node can be named";
+    let only = "only the number of an earlier step that creates a node is allowed";
     for (given, place) in [
         (vec![delete(0), frame.clone()], "step 0: at /node/step "),
         (vec![frame.clone(), delete(1)], "step 1: at /node/step "),
@@ -265,10 +272,13 @@ fn a_proposal_has_1_to_20_steps_of_known_actions_and_64_kib_together() {
     assert_eq!(steps(&vec![page.clone(); STEPS_MAX]).map(|steps| steps.len()), Ok(STEPS_MAX));
     for count in [0, STEPS_MAX + 1] {
         let refused = steps(&vec![page.clone(); count]).err();
-        assert_eq!(refused.as_deref(), Some("a proposal has 1 to 20 steps"));
+        assert_eq!(refused.as_deref(), Some("a proposal must have 1 to 20 steps"));
     }
     let refused = steps(&[page, ("run_code", json!({}))]).err().unwrap();
-    assert!(refused.starts_with("step 1: at /action the actions are: list_pages, "), "{refused}");
+    assert!(
+        refused.starts_with("step 1: at /action only these actions are allowed: list_pages, "),
+        "{refused}"
+    );
     let text = |characters| ("set_text", json!({"node": "1", "text": "a".repeat(characters)}));
     // 22 bytes beside the text, six times 10,000, and the rest.
     let full = |last| [vec![text(10_000); 6], vec![text(last)]].concat();
@@ -276,7 +286,7 @@ fn a_proposal_has_1_to_20_steps_of_known_actions_and_64_kib_together() {
     let refused = steps(&full(65_536 - 60_000 - 7 * 22 + 1)).err();
     assert_eq!(
         refused.as_deref(),
-        Some("the arguments of a proposal have at most 65536 bytes as JSON")
+        Some("the arguments of a proposal can have at most 65536 bytes as JSON")
     );
 }
 
@@ -284,19 +294,19 @@ fn a_proposal_has_1_to_20_steps_of_known_actions_and_64_kib_together() {
 fn results_are_limited() {
     let entry = json!({"id": "1", "name": "a", "kind": "text"});
     let selected = |count: usize| json!({"nodes": vec![entry.clone(); count], "truncated": true});
-    assert_eq!(Action::GetSelection.check_result(&selected(500)), Ok(()));
-    assert_eq!(Action::GetSelection.check_result(&selected(501)), Err(ResultFault::Bad));
+    assert_eq!(DesignAction::GetSelection.check_result(&selected(500)), Ok(()));
+    assert_eq!(DesignAction::GetSelection.check_result(&selected(501)), Err(ResultFault::Bad));
     let page = |name: usize| json!({"id": "a".repeat(100), "name": "é".repeat(name)});
     let pages = |name| json!({"pages": vec![page(name); 500], "truncated": true});
-    assert_eq!(Action::ListPages.check_result(&pages(200)), Ok(()));
-    assert_eq!(Action::ListPages.check_result(&pages(201)), Err(ResultFault::Bad));
+    assert_eq!(DesignAction::ListPages.check_result(&pages(200)), Ok(()));
+    assert_eq!(DesignAction::ListPages.check_result(&pages(201)), Err(ResultFault::Bad));
     let renamed = |bytes: usize| json!({"node": "1", "old": "a".repeat(bytes - 21)});
     assert_eq!(renamed(100).to_string().len(), 100);
-    assert_eq!(Action::RenameNode.check_result(&renamed(RESULT_BYTES_MAX)), Ok(()));
+    assert_eq!(DesignAction::RenameNode.check_result(&renamed(RESULT_BYTES_MAX)), Ok(()));
     let larger = renamed(RESULT_BYTES_MAX + 1);
-    assert_eq!(Action::RenameNode.check_result(&larger), Err(ResultFault::TooLarge));
+    assert_eq!(DesignAction::RenameNode.check_result(&larger), Err(ResultFault::TooLarge));
     let image = |data: String| json!({"mimeType": "image/png", "data": data});
-    let check = |data: String| Action::ExportImage.check_result(&image(data));
+    let check = |data: String| DesignAction::ExportImage.check_result(&image(data));
     assert_eq!(check("A".repeat(8 << 20)), Ok(()));
     assert_eq!(check("A".repeat((8 << 20) + 1)), Err(ResultFault::Bad));
     assert_eq!(check("<svg>".to_owned()), Err(ResultFault::Bad));

@@ -54,12 +54,12 @@ fn every_part_of_a_lane_matters() {
     let session = |last: u8| Lane::Session(uuid::Uuid::from_bytes([last; 16]).into()).digest();
     let file = |issuer, subject, tool, file| Lane::File { issuer, subject, tool, file }.digest();
     let lanes = [
-        file("i", "s", Tool::Penpot, "f"),
-        file("j", "s", Tool::Penpot, "f"),
-        file("i", "t", Tool::Penpot, "f"),
-        file("i", "s", Tool::Figma, "f"),
-        file("i", "s", Tool::Penpot, "g"),
-        file("is", "", Tool::Penpot, "f"),
+        file("i", "s", DesignTool::Penpot, "f"),
+        file("j", "s", DesignTool::Penpot, "f"),
+        file("i", "t", DesignTool::Penpot, "f"),
+        file("i", "s", DesignTool::Figma, "f"),
+        file("i", "s", DesignTool::Penpot, "g"),
+        file("is", "", DesignTool::Penpot, "f"),
         session(1),
         session(2),
     ];

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::from_daemon::Problem;
+use super::from_daemon::CloseNotice;
 use super::text::Line;
 use crate::json;
 use crate::json::schema::Mismatch;
@@ -55,8 +55,8 @@ impl Fault {
 
     /// Returns what the plugin is told before its socket closes.
     #[must_use]
-    pub fn problem(&self) -> Problem {
-        Problem::new(self.code(), &self.to_string())
+    pub fn problem(&self) -> CloseNotice {
+        CloseNotice::new(self.code(), &self.to_string())
     }
 }
 
@@ -73,18 +73,18 @@ impl From<json::Fault> for Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Malformed => "a frame is one JSON object in text",
-            Self::Repeated => "a frame has no member twice",
-            Self::TooManyValues => "a frame has at most 30,000 values",
-            Self::UnknownType => "the type of the frame is none that a plugin sends",
+            Self::Malformed => "a frame must be one JSON object in a text message",
+            Self::Repeated => "a frame must not repeat a member",
+            Self::TooManyValues => "a frame must have at most 30,000 values",
+            Self::UnknownType => "a plugin must not send frames of this type",
             Self::Mismatch(mismatch) => return mismatch.fmt(f),
-            Self::OutOfOrder => "a frame of this type may not come now",
-            Self::TooLarge => "the frame is larger than frames may be now",
+            Self::OutOfOrder => "a frame of this type is not allowed now",
+            Self::TooLarge => "the frame is larger than is allowed now",
         })
     }
 }
 
-impl Problem {
+impl CloseNotice {
     /// Returns a problem with a stable word and a message, of which 300 characters are kept.
     #[must_use]
     pub fn new(code: &'static str, message: &str) -> Self {

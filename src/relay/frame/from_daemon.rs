@@ -3,37 +3,27 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::text::{Key, Line, Nonce, Signature};
+use super::text::{Line, Nonce, PublicJwk, Signature};
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, InvocationId, PairingId, ProposalId, RelaySessionId};
-use crate::domain::relay::Effect;
+use crate::domain::relay::ActionEffect;
 use crate::domain::relay::invocation::Withdrawal;
 use crate::domain::time::Timestamp;
-use crate::relay::action::Action;
-use crate::relay::code::Code;
+use crate::relay::action::DesignAction;
+use crate::relay::code::PairingCode;
 
 words! {
     /// The types of frames that the daemon sends.
     DaemonFrame {
-        /// [`Challenge`].
         Challenge => "challenge",
-        /// [`Pairing`].
         Pairing => "pairing",
-        /// [`Claimed`].
         Claimed => "claimed",
-        /// [`Ready`].
         Ready => "ready",
-        /// [`Propose`].
         Propose => "propose",
-        /// [`Withdraw`].
         Withdraw => "withdraw",
-        /// [`Execute`].
         Execute => "execute",
-        /// [`Settled`].
         Settled => "settled",
-        /// [`Ping`].
         Ping => "ping",
-        /// [`Problem`].
         Problem => "problem",
     }
 }
@@ -61,7 +51,7 @@ pub enum FromDaemon {
     /// Asks whether the page answers.
     Ping(Ping),
     /// Why the socket is about to close.
-    Problem(Problem),
+    Problem(CloseNotice),
 }
 
 impl FromDaemon {
@@ -89,7 +79,7 @@ pub struct Challenge {
     /// New with each socket.
     pub nonce: Nonce,
     /// The daemon's public key, which the plugin keeps at pairing.
-    pub key: Key,
+    pub key: PublicJwk,
     /// Over [`crate::relay::proof::challenge_text`].
     pub signature: Signature,
 }
@@ -98,25 +88,22 @@ pub struct Challenge {
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pairing {
-    /// The pairing.
     pub pairing: PairingId,
     /// What the plugin shows.
     #[serde(serialize_with = "shown")]
-    pub code: Code,
+    pub code: PairingCode,
     /// Until when it can be typed.
     pub expires_at: Timestamp,
 }
 
-fn shown<S: serde::Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error> {
+fn shown<S: serde::Serializer>(code: &PairingCode, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(code)
 }
 
 /// Who asks to work on the open file.
 #[derive(Clone, Serialize)]
 pub struct Claimed {
-    /// The pairing.
     pub pairing: PairingId,
-    /// Whose account.
     pub account: Line,
     /// Through which client.
     pub client: Line,
@@ -125,11 +112,9 @@ pub struct Claimed {
 /// The session works.
 #[derive(Clone, Serialize)]
 pub struct Ready {
-    /// The session.
     pub session: RelaySessionId,
     /// Its epoch, at least 1.
     pub epoch: u64,
-    /// Whose account.
     pub account: Line,
 }
 
@@ -137,7 +122,6 @@ pub struct Ready {
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Propose {
-    /// The proposal.
     pub proposal: ProposalId,
     /// Which client asks.
     pub client: Line,
@@ -151,13 +135,11 @@ pub struct Propose {
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// The invocation.
     pub invocation: InvocationId,
     /// What is to be done.
-    pub action: Action,
-    /// Its effect.
-    pub effect: Effect,
-    /// With what, as [`crate::relay::action::Checked`] has it.
+    pub action: DesignAction,
+    pub effect: ActionEffect,
+    /// With what, as [`crate::relay::action::CheckedAction`] has it.
     pub arguments: Map<String, Value>,
     /// Of action and arguments.
     pub arguments_sha256: Digest,
@@ -166,7 +148,6 @@ pub struct Step {
 /// A card is to go.
 #[derive(Clone, Serialize)]
 pub struct Withdraw {
-    /// Whose.
     pub proposal: ProposalId,
     /// Why.
     pub reason: Withdrawal,
@@ -178,7 +159,6 @@ pub struct Withdraw {
 pub struct Execute {
     /// The right to do so, once.
     pub grant: GrantId,
-    /// The invocation.
     pub invocation: InvocationId,
     /// Of what was shown.
     pub arguments_sha256: Digest,
@@ -189,7 +169,6 @@ pub struct Execute {
 /// The entry of the journal may go.
 #[derive(Clone, Serialize)]
 pub struct Settled {
-    /// Whose.
     pub grant: GrantId,
 }
 
@@ -202,7 +181,7 @@ pub struct Ping {
 
 /// Why the socket is about to close.
 #[derive(Clone, Serialize)]
-pub struct Problem {
+pub struct CloseNotice {
     /// A stable word.
     pub code: &'static str,
     /// For people, at most 300 characters.

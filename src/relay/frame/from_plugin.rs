@@ -5,32 +5,24 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::text::{ByeReason, DecidedBy, Key, Nonce, Outcome, Signature, whole};
+use super::text::{ByeReason, DecidedInPlugin, Nonce, Outcome, PublicJwk, Signature, whole};
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, PageInstanceId, PairingId, ProposalId, RelaySessionId};
-use crate::domain::relay::{self as rules, Tool, invocation};
-use crate::relay::action::Action;
+use crate::domain::relay::{self as rules, DesignTool, invocation};
+use crate::relay::action::DesignAction;
 
 words! {
     /// The types of frames that a plugin sends.
     PluginFrame {
-        /// [`Hello`].
         Hello => "hello",
-        /// [`Proof`].
         Proof => "proof",
-        /// [`Confirm`].
         Confirm => "confirm",
-        /// [`Context`].
         Context => "context",
-        /// [`Shown`].
         Shown => "shown",
-        /// [`Decision`].
         Decision => "decision",
-        /// [`Allowance`].
         Allowance => "allowance",
         /// [`ActionResult`].
         Result => "result",
-        /// [`Pong`].
         Pong => "pong",
         /// [`Bye`].
         Bye => "bye",
@@ -91,11 +83,11 @@ pub struct Hello {
     /// New with each load of the page.
     pub instance: PageInstanceId,
     /// The tool it runs in.
-    pub tool: Tool,
+    pub tool: DesignTool,
     /// Name and version of the plugin, at most 200 characters.
     pub plugin: String,
     /// The device's public key.
-    pub key: Key,
+    pub key: PublicJwk,
     /// The session it remembers.
     pub session: Option<RelaySessionId>,
     /// The open file.
@@ -107,8 +99,8 @@ pub struct Hello {
 impl Hello {
     /// Returns the actions that both sides know.
     #[must_use]
-    pub fn known_actions(&self) -> BTreeSet<Action> {
-        self.actions.iter().filter_map(|name| Action::from_word(name)).collect()
+    pub fn known_actions(&self) -> BTreeSet<DesignAction> {
+        self.actions.iter().filter_map(|name| DesignAction::from_word(name)).collect()
     }
 }
 
@@ -138,7 +130,6 @@ pub struct Proof {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The grant.
     pub grant: GrantId,
     /// How far it came.
     pub outcome: invocation::Entry,
@@ -148,7 +139,6 @@ pub struct Entry {
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confirm {
-    /// Which pairing.
     pub pairing: PairingId,
     /// Whether the account may work on this file.
     pub accept: bool,
@@ -183,9 +173,9 @@ pub struct Decision {
     /// Of what the card showed.
     pub preview_sha256: Digest,
     /// What was decided.
-    pub decision: rules::Decision,
+    pub decision: rules::CardDecision,
     /// By whom.
-    pub by: DecidedBy,
+    pub by: DecidedInPlugin,
     /// Why, as a word of the plugin: at most 64 characters `a-z0-9_`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -212,7 +202,7 @@ pub struct ActionResult {
     pub grant: GrantId,
     /// How it ended.
     pub outcome: Outcome,
-    /// What it gives, to be checked with [`Action::check_result`]. `null` is none.
+    /// What it gives, to be checked with [`DesignAction::check_result`]. `null` is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// Why it was not done.

@@ -6,11 +6,11 @@ use uuid::Uuid;
 
 use super::*;
 use crate::domain::digest::Digest;
-use crate::domain::relay::Effect;
+use crate::domain::relay::ActionEffect;
 use crate::domain::relay::invocation::Withdrawal;
 use crate::domain::time::Timestamp;
-use crate::relay::action::Action;
-use crate::relay::code::Code;
+use crate::relay::action::DesignAction;
+use crate::relay::code::PairingCode;
 
 fn id() -> impl Strategy<Value = Value> {
     any::<u128>().prop_map(|bits| json!(Uuid::from_u128(bits).to_string()))
@@ -138,13 +138,13 @@ pub(super) fn built(
 ) -> FromDaemon {
     let uuid = Uuid::from_u128(bits);
     let line = || Line::new(&text);
-    let key = Key::of_point(&[&[4][..], &bytes, &bytes].concat()).unwrap();
+    let key = PublicJwk::of_point(&[&[4][..], &bytes, &bytes].concat()).unwrap();
     let expires_at = Timestamp::from_micros(micros.rem_euclid(4_000_000_000_000_000));
-    let action = Action::ALL[count % Action::ALL.len()];
+    let action = DesignAction::ALL[count % DesignAction::ALL.len()];
     let step = Step {
         invocation: uuid.into(),
         action,
-        effect: Effect::ALL[count % Effect::ALL.len()],
+        effect: ActionEffect::ALL[count % ActionEffect::ALL.len()],
         arguments: [(text.clone(), json!(number))].into_iter().collect(),
         arguments_sha256: bytes.into(),
     };
@@ -157,7 +157,7 @@ pub(super) fn built(
         }),
         DaemonFrame::Pairing => FromDaemon::Pairing(Pairing {
             pairing: uuid.into(),
-            code: Code::new([nonce[0], nonce[1], nonce[2], nonce[3], nonce[4]]),
+            code: PairingCode::new([nonce[0], nonce[1], nonce[2], nonce[3], nonce[4]]),
             expires_at,
         }),
         DaemonFrame::Claimed => {
@@ -183,7 +183,7 @@ pub(super) fn built(
         }),
         DaemonFrame::Settled => FromDaemon::Settled(Settled { grant: uuid.into() }),
         DaemonFrame::Ping => FromDaemon::Ping(Ping { n: u64::from(number) }),
-        DaemonFrame::Problem => FromDaemon::Problem(Problem::new("too_large", &text)),
+        DaemonFrame::Problem => FromDaemon::Problem(CloseNotice::new("too_large", &text)),
     }
 }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::made::{built, from_plugin, mutate, other, parts};
 use super::*;
 use crate::domain::time::Timestamp;
-use crate::relay::action::Action;
+use crate::relay::action::DesignAction;
 
 /// The schema of one side's frames, as the document has it.
 fn side(name: &str) -> Schema {
@@ -182,6 +182,6 @@ fn actions_of_another_version_are_not_known() {
     };
     frame["actions"] = json!(["set_text", "draw_cat", "list_pages"]);
     let Ok(FromPlugin::Hello(hello)) = read(&frame.to_string()) else { panic!("it is a hello") };
-    let known: Vec<Action> = hello.known_actions().into_iter().collect();
-    assert_eq!(known, [Action::ListPages, Action::SetText]);
+    let known: Vec<DesignAction> = hello.known_actions().into_iter().collect();
+    assert_eq!(known, [DesignAction::ListPages, DesignAction::SetText]);
 }

@@ -6,8 +6,8 @@ use serde_json::Number;
 
 use crate::crypto::jose;
 use crate::crypto::jose::key::PublicKey;
-use crate::domain::relay::invocation::{Entry, Withdrawal};
-use crate::domain::relay::{Decision, Tool};
+use crate::domain::relay::invocation::{self, Withdrawal};
+use crate::domain::relay::{CardDecision, DesignTool};
 use crate::json::Object;
 
 /// Bytes of a nonce.
@@ -29,7 +29,7 @@ words! {
 
 words! {
     /// Who decided.
-    DecidedBy {
+    DecidedInPlugin {
         /// A person, by a click.
         Person => "person",
         /// A person's leave to read, given before.
@@ -51,7 +51,7 @@ words! {
     }
 }
 
-word_as_text! { Tool Entry Outcome Decision DecidedBy Withdrawal ByeReason }
+word_as_text! { DesignTool invocation::Entry Outcome CardDecision DecidedInPlugin Withdrawal ByeReason }
 
 /// Declares texts of frames that only this protocol has.
 macro_rules! texts {
@@ -139,14 +139,14 @@ impl Line {
 /// A public key of P-256, as a JSON Web Key. Its coordinates are base64url without padding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Key {
+pub struct PublicJwk {
     kty: String,
     crv: String,
     x: String,
     y: String,
 }
 
-impl Key {
+impl PublicJwk {
     /// Returns the key of a point: 4, then 32 bytes for each coordinate. `None` for another form.
     #[must_use]
     pub fn of_point(point: &[u8]) -> Option<Self> {

@@ -147,8 +147,8 @@ fn each_part_of_a_decision_matters() {
         proposal: id(2),
         arguments: &both,
         preview: a,
-        decision: Decision::Approved,
-        by: DecidedBy::Person,
+        decision: CardDecision::Approved,
+        by: DecidedInPlugin::Person,
     };
     let texts = [
         first,
@@ -159,9 +159,9 @@ fn each_part_of_a_decision_matters() {
         DecisionText { arguments: &one, ..first },
         DecisionText { arguments: &other, ..first },
         DecisionText { preview: b, ..first },
-        DecisionText { decision: Decision::Denied, ..first },
-        DecisionText { by: DecidedBy::Allowance, ..first },
-        DecisionText { by: DecidedBy::Plugin, ..first },
+        DecisionText { decision: CardDecision::Denied, ..first },
+        DecisionText { by: DecidedInPlugin::Allowance, ..first },
+        DecisionText { by: DecidedInPlugin::Plugin, ..first },
     ];
     check_alone(&texts.map(|text| text.text()));
 }
@@ -202,17 +202,17 @@ fn another_spelling_of_a_signature_or_key_is_not_taken() {
     assert!(!is_signed(key.public(), "text", &spelled));
     let mut jwk = serde_json::to_value(key.public()).unwrap();
     jwk["x"] = respelled(jwk["x"].as_str().unwrap()).into();
-    let spelled: Key = serde_json::from_value(jwk).unwrap();
+    let spelled: PublicJwk = serde_json::from_value(jwk).unwrap();
     assert!(spelled.public().is_none());
     assert!(!is_signed(&spelled, "text", &signature));
 }
 
 #[test]
 fn a_point_off_the_curve_signs_nothing() {
-    let key = Key::of_point(&[&[4][..], &[1; 64]].concat()).unwrap();
+    let key = PublicJwk::of_point(&[&[4][..], &[1; 64]].concat()).unwrap();
     assert!(!is_signed(&key, "text", &Signature::new(&[1; 64])));
     for point in [&[][..], &[4; 64], &[4; 66], &[3; 65]] {
-        assert_eq!(Key::of_point(point), None);
+        assert_eq!(PublicJwk::of_point(point), None);
     }
 }
 
@@ -221,7 +221,7 @@ fn a_damaged_key_is_refused() {
     let stored = DaemonKey::generate().unwrap();
     assert!(DaemonKey::read(&stored).is_ok());
     for bytes in [&[][..], &stored[1..], &stored[..stored.len() - 1], &[0; 138]] {
-        assert_eq!(DaemonKey::read(bytes).err(), Some(KeyError::Unusable));
+        assert_eq!(DaemonKey::read(bytes).err(), Some(DeviceKeyError::Unusable));
     }
 }
 
@@ -230,7 +230,7 @@ fn no_part_of_a_text_can_hold_a_line_feed() {
     // Ids, digests and words are read by their shape; nonces by the schema of frames.
     assert_eq!("a\nb".parse::<RelaySessionId>(), Err(InvalidId));
     assert!("a\nb".parse::<Digest>().is_err());
-    assert_eq!(Decision::from_word("approved\nperson"), None);
+    assert_eq!(CardDecision::from_word("approved\nperson"), None);
     let nonce = Nonce::new(&[0xff; 16]);
     assert!(nonce.as_str().len() == 22 && !nonce.as_str().contains('\n'));
 }

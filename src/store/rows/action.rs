@@ -66,7 +66,7 @@ pub(in crate::store) fn encode(action: &Action) -> String {
     serde_json::to_string(&[stored]).expect("strings and numbers always serialize")
 }
 
-/// Reads an action; nothing when it does not read as one.
+/// Reads an action; `None` when it does not read as one.
 pub(in crate::store) fn decode(json: &str) -> Option<Action> {
     // Every value is checked again by its type: a row that was edited by hand must not reach the forge.
     let [stored] = serde_json::from_str::<[Stored; 1]>(json).ok()?;

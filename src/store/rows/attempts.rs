@@ -4,8 +4,8 @@
 use crate::domain::dead_letter::ReplayClass;
 use crate::domain::id::{AttemptId, CheckRunId, WorkflowRunId};
 use crate::domain::outbox::{CheckRunStatus, Effect};
-use crate::domain::reconcile::Standing;
-use crate::domain::reconcile::uncertain::Proof;
+use crate::domain::reconcile::AttemptStanding;
+use crate::domain::reconcile::uncertain;
 use crate::domain::release::attempt::{AttemptEvent, AttemptStatus};
 use crate::store::error::Error;
 use crate::store::rows::target::Target;
@@ -108,7 +108,7 @@ pub(in crate::store) fn identify(
     attempt: AttemptId,
     run: WorkflowRunId,
 ) -> Result<bool, Error> {
-    if is_taken(tx, Proof::WorkflowRun(run), attempt)? {
+    if is_taken(tx, uncertain::Proof::WorkflowRun(run), attempt)? {
         return Ok(false);
     }
     // A run that is known already is never replaced by another one.
@@ -197,16 +197,16 @@ pub(in crate::store) fn check_run_is_not_ours(
 /// Says whether the forge's number belongs to another attempt already: a second owner is never right.
 pub(in crate::store) fn is_taken(
     tx: &Tx<'_>,
-    number: Proof,
+    number: uncertain::Proof,
     attempt: AttemptId,
 ) -> Result<bool, Error> {
     match number {
-        Proof::WorkflowRun(run) => tx.value(
+        uncertain::Proof::WorkflowRun(run) => tx.value(
             "SELECT EXISTS (SELECT 1 FROM release_run_attempts \
              WHERE workflow_run_id = :run AND attempt_id <> :attempt)",
             params! { ":run": run, ":attempt": attempt },
         ),
-        Proof::CheckRun(run) => tx.value(
+        uncertain::Proof::CheckRun(run) => tx.value(
             "SELECT EXISTS (SELECT 1 FROM release_run_attempts \
              WHERE check_run_id = :run AND attempt_id <> :attempt)",
             params! { ":run": run, ":attempt": attempt },
@@ -220,15 +220,18 @@ pub(in crate::store) fn status(row: &Row<'_>) -> Result<Option<AttemptStatus>, E
 }
 
 /// Reads `status` of an attempt and `is_current`.
-pub(in crate::store) fn standing(row: &Row<'_>) -> Result<Standing, Error> {
+pub(in crate::store) fn standing(row: &Row<'_>) -> Result<AttemptStanding, Error> {
     if !row.get::<bool>("is_current")? {
-        return Ok(Standing::Superseded);
+        return Ok(AttemptStanding::Superseded);
     }
     row.get("status").map(AttemptStatus::standing)
 }
 
 /// Returns where an attempt stands now.
-pub(in crate::store) fn standing_of(tx: &Tx<'_>, attempt: AttemptId) -> Result<Standing, Error> {
+pub(in crate::store) fn standing_of(
+    tx: &Tx<'_>,
+    attempt: AttemptId,
+) -> Result<AttemptStanding, Error> {
     let found = tx.query_one(
         "SELECT a.status, a.attempt_id = r.current_attempt_id AS is_current \
          FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \

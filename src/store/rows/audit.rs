@@ -3,8 +3,8 @@
 use crate::domain::audit;
 use crate::domain::dead_letter::ReplayRequest;
 use crate::domain::id::{AttemptId, AuditEventId, InstallationId, ReleaseRunId};
-use crate::domain::reconcile::Code;
-use crate::domain::result::Refusal;
+use crate::domain::reconcile::ReconcileCode;
+use crate::domain::result::ResultRefusal;
 use crate::store::error::Error;
 use crate::store::sql::{Tx, params};
 
@@ -46,7 +46,7 @@ pub(in crate::store) fn check_run_reconciliation_failed(
     tx: &mut Tx<'_>,
     installation: InstallationId,
     release_run: ReleaseRunId,
-    code: Code,
+    code: ReconcileCode,
 ) -> Result<(), Error> {
     let event = Event {
         installation,
@@ -65,7 +65,7 @@ pub(in crate::store) fn release_result_refused(
     tx: &mut Tx<'_>,
     installation: InstallationId,
     attempt: AttemptId,
-    refusal: Refusal,
+    refusal: ResultRefusal,
 ) -> Result<(), Error> {
     let event = Event {
         installation,

@@ -2,7 +2,7 @@
 
 use crate::domain::event::{Action, RepositoryState};
 use crate::domain::id::AppId;
-use crate::domain::job::{self, Change, Job};
+use crate::domain::job::{self, Job};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::{installations, releases};
@@ -30,21 +30,21 @@ pub(in crate::store) fn facts(tx: &Tx<'_>, job: &Job, own_app: AppId) -> Result<
 pub(in crate::store) fn apply_job(
     tx: &mut Tx<'_>,
     job: &Job,
-    change: &Change,
+    change: &job::Change,
     plan: &NewRelease,
     received_at: Timestamp,
 ) -> Result<(), Error> {
     let installation = job.installation;
     match change {
-        Change::StartRelease { repository, git_ref, head_sha, owner } => {
+        job::Change::StartRelease { repository, git_ref, head_sha, owner } => {
             let active = RepositoryState::Active;
             // The push may come before the webhook that adds the repository, and the effects need its name.
             installations::record_repository(tx, installation, repository, active, received_at)?;
             releases::start(tx, installation, repository, *owner, git_ref, head_sha, plan)
         }
-        Change::StartAttempt { release } => releases::start_attempt(tx, release, plan),
-        Change::HintWorkflowRun(run) => releases::mark_stale(tx, installation, *run),
-        Change::RecordInstallation { state, account, added, removed } => {
+        job::Change::StartAttempt { release } => releases::start_attempt(tx, release, plan),
+        job::Change::HintWorkflowRun(run) => releases::mark_stale(tx, installation, *run),
+        job::Change::RecordInstallation { state, account, added, removed } => {
             installations::record(tx, installation, *state, account.as_ref(), received_at)?;
             // Removed last: of a repository in both lists, the removal is what remains.
             for (repositories, state) in
@@ -62,7 +62,7 @@ pub(in crate::store) fn apply_job(
             }
             Ok(())
         }
-        Change::RecordRepository { repository, state } => {
+        job::Change::RecordRepository { repository, state } => {
             installations::record_repository(tx, installation, repository, *state, received_at)
         }
     }

@@ -1,7 +1,9 @@
 //! Dead letters: added when an item dies, closed when it is not needed any more, and reclassified when
 //! something is proved about it.
 
-use crate::domain::dead_letter::{self, ErrorClass, ItemId, Reason, ReplayClass};
+use crate::domain::dead_letter::{
+    self, DeadLetterReason, ErrorClass, FailureCause, ItemId, ReplayClass,
+};
 use crate::domain::id::{AttemptId, InstallationId};
 use crate::domain::outbox::EffectKind;
 use crate::domain::time::Timestamp;
@@ -12,8 +14,10 @@ use crate::store::sql::{Tx, params};
 pub(in crate::store) struct NewDeadLetter {
     pub(in crate::store) item: ItemId,
     pub(in crate::store) repository: Option<String>,
-    pub(in crate::store) reason: Reason,
+    pub(in crate::store) reason: DeadLetterReason,
     pub(in crate::store) error_class: ErrorClass,
+    /// Why the last call to the forge failed, if one did.
+    pub(in crate::store) cause: Option<FailureCause>,
     pub(in crate::store) attempt_count: u32,
     pub(in crate::store) replay_class: ReplayClass,
 }
@@ -32,9 +36,9 @@ pub(in crate::store) fn add(
     let failed_at = dead_letter::failed_at(tx.now, last);
     tx.execute(
         "INSERT INTO dead_letters (installation_id, failed_at, item_type, item_id, repository, \
-            reason_code, error_class, attempt_count, replay_class, replay_safe) \
+            reason_code, error_class, cause, attempt_count, replay_class, replay_safe) \
          VALUES (:installation, :failed_at, :item_type, :item, :repository, :reason, :class, \
-            :attempts, :replay_class, :replay_safe)",
+            :cause, :attempts, :replay_class, :replay_safe)",
         params! {
             ":installation": installation,
             ":failed_at": failed_at,
@@ -43,6 +47,7 @@ pub(in crate::store) fn add(
             ":repository": dead_letter.repository,
             ":reason": dead_letter.reason,
             ":class": dead_letter.error_class,
+            ":cause": dead_letter.cause,
             ":attempts": dead_letter.attempt_count,
             ":replay_class": dead_letter.replay_class,
             ":replay_safe": dead_letter.replay_class.is_safe(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::outbox::{CheckRunStatus, Effect};
+use crate::domain::outbox::{self, CheckRunStatus};
 use crate::domain::release::Conclusion;
 use crate::domain::time::Timestamp;
 
@@ -31,13 +31,15 @@ enum Stored {
 }
 
 /// Writes an effect.
-pub(in crate::store) fn encode(effect: &Effect) -> String {
+pub(in crate::store) fn encode(effect: &outbox::Effect) -> String {
     let stored = match effect.clone() {
-        Effect::WorkflowDispatch { workflow, tag, nonce } => {
+        outbox::Effect::WorkflowDispatch { workflow, tag, nonce } => {
             Stored::WorkflowDispatch { workflow, tag, nonce }
         }
-        Effect::CheckRunCreate { name, head_sha } => Stored::CheckRunCreate { name, head_sha },
-        Effect::CheckRunUpdate { status } => {
+        outbox::Effect::CheckRunCreate { name, head_sha } => {
+            Stored::CheckRunCreate { name, head_sha }
+        }
+        outbox::Effect::CheckRunUpdate { status } => {
             let name = status.as_str().to_owned();
             match status {
                 CheckRunStatus::InProgress => Stored::CheckRunUpdate {
@@ -60,13 +62,15 @@ pub(in crate::store) fn encode(effect: &Effect) -> String {
     serde_json::to_string(&stored).expect("strings always serialize")
 }
 
-/// Reads an effect; nothing when it does not read as one.
-pub(in crate::store) fn decode(json: &str) -> Option<Effect> {
+/// Reads an effect; `None` when it does not read as one.
+pub(in crate::store) fn decode(json: &str) -> Option<outbox::Effect> {
     Some(match serde_json::from_str(json).ok()? {
         Stored::WorkflowDispatch { workflow, tag, nonce } => {
-            Effect::WorkflowDispatch { workflow, tag, nonce }
+            outbox::Effect::WorkflowDispatch { workflow, tag, nonce }
         }
-        Stored::CheckRunCreate { name, head_sha } => Effect::CheckRunCreate { name, head_sha },
+        Stored::CheckRunCreate { name, head_sha } => {
+            outbox::Effect::CheckRunCreate { name, head_sha }
+        }
         Stored::CheckRunUpdate { status, conclusion, completed_at, unconfirmed } => {
             let read = match (conclusion, completed_at) {
                 (None, None) => CheckRunStatus::InProgress,
@@ -79,7 +83,7 @@ pub(in crate::store) fn decode(json: &str) -> Option<Effect> {
                 _ => return None,
             };
             // The stored word must agree with the fields beside it; a row that contradicts itself is not sent.
-            (read.as_str() == status).then_some(Effect::CheckRunUpdate { status: read })?
+            (read.as_str() == status).then_some(outbox::Effect::CheckRunUpdate { status: read })?
         }
     })
 }
@@ -91,21 +95,21 @@ mod tests {
     #[test]
     fn every_effect_reads_back() {
         for effect in [
-            Effect::WorkflowDispatch {
+            outbox::Effect::WorkflowDispatch {
                 workflow: "release.yml".into(),
                 tag: "v1".into(),
                 nonce: "n".into(),
             },
-            Effect::CheckRunCreate { name: "release".into(), head_sha: "a".repeat(40) },
-            Effect::CheckRunUpdate { status: CheckRunStatus::InProgress },
-            Effect::CheckRunUpdate {
+            outbox::Effect::CheckRunCreate { name: "release".into(), head_sha: "a".repeat(40) },
+            outbox::Effect::CheckRunUpdate { status: CheckRunStatus::InProgress },
+            outbox::Effect::CheckRunUpdate {
                 status: CheckRunStatus::Completed {
                     conclusion: Conclusion::Neutral,
                     completed_at: Timestamp::from_micros(7),
                     unconfirmed: false,
                 },
             },
-            Effect::CheckRunUpdate {
+            outbox::Effect::CheckRunUpdate {
                 status: CheckRunStatus::Completed {
                     conclusion: Conclusion::Failure,
                     completed_at: Timestamp::from_micros(8),

@@ -25,7 +25,7 @@ pub(in crate::store) fn set_state(
     Ok(())
 }
 
-/// Adds the job of an inbox row. Its key is that of the row, so there is never a second.
+/// Adds the job of an inbox row, which has at most one: `docs/decisions/104-job-key.md`.
 pub(in crate::store) fn add_job(
     tx: &mut Tx<'_>,
     inbox: RowHandle,

@@ -4,7 +4,7 @@ use crate::domain::digest::Digest;
 use crate::domain::id::{AttemptId, InstallationId, ReconciliationId};
 use crate::domain::lease::Fence;
 use crate::domain::reconcile::task::TaskOutcome;
-use crate::domain::reconcile::{Code, Reason, Rules};
+use crate::domain::reconcile::{ReconcileCode, ReconcileKind, ReconcileReason, Rules};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::lease;
@@ -14,7 +14,7 @@ use crate::store::sql::{Row, Tx, params};
 pub(in crate::store) struct Due {
     pub(in crate::store) waiting: lease::Waiting,
     pub(in crate::store) id: ReconciliationId,
-    pub(in crate::store) reason: Reason,
+    pub(in crate::store) reason: ReconcileReason,
     pub(in crate::store) subject: String,
     /// The attempt it was opened about; nothing for an inbox row.
     pub(in crate::store) attempt: Option<String>,
@@ -38,6 +38,21 @@ pub(in crate::store) fn due(row: &Row<'_>) -> Result<Due, Error> {
     })
 }
 
+/// Says whether the latest lookup of any unfinished item was not answered.
+pub(in crate::store) fn any_unavailable(tx: &Tx<'_>, kind: ReconcileKind) -> Result<bool, Error> {
+    for code in ReconcileCode::ALL.iter().filter(|code| code.is_unavailable()) {
+        let found = tx.value(
+            "SELECT EXISTS (SELECT 1 FROM reconciliation_items \
+             WHERE status IN ('open', 'leased') AND kind = :kind AND outcome_code = :code)",
+            params! { ":kind": kind, ":code": *code },
+        )?;
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Something happened to the workflow run of an attempt: when it is being reconciled, it is looked at now.
 pub(in crate::store) fn check_soon(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     tx.execute(
@@ -46,7 +61,7 @@ pub(in crate::store) fn check_soon(tx: &Tx<'_>, attempt: AttemptId) -> Result<()
             AND next_check_at > :now",
         params! {
             ":attempt": attempt,
-            ":reason": Reason::RunningStale,
+            ":reason": ReconcileReason::RunningStale,
             ":now": tx.now,
         },
     )?;
@@ -56,7 +71,7 @@ pub(in crate::store) fn check_soon(tx: &Tx<'_>, attempt: AttemptId) -> Result<()
 /// How a claimed item is given back.
 pub(in crate::store) struct Back {
     pub(in crate::store) at: Timestamp,
-    pub(in crate::store) code: Option<Code>,
+    pub(in crate::store) code: Option<ReconcileCode>,
     pub(in crate::store) uncounted: u32,
     /// Returns because of lag that are added.
     pub(in crate::store) lag: u32,
@@ -114,7 +129,7 @@ pub(in crate::store) fn held(tx: &Tx<'_>, fence: Fence) -> Result<Held, Error> {
 pub(in crate::store) fn recheck(
     tx: &Tx<'_>,
     fence: Fence,
-    code: Code,
+    code: ReconcileCode,
     at: Timestamp,
     rules: &Rules,
 ) -> Result<TaskOutcome, Error> {
@@ -130,7 +145,7 @@ pub(in crate::store) fn recheck_for_lag(
     fence: Fence,
     at: Timestamp,
 ) -> Result<TaskOutcome, Error> {
-    let code = Code::ForgeTokenLag;
+    let code = ReconcileCode::ForgeTokenLag;
     give_back(tx, fence, &Back { code: Some(code), lag: 1, ..Back::at(at) })?;
     Ok(TaskOutcome { code, next_check_at: Some(at) })
 }
@@ -139,7 +154,7 @@ pub(in crate::store) fn recheck_for_lag(
 pub(in crate::store) fn complete(
     tx: &Tx<'_>,
     fence: Fence,
-    code: Code,
+    code: ReconcileCode,
 ) -> Result<TaskOutcome, Error> {
     let changed = tx.execute(
         "UPDATE reconciliation_items SET status = 'completed', outcome_code = :code, \

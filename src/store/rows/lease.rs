@@ -8,13 +8,13 @@ use crate::store::sql::{Row, Tx, params};
 
 /// What can be claimed.
 #[derive(Clone, Copy)]
-pub(in crate::store) enum Queue {
+pub(in crate::store) enum LeaseQueue {
     Jobs,
     Outbox,
     Reconciliation,
 }
 
-impl Queue {
+impl LeaseQueue {
     /// The statement that leases a row which waits, and no other.
     const fn take(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ pub(in crate::store) fn waiting(row: &Row<'_>) -> Result<Waiting, Error> {
 /// Takes the lease of a row that waits. Its try is counted here, so that a crash counts too.
 pub(in crate::store) fn take(
     tx: &mut Tx<'_>,
-    queue: Queue,
+    queue: LeaseQueue,
     waiting: Waiting,
     owner: &str,
     lease: Duration,

@@ -3,7 +3,7 @@
 //!
 //! Why there is one order: `docs/decisions/29-list-order.md`.
 
-use crate::api::{Row, Wanted};
+use crate::api::{ListRequest, ListRow};
 use crate::domain::id::InstallationId;
 use crate::domain::lease::RowHandle;
 use crate::domain::page::Page;
@@ -16,11 +16,11 @@ const FIRST: RowHandle = RowHandle::new(i64::MAX);
 
 /// Returns the page that `read` reads from below a row; `None` if the cursor names no row of the installation, be
 /// it unknown or of another one. `find` is the statement that looks the cursor up.
-pub(in crate::store) fn page<R: Row<Cursor: Bind>>(
+pub(in crate::store) fn page<R: ListRow<Cursor: Bind>>(
     db: &Db<'_>,
     find: &str,
     installation: InstallationId,
-    wanted: &Wanted<R>,
+    wanted: &ListRequest<R>,
     read: impl FnOnce(RowHandle) -> Result<Vec<R>, Error>,
 ) -> Result<Option<Page<R, R::Cursor>>, Error> {
     let bound = match wanted.before {

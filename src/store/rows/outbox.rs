@@ -2,7 +2,7 @@
 
 use crate::domain::id::{AttemptId, OutboxId};
 use crate::domain::lease::Fence;
-use crate::domain::outbox::Effect;
+use crate::domain::outbox;
 use crate::store::error::Error;
 use crate::store::rows::effect;
 use crate::store::rows::target::Target;
@@ -10,7 +10,11 @@ use crate::store::sql::{Tx, params};
 
 /// Adds an effect of an attempt. It is held while one before it is unfinished, a dead one too. A dead
 /// dispatch holds none: only the final check run update can follow it, and that must still be sent.
-pub(in crate::store) fn add(tx: &mut Tx<'_>, target: Target, effect: &Effect) -> Result<(), Error> {
+pub(in crate::store) fn add(
+    tx: &mut Tx<'_>,
+    target: Target,
+    effect: &outbox::Effect,
+) -> Result<(), Error> {
     let id = OutboxId::from(tx.ids.uuid(tx.now));
     tx.execute(
         "INSERT INTO outbox (outbox_id, effect_key, installation_id, repository_id, \
@@ -102,6 +106,6 @@ pub(in crate::store) fn is_overtaken(
             JOIN release_runs r ON r.current_attempt_id = m.attempt_id \
          WHERE m.id = :id AND m.kind = 'check_run_update' AND r.finished_at IS NOT NULL \
             AND m.effect_key <> :final_key)",
-        params! { ":id": fence.row, ":final_key": Effect::final_update_key(attempt) },
+        params! { ":id": fence.row, ":final_key": outbox::Effect::final_update_key(attempt) },
     )
 }

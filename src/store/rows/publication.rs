@@ -1,21 +1,21 @@
 //! Whether the forge shows the end of a release run, and why it could not be made to.
 
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId};
-use crate::domain::reconcile::Code;
-use crate::domain::reconcile::check_run::Standing;
+use crate::domain::reconcile::ReconcileCode;
+use crate::domain::reconcile::check_run::ReleaseStanding;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::audit;
 use crate::store::sql::{Row, Tx, params};
 
 /// Reads `finished_at` and `forge_check_published_at` of a release run.
-pub(in crate::store) fn standing(row: &Row<'_>) -> Result<Standing, Error> {
+pub(in crate::store) fn standing(row: &Row<'_>) -> Result<ReleaseStanding, Error> {
     let finished: Option<Timestamp> = row.get("finished_at")?;
     let published: Option<Timestamp> = row.get("forge_check_published_at")?;
     Ok(match (finished, published) {
-        (None, _) => Standing::RunsAgain,
-        (Some(_), Some(_)) => Standing::Published,
-        (Some(_), None) => Standing::Unpublished,
+        (None, _) => ReleaseStanding::RunsAgain,
+        (Some(_), Some(_)) => ReleaseStanding::Published,
+        (Some(_), None) => ReleaseStanding::Unpublished,
     })
 }
 
@@ -24,7 +24,7 @@ pub(in crate::store) fn standing_of(
     tx: &Tx<'_>,
     release_run: ReleaseRunId,
     attempt: AttemptId,
-) -> Result<Standing, Error> {
+) -> Result<ReleaseStanding, Error> {
     let found = tx.query_one(
         "SELECT iif(current_attempt_id = :attempt, finished_at, NULL) AS finished_at, \
             forge_check_published_at \
@@ -41,7 +41,7 @@ pub(in crate::store) fn record_failure(
     tx: &mut Tx<'_>,
     installation: InstallationId,
     release_run: ReleaseRunId,
-    code: Code,
+    code: ReconcileCode,
 ) -> Result<(), Error> {
     // A release that ended without a result has no such row; the audit event and the item are its only record.
     tx.execute(

@@ -92,7 +92,7 @@ pub(in crate::store) fn mark_published(
     if confirmed > 0 { clear_publication_error(tx, attempt) } else { Ok(()) }
 }
 
-/// Notes that a look confirmed the end of the release run at the forge: what would still tell it is not
+/// Records that an observation confirmed the end of the release run at the forge: what would still tell it is not
 /// needed any more, unless it is under way.
 pub(in crate::store) fn confirm(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), Error> {
     tx.execute(

@@ -1,11 +1,11 @@
 //! What a settlement writes: the message's end or its next try, what was learned, the dead letter; all in
 //! the transaction that settles it.
 
-use crate::domain::dead_letter::{ErrorClass, ItemId, Reason, ReplayClass};
+use crate::domain::dead_letter::{DeadLetterReason, ErrorClass, FailureCause, ItemId, ReplayClass};
 use crate::domain::id::{AttemptId, OutboxId};
 use crate::domain::lease::{Fence, RowHandle};
 use crate::domain::outbox::{EffectKind, Learned, OutboxStatus, SendResult, Settlement};
-use crate::domain::reconcile::uncertain::Proof;
+use crate::domain::reconcile::uncertain;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::target::Target;
@@ -60,7 +60,7 @@ fn find(
 pub(in crate::store) fn confirm_effect(
     tx: &mut Tx<'_>,
     message: &UncertainEffect,
-    proof: Proof,
+    proof: uncertain::Proof,
 ) -> Result<bool, Error> {
     let attempt = message.target.attempt;
     if attempts::is_taken(tx, proof, attempt)? {
@@ -75,8 +75,8 @@ pub(in crate::store) fn confirm_effect(
         params! { ":id": message.row, ":now": tx.now },
     )?;
     match proof {
-        Proof::WorkflowRun(run) => attempts::dispatched(tx, message.target, Some(run))?,
-        Proof::CheckRun(run) => attempts::check_run_exists(tx, attempt, run)?,
+        uncertain::Proof::WorkflowRun(run) => attempts::dispatched(tx, message.target, Some(run))?,
+        uncertain::Proof::CheckRun(run) => attempts::check_run_exists(tx, attempt, run)?,
     }
     outbox::advance(tx, attempt)?;
     Ok(true)
@@ -107,7 +107,7 @@ pub(in crate::store) fn confirm_late_effect(
             AND status = 'dead_letter' AND send_began_at IS NOT NULL";
     let message = find(tx, sql, params! { ":id": fence.row })?.ok_or(Error::LeaseLost)?;
     // The number belongs to another attempt, so this answer says nothing about the dispatch.
-    if !confirm_effect(tx, &message, Proof::WorkflowRun(run))? {
+    if !confirm_effect(tx, &message, uncertain::Proof::WorkflowRun(run))? {
         return Err(Error::LeaseLost);
     }
     Ok(Settlement::Complete(Learned::Dispatched(Some(run))))
@@ -121,13 +121,13 @@ pub(in crate::store) fn disown_taken_number(
 ) -> Result<Settlement, Error> {
     let (number, reason, replay) = match settlement {
         Settlement::Complete(Learned::Dispatched(Some(run))) => (
-            Proof::WorkflowRun(run),
-            Reason::ForgeDispatchUncertain,
+            uncertain::Proof::WorkflowRun(run),
+            DeadLetterReason::ForgeDispatchUncertain,
             ReplayClass::DispatchUncertain,
         ),
         Settlement::Complete(Learned::CheckRun(run)) => (
-            Proof::CheckRun(run),
-            Reason::ForgeCheckRunCreateUncertain,
+            uncertain::Proof::CheckRun(run),
+            DeadLetterReason::ForgeCheckRunCreateUncertain,
             ReplayClass::CreateUncertain,
         ),
         other => return Ok(other),
@@ -147,6 +147,7 @@ pub(in crate::store) fn apply(
     target: Target,
     settlement: Settlement,
     uncertain: bool,
+    cause: Option<FailureCause>,
 ) -> Result<Settlement, Error> {
     let attempt = target.attempt;
     if matches!(settlement, Settlement::DeadLetter(_, _, ReplayClass::BindingMismatch)) {
@@ -177,7 +178,7 @@ pub(in crate::store) fn apply(
         }
         Settlement::DeadLetter(reason, class, replay_class) => {
             finish(tx, fence, OutboxStatus::DeadLetter, replay_class.is_uncertain())?;
-            dead_letter(tx, fence, reason, class, replay_class)?;
+            dead_letter(tx, fence, reason, class, cause, replay_class)?;
             // Another holder may have seen a check run that is not ours while this one wrote to it.
             if attempts::is_check_run_foreign(tx, attempt)? {
                 dead_letters::reclassify_updates(tx, attempt, ReplayClass::BindingMismatch)?;
@@ -248,8 +249,9 @@ fn finish(tx: &Tx<'_>, fence: Fence, status: OutboxStatus, uncertain: bool) -> R
 fn dead_letter(
     tx: &Tx<'_>,
     fence: Fence,
-    reason: Reason,
+    reason: DeadLetterReason,
     error_class: ErrorClass,
+    cause: Option<FailureCause>,
     replay_class: ReplayClass,
 ) -> Result<(), Error> {
     let found = tx.query_one(
@@ -264,6 +266,7 @@ fn dead_letter(
                 repository: row.get("full_name")?,
                 reason,
                 error_class,
+                cause,
                 attempt_count: row.get("attempt_count")?,
                 replay_class,
             };

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::domain::id::{InstallationId, WorkflowRunId};
 use crate::domain::lease::RowHandle;
-use crate::domain::outbox::{Effect, EffectKind};
-use crate::domain::reconcile::task::{CheckRun, Creation, Dispatch, Subject, WorkflowRun};
-use crate::domain::reconcile::{Code, Reason, check_run};
+use crate::domain::outbox::{self, EffectKind};
+use crate::domain::reconcile::task::{self, Creation, Subject};
+use crate::domain::reconcile::{ReconcileCode, ReconcileReason, check_run};
 use crate::domain::repository::RepositoryRef;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
@@ -19,15 +19,18 @@ use crate::store::sql::{Row, Tx, params};
 const CALL_MAX: Duration = Duration::from_secs(240);
 
 /// Loads what an item is about.
-pub(in crate::store) fn load(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Error> {
+pub(in crate::store) fn load(
+    tx: &Tx<'_>,
+    due: &Due,
+) -> Result<Result<Subject, ReconcileCode>, Error> {
     let id = due.subject.as_str();
     match due.reason {
-        Reason::RunningStale => workflow_run(tx, id),
-        Reason::RunUnknown => unknown_run(tx, id),
-        Reason::DispatchUncertain => uncertain(tx, id, EffectKind::WorkflowDispatch),
-        Reason::CheckRunCreateUncertain => uncertain(tx, id, EffectKind::CheckRunCreate),
-        Reason::ReportingStale => check_run(tx, due),
-        Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => {
+        ReconcileReason::RunningStale => workflow_run(tx, id),
+        ReconcileReason::RunUnknown => unknown_run(tx, id),
+        ReconcileReason::DispatchUncertain => uncertain(tx, id, EffectKind::WorkflowDispatch),
+        ReconcileReason::CheckRunCreateUncertain => uncertain(tx, id, EffectKind::CheckRunCreate),
+        ReconcileReason::ReportingStale => check_run(tx, due),
+        ReconcileReason::LifecycleJobMissing | ReconcileReason::LifecycleInboxStateDrift => {
             let inbox = id.parse().map_err(|_| Error::Row("subject_id"))?;
             Ok(Ok(Subject::Inbox(RowHandle::new(inbox))))
         }
@@ -41,12 +44,12 @@ const ATTEMPT: &str = "SELECT a.attempt_id, a.status, a.attempt_id = r.current_a
      FROM release_run_attempts a JOIN release_runs r USING (release_run_id) \
      WHERE a.attempt_id = :attempt";
 
-fn workflow_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Error> {
+fn workflow_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, ReconcileCode>, Error> {
     let found = tx.query_one(ATTEMPT, params! { ":attempt": attempt }, |row| {
         if let Some(code) = attempts::standing(row)?.closed() {
             return Ok(Err(code));
         }
-        Ok(Ok(Subject::WorkflowRun(WorkflowRun {
+        Ok(Ok(Subject::WorkflowRun(task::WorkflowRun {
             attempt: row.get("attempt_id")?,
             run: row.get("workflow_run_id")?,
             run_attempt: row.get("run_attempt")?,
@@ -58,15 +61,15 @@ fn workflow_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Err
     found.ok_or(Error::Row("subject_id"))
 }
 
-fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Error> {
+fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, ReconcileCode>, Error> {
     let found = tx.query_one(ATTEMPT, params! { ":attempt": attempt }, |row| {
         if let Some(code) = attempts::standing(row)?.closed() {
             return Ok(Err(code));
         }
         if row.get::<Option<WorkflowRunId>>("workflow_run_id")?.is_some() {
-            return Ok(Err(Code::AlreadyRepaired));
+            return Ok(Err(ReconcileCode::AlreadyRepaired));
         }
-        Ok(Ok(Subject::UnknownRun(Dispatch {
+        Ok(Ok(Subject::UnknownRun(task::Dispatch {
             attempt: row.get("attempt_id")?,
             workflow: row.get("workflow")?,
             head_sha: row.get("head_sha")?,
@@ -79,7 +82,11 @@ fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, Code>, Erro
 
 /// A message that was given up and is in doubt. The status is compared twice: the list of words is what lets
 /// the index of unfinished messages be used.
-fn uncertain(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subject, Code>, Error> {
+fn uncertain(
+    tx: &Tx<'_>,
+    attempt: &str,
+    kind: EffectKind,
+) -> Result<Result<Subject, ReconcileCode>, Error> {
     let found = tx.query_one(
         "SELECT o.attempt_id, o.payload, o.send_began_at, r.head_sha FROM outbox o \
          JOIN release_runs r USING (release_run_id) \
@@ -89,29 +96,31 @@ fn uncertain(tx: &Tx<'_>, attempt: &str, kind: EffectKind) -> Result<Result<Subj
         params! { ":attempt": attempt, ":kind": kind },
         uncertain_effect,
     )?;
-    Ok(found.ok_or(Code::AlreadyRepaired))
+    Ok(found.ok_or(ReconcileCode::AlreadyRepaired))
 }
 
 fn uncertain_effect(row: &Row<'_>) -> Result<Subject, Error> {
     let attempt = row.get("attempt_id")?;
     let payload: String = row.get("payload")?;
     match effect::decode(&payload) {
-        Some(Effect::WorkflowDispatch { workflow, .. }) => Ok(Subject::Dispatch(Dispatch {
-            attempt,
-            workflow,
-            head_sha: row.get("head_sha")?,
-            began_at: row.get("send_began_at")?,
-        })),
-        Some(Effect::CheckRunCreate { name, .. }) => {
+        Some(outbox::Effect::WorkflowDispatch { workflow, .. }) => {
+            Ok(Subject::Dispatch(task::Dispatch {
+                attempt,
+                workflow,
+                head_sha: row.get("head_sha")?,
+                began_at: row.get("send_began_at")?,
+            }))
+        }
+        Some(outbox::Effect::CheckRunCreate { name, .. }) => {
             Ok(Subject::Creation(Creation { attempt, name, head_sha: row.get("head_sha")? }))
         }
         // An update is repeatable and never uncertain (docs/decisions/07-effect-three-commits.md).
-        Some(Effect::CheckRunUpdate { .. }) | None => Err(Error::Row("payload")),
+        Some(outbox::Effect::CheckRunUpdate { .. }) | None => Err(Error::Row("payload")),
     }
 }
 
 /// The check run of the attempt the item was opened about: a later one has its own window and deadline.
-fn check_run(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Error> {
+fn check_run(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, ReconcileCode>, Error> {
     let found = tx.query_one(
         "SELECT r.release_run_id, r.current_attempt_id, r.check_run_id, a.check_run_name, \
             a.check_run_mismatch_at, r.head_sha, r.forge_conclusion, r.failure_reason, \
@@ -121,25 +130,26 @@ fn check_run(tx: &Tx<'_>, due: &Due) -> Result<Result<Subject, Code>, Error> {
         params! { ":release": due.subject },
         |row| publication(row, due),
     )?;
-    found.ok_or(Error::Row("subject_id"))
+    // The sweep can delete it between the reading of candidates and the opening of the item.
+    Ok(found.unwrap_or(Err(ReconcileCode::AlreadyRepaired)))
 }
 
-fn publication(row: &Row<'_>, due: &Due) -> Result<Result<Subject, Code>, Error> {
+fn publication(row: &Row<'_>, due: &Due) -> Result<Result<Subject, ReconcileCode>, Error> {
     let current: String = row.get("current_attempt_id")?;
     if due.attempt.as_ref().is_some_and(|attempt| *attempt != current) {
-        return Ok(Err(Code::AttemptSuperseded));
+        return Ok(Err(ReconcileCode::AttemptSuperseded));
     }
     match publication::standing(row)? {
-        check_run::Standing::Unpublished => {}
-        check_run::Standing::Published => return Ok(Err(Code::AlreadyRepaired)),
-        check_run::Standing::RunsAgain => return Ok(Err(Code::AttemptSuperseded)),
+        check_run::ReleaseStanding::Unpublished => {}
+        check_run::ReleaseStanding::Published => return Ok(Err(ReconcileCode::AlreadyRepaired)),
+        check_run::ReleaseStanding::RunsAgain => return Ok(Err(ReconcileCode::AttemptSuperseded)),
     }
     if row.get::<Option<Timestamp>>("check_run_mismatch_at")?.is_some() {
         // Not even looked at: whatever it shows now, nothing may be written to it.
-        return Ok(Err(Code::ForgeCheckRunBindingMismatch));
+        return Ok(Err(ReconcileCode::ForgeCheckRunBindingMismatch));
     }
     let failure: Option<String> = row.get("failure_reason")?;
-    Ok(Ok(Subject::CheckRun(CheckRun {
+    Ok(Ok(Subject::CheckRun(task::CheckRun {
         release_run: row.get("release_run_id")?,
         attempt: row.get("current_attempt_id")?,
         check_run: row.get("check_run_id")?,
@@ -147,7 +157,7 @@ fn publication(row: &Row<'_>, due: &Due) -> Result<Result<Subject, Code>, Error>
         head_sha: row.get("head_sha")?,
         conclusion: row.get("forge_conclusion")?,
         completed_at: row.get("finished_at")?,
-        unconfirmed: failure.as_deref() == Some(Code::ForgeDispatchUnconfirmed.as_str()),
+        unconfirmed: failure.as_deref() == Some(ReconcileCode::ForgeDispatchUnconfirmed.as_str()),
         refused_state: due.refused_state,
     })))
 }

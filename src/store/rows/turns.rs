@@ -8,7 +8,7 @@ use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Row, Tx, params};
 
-/// Installations that one claim looks at, at most, so that it does not hold up the writer.
+/// Installations that one claim reads, at most, so that it does not hold up the writer.
 const STEPS_MAX: u32 = 256;
 
 /// An installation, and when its first waiting item is due.
@@ -26,7 +26,7 @@ pub(in crate::store) fn waiting(row: &Row<'_>, due_column: &'static str) -> Resu
 /// something due and that `admits`, in turn.
 ///
 /// They count as served. `behind` finds the first installation with a number above the given one that has
-/// something waiting, and when that is due. Each step is one look into an index; when the steps of one
+/// something waiting, and when that is due. Each step is one search of an index; when the steps of one
 /// claim are used up, the next claim goes on from there.
 pub(in crate::store) fn next(
     tx: &Tx<'_>,

@@ -98,6 +98,15 @@ pub(in crate::store) struct Waiting<T> {
 }
 
 impl<T> Pending<T> {
+    /// Returns the answer if it is there: for a caller that has waited for the end of the writer.
+    ///
+    /// # Errors
+    /// The verb's own, or [`Error::Unavailable`] when it is not known to be on disk.
+    pub fn now(self) -> Result<T, Error> {
+        let Waiting { answer, .. } = self.0.map_err(Error::Unavailable)?;
+        answer.try_recv().unwrap_or(Err(Error::Unavailable(Unavailable::Closed)))
+    }
+
     /// Waits until the verb is on disk, or did not happen.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::store::error::{Error, OpenError, Unavailable};
+use crate::store::error::{Error, Fatal, OpenError, Unavailable};
 
 /// Sorts what the database says. The line that matters is between "it did not happen" and "it is not
 /// known what happened".
@@ -29,11 +29,26 @@ impl From<rusqlite::Error> for Error {
             Code::ReadOnly | Code::PermissionDenied => Self::Unavailable(Unavailable::ReadOnly),
             Code::OutOfMemory | Code::CannotOpen => Self::Unavailable(Unavailable::Resources),
             Code::SystemIoFailure | Code::DatabaseCorrupt | Code::NotADatabase => {
-                Self::Fatal(error.into())
+                Self::Fatal(Fatal::Disk(error.into()))
             }
             _ => Self::Statement(error.into()),
         }
     }
+}
+
+/// Says whether a write failed before anything was committed. A failed sync is not among them: what it left is not known.
+pub(super) fn is_write(error: &(dyn std::error::Error + 'static)) -> bool {
+    use rusqlite::ffi;
+    let said = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);
+    said.is_some_and(|said| {
+        [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMOPEN].contains(&said.extended_code)
+    })
+}
+
+/// Says whether this is the database's report of a full disk.
+pub(super) fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let said = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+    said == Some(rusqlite::ErrorCode::DiskFull)
 }
 
 /// Turns "this is no database" into words an operator can act on.

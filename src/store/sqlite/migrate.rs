@@ -19,7 +19,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 51] = [
+const STEPS: [(&str, &str); 56] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -71,10 +71,15 @@ const STEPS: [(&str, &str); 51] = [
     step!("49-relay-audit-events"),
     step!("50-relay-audit-signatures"),
     step!("51-relay-calls-and-processes"),
+    step!("52-reconciliation-outcomes"),
+    step!("53-inbox-age"),
+    step!("54-dead-letter-causes"),
+    step!("55-release-retention"),
+    step!("56-job-key"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 51;
+pub const NEWEST_STEP: i64 = 56;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

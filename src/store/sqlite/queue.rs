@@ -27,7 +27,7 @@ struct Lanes<T> {
 }
 
 /// A bounded queue of two lanes.
-pub(in crate::store) struct Queue<T> {
+pub(in crate::store) struct CommandQueue<T> {
     lanes: Mutex<Lanes<T>>,
     filled: Condvar,
 }
@@ -41,7 +41,7 @@ pub(in crate::store) enum PushError {
     Closed,
 }
 
-impl<T> Queue<T> {
+impl<T> CommandQueue<T> {
     pub(in crate::store) const fn new() -> Self {
         let lanes = Lanes { urgent: VecDeque::new(), bulk: VecDeque::new(), closed: false };
         Self { lanes: Mutex::new(lanes), filled: Condvar::new() }
@@ -69,7 +69,12 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Waits for items and takes up to `max` urgent ones and then one of the bulk lane; nothing when
+    /// Says whether it takes nothing more.
+    pub(in crate::store) fn is_closed(&self) -> bool {
+        lock(&self.lanes).closed
+    }
+
+    /// Waits for items and takes up to `max` urgent ones and then one of the bulk lane; `None` when
     /// the queue is closed and empty.
     pub(in crate::store) fn take(&self, max: usize) -> Option<VecDeque<T>> {
         let lanes = lock(&self.lanes);
@@ -98,7 +103,7 @@ mod tests {
 
     #[test]
     fn urgent_goes_first_and_bulk_is_not_starved() {
-        let queue = Queue::new();
+        let queue = CommandQueue::new();
         for n in 0..3 {
             assert_eq!(queue.push(Lane::Bulk, 100 + n), Ok(()));
             assert_eq!(queue.push(Lane::Urgent, n), Ok(()));
@@ -110,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_full_lane_and_a_closed_queue_refuse_at_once() {
-        let queue = Queue::new();
+        let queue = CommandQueue::new();
         for n in 0..BULK_MAX {
             assert_eq!(queue.push(Lane::Bulk, n), Ok(()));
         }

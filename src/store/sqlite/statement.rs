@@ -12,6 +12,7 @@ use crate::runtime::random::Ids;
 use crate::store::error::Error;
 use crate::store::sql::column::FromColumn;
 use crate::store::sql::value::Value;
+use crate::store::types::StoreSize;
 
 /// Named parameters, as `params!` makes them.
 type Params<'a> = [(&'static str, Value<'a>)];
@@ -126,6 +127,19 @@ impl<'a> Db<'a> {
     /// Returns the step of the file's schema.
     pub(in crate::store) fn schema_step(&self) -> Result<i64, Error> {
         Ok(self.0.pragma_query_value(None, "user_version", |row| row.get(0))?)
+    }
+
+    /// Returns what the database takes up.
+    pub(in crate::store) fn size(&self) -> Result<StoreSize, Error> {
+        let pragma = |name| -> rusqlite::Result<u64> {
+            let value: i64 = self.0.pragma_query_value(None, name, |row| row.get(0))?;
+            Ok(u64::try_from(value).unwrap_or(0))
+        };
+        let page = pragma("page_size")?;
+        Ok(StoreSize {
+            bytes: pragma("page_count")?.saturating_mul(page),
+            free_bytes: pragma("freelist_count")?.saturating_mul(page),
+        })
     }
 
     fn prepare(&self, sql: &str, params: &Params<'_>) -> Result<CachedStatement<'a>, Error> {

@@ -20,10 +20,12 @@ use crate::runtime::mutex::lock;
 use crate::runtime::random::Ids;
 use crate::runtime::thread;
 use crate::store::error::{Error, Unavailable};
+use crate::store::sqlite::checkpoint::Checkpoints;
 use crate::store::sqlite::command::{self, ANSWER_WAIT_MAX, Command, Failure, Pending};
 use crate::store::sqlite::connection::InUse;
 use crate::store::sqlite::migrate;
-use crate::store::sqlite::queue::{Lane, PushError, Queue};
+use crate::store::sqlite::place;
+use crate::store::sqlite::queue::{CommandQueue, Lane, PushError};
 use crate::store::sqlite::statement::{Db, Tx};
 use crate::store::types::Health;
 
@@ -34,7 +36,7 @@ const GROUP_TIME_MAX: Duration = Duration::from_millis(50);
 
 /// What the writer thread and its callers share.
 struct Shared {
-    queue: Queue<Box<dyn Command>>,
+    queue: CommandQueue<Box<dyn Command>>,
     /// 0 while writes succeed, else one more than the reason's place in [`Unavailable::ALL`].
     failing: AtomicU8,
     /// Group commits so far.
@@ -56,15 +58,23 @@ impl Writer {
         in_use: Arc<InUse>,
         clock: Arc<dyn Clock>,
         ids: Ids,
-        on_fatal: Box<dyn Fn(&Error) + Send>,
+        checkpoints: Arc<Checkpoints>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
-            queue: Queue::new(),
+            queue: CommandQueue::new(),
             failing: AtomicU8::new(0),
             commits: AtomicU64::new(0),
             busy: AtomicU64::new(0),
         });
-        let body = Loop { connection, in_use, clock, ids, on_fatal, shared: Arc::clone(&shared) };
+        let body = Loop {
+            connection,
+            in_use,
+            clock,
+            ids,
+            checkpoints,
+            log_bytes: 0,
+            shared: Arc::clone(&shared),
+        };
         let (ending, ended) = channel();
         thread::spawn("store-writer", move || {
             body.run();
@@ -114,7 +124,10 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.close(ANSWER_WAIT_MAX);
+        // Who has closed it has waited as long as they wanted.
+        if !self.shared.queue.is_closed() {
+            self.close(ANSWER_WAIT_MAX);
+        }
     }
 }
 
@@ -141,9 +154,13 @@ impl<E: Into<Error>> From<E> for Undone {
     }
 }
 
-/// A group that is on disk, and why one of its verbs is not, when the store could not do it.
+/// A group that is on disk.
+#[derive(Default)]
 struct Committed {
+    /// Why one of its verbs is not, when the store could not do it.
     unable: Option<Unavailable>,
+    /// It changed something: a COMMIT without changes writes nothing and succeeds on a full disk too.
+    wrote: bool,
 }
 
 /// The thread's side.
@@ -152,32 +169,50 @@ struct Loop {
     in_use: Arc<InUse>,
     clock: Arc<dyn Clock>,
     ids: Ids,
-    on_fatal: Box<dyn Fn(&Error) + Send>,
+    checkpoints: Arc<Checkpoints>,
+    /// After the last commit.
+    log_bytes: u64,
     shared: Arc<Shared>,
 }
 
 impl Loop {
     fn run(mut self) {
+        let is_sound = self.serve();
+        // SQLite lets one connection checkpoint at a time.
+        self.checkpoints.close();
+        if is_sound {
+            // Folding the log is a courtesy to the next start: it is complete and durable as it is.
+            drop(self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
+        }
+    }
+
+    /// Runs verbs until the queue is closed. Returns false when the disk failed before.
+    fn serve(&mut self) -> bool {
         while let Some(mut waiting) = self.shared.queue.take(GROUP_MAX) {
             while !waiting.is_empty() {
                 let mut group = Vec::with_capacity(waiting.len());
-                // Counted because a COMMIT without changes writes nothing and succeeds on a full disk too.
-                let changes = self.connection.total_changes();
                 let began = self.clock.monotonic();
                 let outcome = self.commit(&mut waiting, &mut group);
                 self.note_busy(began);
-                self.note_outcome(&outcome, self.connection.total_changes() > changes);
+                self.note_outcome(&outcome);
                 if let Err(fatal @ Error::Fatal(_)) = outcome {
-                    (self.on_fatal)(&fatal);
-                    // Reached only where `on_fatal` does not end the process, as in tests: the group gets no answer.
-                    self.shared.queue.close();
-                    return;
+                    return self.end(&fatal);
                 }
                 self.answer(group, outcome);
+                // Anything else than a failing disk is met again by the thread that asked for it.
+                if let Err(fatal @ Error::Fatal(_)) = self.checkpoints.finish(&self.connection) {
+                    return self.end(&fatal);
+                }
             }
         }
-        // Folding the log is a courtesy to the next start: it is complete and durable as it is.
-        drop(self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
+        true
+    }
+
+    /// Returns, as false, only where `on_fatal` does not end the process, as in tests: the group gets no answer.
+    fn end(&self, fatal: &Error) -> bool {
+        self.checkpoints.fail(fatal);
+        self.shared.queue.close();
+        false
     }
 
     /// Adds the time since `began`: waiting for the lock, the verbs, the commit.
@@ -189,10 +224,10 @@ impl Loop {
 
     /// Keeps how the last write went. A group that changed nothing needed no disk, so its success
     /// says nothing about one that failed.
-    fn note_outcome(&self, outcome: &Result<Committed, Error>, wrote: bool) {
+    fn note_outcome(&self, outcome: &Result<Committed, Error>) {
         let reason = match outcome {
-            Ok(Committed { unable: None }) if !wrote => return,
-            Ok(Committed { unable }) => *unable,
+            Ok(Committed { unable: None, wrote: false }) => return,
+            Ok(Committed { unable, .. }) => *unable,
             Err(error) => Some(reason(error)),
         };
         let place = Unavailable::ALL.iter().position(|other| Some(*other) == reason);
@@ -230,7 +265,7 @@ impl Loop {
             self.roll_back();
             match undone {
                 Undone::Verb => Error::Unavailable(Unavailable::Resources),
-                Undone::Group(error) => error,
+                Undone::Group(error) => place::sort(error, self.in_use.path()),
             }
         })
     }
@@ -242,11 +277,11 @@ impl Loop {
         group: &mut Vec<Box<dyn Command>>,
     ) -> Result<Committed, Undone> {
         let now = self.begin()?;
-        let unable = self.run_group(now, savepoints, waiting, group)?;
+        let committed = self.run_group(now, savepoints, waiting, group)?;
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         // What was written must be where the next start looks: `docs/decisions/04-swapped-database-file.md`.
-        self.in_use.check()?;
-        Ok(Committed { unable })
+        self.log_bytes = self.in_use.check()?;
+        Ok(committed)
     }
 
     /// Ends a transaction that is still open. A rollback that fails too leaves it so; the next BEGIN says
@@ -258,6 +293,9 @@ impl Loop {
     }
 
     fn begin(&self) -> Result<Timestamp, Error> {
+        if self.checkpoints.is_log_full(self.log_bytes) {
+            return Err(Error::Unavailable(Unavailable::Busy));
+        }
         // IMMEDIATE takes the write lock now; a deferred one could fail halfway, with a snapshot that is out of date.
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let oldest: i64 = self
@@ -278,18 +316,20 @@ impl Loop {
         savepoints: Savepoints,
         waiting: &mut VecDeque<Box<dyn Command>>,
         group: &mut Vec<Box<dyn Command>>,
-    ) -> Result<Option<Unavailable>, Undone> {
+    ) -> Result<Committed, Undone> {
         let began = self.clock.monotonic();
-        let mut unable = None;
+        let mut committed = Committed::default();
         while let Some(mut command) = waiting.pop_front() {
             if savepoints == Savepoints::EachVerb {
                 self.connection.prepare_cached("SAVEPOINT verb")?.execute([])?;
             }
+            // Changes that are rolled back are counted as well.
+            let changes = self.connection.total_changes();
             let mut tx = Tx::new(Db::new(&self.connection), now, &mut self.ids);
             let ran = command.run(&mut tx);
             group.push(command);
             match ran {
-                Ok(()) => {}
+                Ok(()) => committed.wrote |= self.connection.total_changes() > changes,
                 Err(Failure::Fatal(fatal)) => return Err(Undone::Group(fatal)),
                 // The database dropped the whole transaction, and with it the work of all verbs.
                 Err(Failure::Verb(why)) if self.connection.is_autocommit() => {
@@ -301,7 +341,7 @@ impl Loop {
                 }
                 Err(Failure::Verb(why)) => {
                     self.connection.prepare_cached("ROLLBACK TO verb")?.execute([])?;
-                    unable = unable.or(why);
+                    committed.unable = committed.unable.or(why);
                 }
             }
             // ROLLBACK TO keeps the savepoint open, so it is released on both paths.
@@ -313,7 +353,7 @@ impl Loop {
                 break;
             }
         }
-        Ok(unable)
+        Ok(committed)
     }
 }
 

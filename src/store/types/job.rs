@@ -1,6 +1,6 @@
 //! Running a job: what new release runs are made of, and what became of the job.
 
-use crate::domain::dead_letter::{ErrorClass, Reason};
+use crate::domain::dead_letter::{DeadLetterReason, ErrorClass};
 use crate::domain::id::AppId;
 use crate::domain::job::NothingToDo;
 
@@ -23,5 +23,5 @@ pub enum JobRun {
     /// Completed without one.
     Nothing(NothingToDo),
     /// Given up.
-    DeadLettered(Reason, ErrorClass),
+    DeadLettered(DeadLetterReason, ErrorClass),
 }

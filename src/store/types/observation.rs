@@ -46,7 +46,7 @@ impl Observation {
         }
     }
 
-    /// Says whether it settles something at that instant, and is not just followed by another look.
+    /// Says whether it settles something at that instant, and is not just followed by another observation.
     pub(in crate::store) fn decides(self, deadline: Timestamp, now: Timestamp) -> bool {
         // A refusal decides at any time: the update is not repeated while the check run shows the same state.
         now >= deadline || matches!(self, Self::CheckRun(check_run::Observation::Refused(_)))

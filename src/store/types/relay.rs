@@ -11,9 +11,11 @@ use crate::domain::id::{
     RelaySessionId,
 };
 use crate::domain::relay::allowance::Length;
-use crate::domain::relay::invocation::{self, Approval, Entry, Signed, Withdrawal};
-use crate::domain::relay::proposal::Refusal;
-use crate::domain::relay::{CloseCode, Decision, Effect, Reason, Tool, device, session};
+use crate::domain::relay::invocation::{self, Approval, Withdrawal};
+use crate::domain::relay::proposal;
+use crate::domain::relay::{
+    ActionEffect, CardDecision, CloseCode, DesignTool, RelayReason, device, session,
+};
 use crate::domain::time::Timestamp;
 
 pub use pairings::{Begins, ClaimedPairing, NewPairing, Paired, PairingAnswer, TooMany};
@@ -22,12 +24,11 @@ pub use pairings::{Begins, ClaimedPairing, NewPairing, Paired, PairingAnswer, To
 pub const POINT_BYTES: usize = 65;
 
 /// A public key, as an uncompressed point.
-pub type Point = [u8; POINT_BYTES];
+pub type KeyPoint = [u8; POINT_BYTES];
 
 /// A device whose key is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// The device.
     pub id: DeviceId,
     /// Whose it is: the issuer, a space, and the subject there; `local` where no tokens are asked for.
     pub subject: String,
@@ -45,19 +46,18 @@ pub struct Arrival {
     /// Of subject, tool and file; of the remembered session where the tool does not say which file is open; `None`
     /// where there is neither.
     pub lane: Option<Digest>,
-    /// The page.
     pub page: PageInstanceId,
     /// The process that has its socket.
     pub process: RelayProcessId,
     /// What the journal says.
-    pub journal: Vec<(GrantId, Entry)>,
+    pub journal: Vec<(GrantId, invocation::Entry)>,
 }
 
 /// What comes of an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrived {
     /// The session is connected.
-    Ready(Opened),
+    Ready(OpenSession),
     /// The device has no session for this file: the person is asked.
     Ask,
     /// The socket is closed.
@@ -66,14 +66,11 @@ pub enum Arrived {
 
 /// A session that is connected now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
-    /// The session.
+pub struct OpenSession {
     pub session: RelaySessionId,
-    /// Its device.
     pub device: DeviceId,
     /// Its epoch, at least 1.
     pub epoch: u32,
-    /// Whose it is.
     pub subject: String,
     /// What is to be done now that it is committed.
     pub effects: Effects,
@@ -82,13 +79,11 @@ pub struct Opened {
 /// A caller's proposal.
 #[derive(Clone, Debug)]
 pub struct NewProposal {
-    /// The proposal.
     pub id: ProposalId,
     /// Who proposes.
     pub subject: String,
     /// Through which client.
     pub client: String,
-    /// In which session.
     pub session: RelaySessionId,
     /// Its steps, 1 to 20.
     pub steps: Vec<NewInvocation>,
@@ -101,12 +96,11 @@ pub struct NewProposal {
 /// One step of a proposal.
 #[derive(Clone, Debug)]
 pub struct NewInvocation {
-    /// The invocation.
     pub id: InvocationId,
     /// The action's name.
     pub action: &'static str,
     /// What the action does.
-    pub effect: Effect,
+    pub effect: ActionEffect,
     /// Its arguments: a JSON object.
     pub arguments: String,
     /// Of action and arguments.
@@ -122,8 +116,7 @@ pub enum Proposed {
     Same(ProposalId),
     /// Nothing was kept.
     Refused {
-        /// Why.
-        why: Refusal,
+        why: proposal::Refusal,
         /// Proposals that wait, of the session or of the subject, whichever are more.
         waiting: u32,
         /// Until when the client rests, where that is why.
@@ -133,8 +126,7 @@ pub enum Proposed {
 
 /// A proposal that waits for a person, with what its card shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// The proposal.
+pub struct PendingProposal {
     pub id: ProposalId,
     /// Which client asks.
     pub client: String,
@@ -145,7 +137,7 @@ pub struct Waiting {
 }
 
 /// The card of a proposal that was just made, which is not read again to be sent.
-impl From<NewProposal> for Waiting {
+impl From<NewProposal> for PendingProposal {
     fn from(proposal: NewProposal) -> Self {
         let step = |step: NewInvocation| WaitingStep {
             id: step.id,
@@ -162,12 +154,11 @@ impl From<NewProposal> for Waiting {
 /// One step of a proposal that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingStep {
-    /// The invocation.
     pub id: InvocationId,
     /// The action's name.
     pub action: String,
     /// What the action does.
-    pub effect: Effect,
+    pub effect: ActionEffect,
     /// Its arguments: a JSON object.
     pub arguments: String,
     /// Of action and arguments.
@@ -176,8 +167,7 @@ pub struct WaitingStep {
 
 /// A socket that holds a session. Ordered by session, then epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Held {
-    /// The session.
+pub struct SessionSocket {
     pub session: RelaySessionId,
     /// The epoch in which the socket was accepted.
     pub epoch: u32,
@@ -187,7 +177,7 @@ pub struct Held {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldSession {
     /// The session in its epoch.
-    pub held: Held,
+    pub held: SessionSocket,
     /// A card waits for a person, or a grant whose turn has come waits to be claimed.
     pub has_news: bool,
 }
@@ -195,18 +185,16 @@ pub struct HeldSession {
 /// What a plugin says of a proposal.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// It was approved.
     Approve(Approval),
     /// The person denied it.
-    Deny(Signed),
+    Deny(invocation::Signed),
     /// The plugin cannot show it.
-    CannotShow(Signed, Reason),
+    CannotShow(invocation::Signed, RelayReason),
 }
 
 /// A verdict as it is kept.
 #[derive(Clone, Debug)]
 pub struct SignedVerdict {
-    /// The proposal.
     pub proposal: ProposalId,
     /// Digest of what the plugin said it has shown, if that may not be recorded yet.
     pub shown: Option<Digest>,
@@ -223,10 +211,10 @@ pub struct SignedVerdict {
 impl SignedVerdict {
     /// Returns the decision, as it is kept and audited.
     #[must_use]
-    pub const fn decision(&self) -> Decision {
+    pub const fn decision(&self) -> CardDecision {
         match self.verdict {
-            Verdict::Approve(_) => Decision::Approved,
-            Verdict::Deny(_) | Verdict::CannotShow(..) => Decision::Denied,
+            Verdict::Approve(_) => CardDecision::Approved,
+            Verdict::Deny(_) | Verdict::CannotShow(..) => CardDecision::Denied,
         }
     }
 }
@@ -254,7 +242,6 @@ pub struct Proof {
 /// What a grant that was claimed is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantFor {
-    /// The invocation.
     pub invocation: InvocationId,
     /// The action's name.
     pub action: String,
@@ -264,13 +251,13 @@ pub struct GrantFor {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// What plugins are told, in order.
-    pub tell: Vec<(Held, Tell)>,
+    pub tell: Vec<(SessionSocket, Tell)>,
     /// Invocations whose state has changed, with the new one.
     pub changed: Vec<Changed>,
     /// Proposals of those, of which all steps have ended.
     pub finished: Vec<ProposalId>,
     /// Nothing was done, for that reason.
-    pub unchanged: Option<Reason>,
+    pub unchanged: Option<RelayReason>,
     /// Pairings whose time is over: their sockets are closed.
     pub pairings: Vec<PairingId>,
     /// Sessions that wait for a lane which is free now. The process that holds the socket of one claims for it:
@@ -287,12 +274,11 @@ pub enum Tell {
     Execute {
         /// The right to do so, once.
         grant: GrantId,
-        /// The invocation.
         invocation: InvocationId,
         /// Of what was shown.
         arguments_sha256: Digest,
         /// What the action does.
-        effect: Effect,
+        effect: ActionEffect,
     },
     /// The entry of the journal may go.
     Settled(GrantId),
@@ -303,26 +289,20 @@ pub enum Tell {
 /// An invocation that has another state now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// The invocation.
     pub invocation: InvocationId,
-    /// Its proposal.
     pub proposal: ProposalId,
     /// What its action does.
-    pub effect: Effect,
-    /// Its state.
+    pub effect: ActionEffect,
     pub state: invocation::State,
 }
 
 /// A session, as its subject sees it; file names are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnSession {
-    /// The session.
     pub id: RelaySessionId,
-    /// The tool.
-    pub tool: Tool,
+    pub tool: DesignTool,
     /// Its state; never ended.
     pub state: session::State,
-    /// Its epoch.
     pub epoch: u32,
     /// The end of its allowance, if it has one.
     pub allowance_until: Option<Timestamp>,
@@ -331,20 +311,16 @@ pub struct OwnSession {
 /// An invocation, as its subject sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnInvocation {
-    /// The invocation.
     pub id: InvocationId,
-    /// Its proposal.
     pub proposal: ProposalId,
     /// Its place in the proposal, from 0.
     pub position: u32,
-    /// Its session.
     pub session: RelaySessionId,
     /// The action's name.
     pub action: String,
-    /// Its state.
     pub state: invocation::State,
     /// Why it ended so, where that is to be said.
-    pub reason: Option<Reason>,
+    pub reason: Option<RelayReason>,
     /// It was UNKNOWN before it was known how it ended.
     pub is_late: bool,
     /// Until when it can be decided about.

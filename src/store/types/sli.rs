@@ -20,6 +20,6 @@ pub struct Sli {
     pub lease_expiries: u64,
     /// Time the writer of this process spent on transactions.
     pub busy: Duration,
-    /// Bytes left for us where the database is; nothing when the system does not say.
+    /// Bytes left for us where the database is; `None` when the system does not say.
     pub disk_free_bytes: Option<u64>,
 }

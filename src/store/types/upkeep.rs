@@ -1,9 +1,13 @@
 //! Upkeep: what a sweep deleted, when workers last looked, and what waits.
 
+use crate::domain::lease::RowHandle;
 use crate::domain::time::Timestamp;
 
 /// Rows of one kind that one sweep deletes at most.
-pub(in crate::store) const SWEEP_MAX: u32 = 500;
+pub(in crate::store) const SWEEP_MAX: u32 = 100;
+
+/// Release runs that one sweep looks at: each has some ten rows, and what is needed is looked at again and again.
+pub(in crate::store) const RELEASES_SWEEP_MAX: u32 = 100;
 
 /// Rows a count looks at before it gives up and says "at least so many".
 pub(in crate::store) const COUNT_MAX: i64 = 10_000;
@@ -19,6 +23,8 @@ pub struct Swept {
     pub messages: usize,
     /// Finished reconciliation items.
     pub items: usize,
+    /// Finished release runs, each with what belongs to it.
+    pub releases: usize,
     /// Used request states that have expired.
     pub request_states: usize,
     /// Finished proposals of the relay, each with what hangs on it.
@@ -32,12 +38,13 @@ pub struct Swept {
 impl Swept {
     /// Returns the count of each kind, with the word that names it.
     #[must_use]
-    pub const fn kinds(&self) -> [(&'static str, usize); 8] {
+    pub const fn kinds(&self) -> [(&'static str, usize); 9] {
         [
             ("job", self.jobs),
             ("delivery", self.deliveries),
             ("outbox", self.messages),
             ("reconciliation", self.items),
+            ("release", self.releases),
             ("request_state", self.request_states),
             ("relay_proposal", self.relay_proposals),
             ("relay_session", self.relay_sessions),
@@ -52,6 +59,22 @@ impl Swept {
         // A kind that used up its limit may have more rows; one that did not is done.
         self.kinds().into_iter().any(|(_, count)| count >= max)
     }
+}
+
+/// Where the last sweep of release runs ended: at one that finished then, in this row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReleasesSwept {
+    pub(in crate::store) finished_at: Timestamp,
+    pub(in crate::store) row: RowHandle,
+}
+
+/// What the database file and its log take up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreSize {
+    /// Pages of the database, those included that are only in the log until now.
+    pub bytes: u64,
+    /// Those of them that hold nothing: new rows use them first.
+    pub free_bytes: u64,
 }
 
 /// When a worker last looked, and last succeeded.
@@ -96,23 +119,24 @@ mod tests {
     #[test]
     fn a_full_batch_of_any_kind_may_have_more_behind_it() {
         let max = usize::try_from(SWEEP_MAX).expect("a small number");
-        let swept = |[jobs, deliveries, messages, items, request_states, rest @ ..]: [usize; 8]| {
-            let [relay_proposals, relay_sessions, relay_pairings] = rest;
+        let swept = |[jobs, deliveries, messages, items, releases, rest @ ..]: [usize; 9]| {
+            let [request_states, relay_proposals, relay_sessions, relay_pairings] = rest;
             Swept {
                 jobs,
                 deliveries,
                 messages,
                 items,
+                releases,
                 request_states,
                 relay_proposals,
                 relay_sessions,
                 relay_pairings,
             }
         };
-        assert!(!swept([0; 8]).may_have_more());
-        assert!(!swept([max - 1; 8]).may_have_more());
-        for kind in 0..8 {
-            let mut counts = [0; 8];
+        assert!(!swept([0; 9]).may_have_more());
+        assert!(!swept([max - 1; 9]).may_have_more());
+        for kind in 0..9 {
+            let mut counts = [0; 9];
             counts[kind] = max;
             assert!(swept(counts).may_have_more(), "{kind}");
         }

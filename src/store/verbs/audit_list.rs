@@ -1,6 +1,6 @@
 //! The list of audit events of one installation.
 
-use crate::api::{AuditEvent, Wanted};
+use crate::api::{AuditEvent, ListRequest};
 use crate::domain::id::{AuditEventId, InstallationId};
 use crate::domain::page::Page;
 use crate::store::error::Error;
@@ -15,7 +15,7 @@ impl List for AuditEvent {
     fn page(
         store: &Store,
         installation: InstallationId,
-        wanted: &Wanted<Self>,
+        wanted: &ListRequest<Self>,
     ) -> Result<Option<Page<Self, AuditEventId>>, Error> {
         store.read(|db| {
             // INDEXED BY makes a missing index an error here, not a slow walk of a table that is never swept.

@@ -1,7 +1,7 @@
 //! Dead letters, as operators see them: listed from a covering index alone, replayed in one
 //! transaction that checks scope, class and key, resets the item and writes the audit event.
 
-use crate::api::{DeadLetter, DeadLetterDetail, Row as _, Wanted};
+use crate::api::{DeadLetter, DeadLetterDetail, ListRequest, ListRow as _};
 use crate::domain::dead_letter::{
     self, ItemFacts, ItemId, ItemType, ReplayClass, ReplayDecision, ReplayFacts, ReplayOutcome,
     ReplayRequest, SameRequest,
@@ -19,13 +19,13 @@ use crate::store::{List, Store};
 
 /// Columns of the covering index, in the order both queries read them.
 const COLUMNS: &str = "failed_at, item_type, item_id, repository, reason_code, error_class, \
-    attempt_count, replay_class";
+    cause, attempt_count, replay_class";
 
 impl List for DeadLetter {
     fn page(
         store: &Store,
         installation: InstallationId,
-        wanted: &Wanted<Self>,
+        wanted: &ListRequest<Self>,
     ) -> Result<Option<Page<Self, Timestamp>>, Error> {
         store.read(|db| {
             // No lookup of the cursor: an instant that is unique within the installation reveals nothing of another.
@@ -185,6 +185,7 @@ fn dead_letter(row: &Row<'_>) -> Result<DeadLetterDetail, Error> {
             repository: row.get("repository")?,
             reason_code: row.get::<String>("reason_code")?.into(),
             error_class: row.get::<String>("error_class")?.into(),
+            cause: row.get::<Option<String>>("cause")?.map(Into::into),
             attempt_count: row.get("attempt_count")?,
             failed_at: row.get("failed_at")?,
             replay_safe: dead_letter::is_replay_safe(&replay_class),

@@ -1,6 +1,6 @@
 //! Recording deliveries: inbox row and job in one transaction, once per delivery id.
 
-use crate::domain::delivery::{InboxState, NewDelivery, Recorded};
+use crate::domain::delivery::{self, InboxState, NewDelivery};
 use crate::domain::digest::Digest;
 use crate::store::error::Error;
 use crate::store::rows::{action, inbox, installations};
@@ -13,17 +13,17 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when it is not on disk; the peer must not be told that it is.
-    pub fn record_delivery(&self, delivery: NewDelivery) -> Result<Recorded, Error> {
+    pub fn record_delivery(&self, delivery: NewDelivery) -> Result<delivery::Recorded, Error> {
         self.submit_delivery(delivery).wait()
     }
 
     /// Hands a delivery to the writer without waiting.
-    pub fn submit_delivery(&self, delivery: NewDelivery) -> Pending<Recorded> {
+    pub fn submit_delivery(&self, delivery: NewDelivery) -> Pending<delivery::Recorded> {
         self.submit(Lane::Urgent, move |tx| record(tx, &delivery))
     }
 }
 
-fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
+fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<delivery::Recorded, Error> {
     let key = delivery.id.idempotency_key();
     let state = match delivery.action {
         Some(_) => InboxState::Accepted,
@@ -54,16 +54,16 @@ fn record(tx: &mut Tx<'_>, delivery: &NewDelivery) -> Result<Recorded, Error> {
     }
     // A delivery that asks for something names its tenant; without one there is no tenant to do it for.
     let (Some(_), Some(installation)) = (&delivery.action, delivery.installation) else {
-        return Ok(Recorded::Ignored);
+        return Ok(delivery::Recorded::Ignored);
     };
     let inbox = tx.inserted_row();
     installations::ensure_installation(tx, installation)?;
     let repository = repository.map(|repository| repository.full_name.as_str());
-    Ok(Recorded::Accepted(inbox::add_job(tx, inbox, &key, installation, repository)?))
+    Ok(delivery::Recorded::Accepted(inbox::add_job(tx, inbox, &key, installation, repository)?))
 }
 
 /// The id is known: the first delivery stands, this one is counted.
-fn again(tx: &Tx<'_>, key: &str, digest: Digest) -> Result<Recorded, Error> {
+fn again(tx: &Tx<'_>, key: &str, digest: Digest) -> Result<delivery::Recorded, Error> {
     let same: Option<bool> = tx.query_one(
         "UPDATE webhook_inbox SET \
             redelivery_count = redelivery_count + (body_sha256 = :digest), \
@@ -73,5 +73,5 @@ fn again(tx: &Tx<'_>, key: &str, digest: Digest) -> Result<Recorded, Error> {
         |row| row.get("same"),
     )?;
     let same = same.ok_or(Error::Row("idempotency_key"))?;
-    Ok(if same { Recorded::Duplicate } else { Recorded::Conflict })
+    Ok(if same { delivery::Recorded::Duplicate } else { delivery::Recorded::Conflict })
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::domain::dead_letter::{ErrorClass, ItemId, Reason};
+use crate::domain::dead_letter::{DeadLetterReason, ErrorClass, ItemId};
 use crate::domain::delivery::InboxState;
 use crate::domain::id::InstallationId;
 use crate::domain::job::{self, Job, JobOutcome, JobStatus};
@@ -11,11 +11,14 @@ use crate::domain::lease::{Claim, Fence, RowHandle, Vanished, after_vanished};
 use crate::domain::retry::RetryPolicy;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
-use crate::store::rows::lease::Queue;
+use crate::store::rows::lease::LeaseQueue;
 use crate::store::rows::{action, changes, dead_letters, inbox, lease, row, turns};
 use crate::store::sql::{Tx, params};
 use crate::store::types::{JobRun, LeasePolicy, NewRelease};
 use crate::store::{Lane, Pending, Store};
+
+/// Jobs that one transaction gives back, at most; a worker claims no more at once.
+const GIVEN_BACK_MAX: u32 = 64;
 
 impl Store {
     /// Claims up to `limit` due jobs. Jobs whose lease ran out are due again, or given up when their
@@ -57,6 +60,25 @@ impl Store {
         self.write(move |tx| give_back(tx, fence, tx.now, 1))
     }
 
+    /// Gives back the jobs that an owner has claimed and not run, as if they had not been claimed: its process ends.
+    /// Returns how many these were.
+    ///
+    /// Handed over and not waited for, because a stop has one wait for all of its writes.
+    pub fn give_back_jobs(&self, owner: &str) -> Pending<usize> {
+        let owner = owner.to_owned();
+        self.submit(Lane::Urgent, move |tx| {
+            let claimed = tx.query(
+                "SELECT id, claim_id, fencing_token FROM control_plane_jobs \
+                 WHERE status = 'leased' AND lease_owner = :owner \
+                 ORDER BY lease_expires_at, id LIMIT +:limit",
+                params! { ":owner": owner, ":limit": GIVEN_BACK_MAX },
+                lease::fence,
+            )?;
+            claimed.iter().try_for_each(|fence| give_back(tx, *fence, tx.now, 1))?;
+            Ok(claimed.len())
+        })
+    }
+
     /// Gives a claimed job back after its run failed: to be tried again, or to be given up.
     ///
     /// # Errors
@@ -64,7 +86,7 @@ impl Store {
     pub fn fail_job(
         &self,
         claim: &Claim<Job>,
-        reason: Reason,
+        reason: DeadLetterReason,
         class: ErrorClass,
         policy: RetryPolicy,
     ) -> Result<(), Error> {
@@ -89,7 +111,9 @@ fn take_back_expired(tx: &Tx<'_>, limit: u32, policy: &RetryPolicy) -> Result<us
     )?;
     for (fence, tries) in &expired {
         match after_vanished(*tries, policy.attempts_max) {
-            Vanished::GiveUp => dead_letter(tx, *fence, Reason::CrashLoop, ErrorClass::Crash)?,
+            Vanished::GiveUp => {
+                dead_letter(tx, *fence, DeadLetterReason::CrashLoop, ErrorClass::Crash)?;
+            }
             Vanished::GiveBack => give_back(tx, *fence, tx.now, 0)?,
         }
     }
@@ -112,7 +136,7 @@ fn claim(
     due(tx, limit)?
         .into_iter()
         .map(|Due { mut job, waiting, inbox }| {
-            let fence = lease::take(tx, Queue::Jobs, waiting, owner, lease)?;
+            let fence = lease::take(tx, LeaseQueue::Jobs, waiting, owner, lease)?;
             inbox::set_state(tx, inbox, InboxState::of_job(JobStatus::Leased))?;
             job.attempt = job.attempt.saturating_add(1);
             Ok(Claim { item: job, fence })
@@ -249,7 +273,12 @@ fn finish(tx: &Tx<'_>, fence: Fence, inbox: RowHandle, status: JobStatus) -> Res
     inbox::set_state(tx, inbox, InboxState::of_job(status))
 }
 
-fn dead_letter(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> Result<(), Error> {
+fn dead_letter(
+    tx: &Tx<'_>,
+    fence: Fence,
+    reason: DeadLetterReason,
+    class: ErrorClass,
+) -> Result<(), Error> {
     let Held { inbox, .. } = held(tx, fence)?;
     finish(tx, fence, inbox, JobStatus::DeadLetter)?;
     let found = tx.query_one(
@@ -262,6 +291,8 @@ fn dead_letter(tx: &Tx<'_>, fence: Fence, reason: Reason, class: ErrorClass) -> 
                 repository: row.get("repository")?,
                 reason,
                 error_class: class,
+                // No job calls the forge.
+                cause: None,
                 attempt_count: row.get("attempt_count")?,
                 replay_class: job::replay_class(reason),
             };

@@ -6,28 +6,29 @@
 
 use std::time::Duration;
 
+use crate::domain::dead_letter::FailureCause;
 use crate::domain::event::CommitSha;
 use crate::domain::id::{AttemptId, InstallationId};
 use crate::domain::lease::{Claim, Fence};
-use crate::domain::outbox::{self, EffectKind, Message, SendResult, Settlement, Tries};
+use crate::domain::outbox::{self, EffectKind, OutboxMessage, SendResult, Settlement, Tries};
 use crate::domain::pace::Pace;
 use crate::domain::retry::RetryPolicy;
 use crate::domain::time::Timestamp;
-use crate::store::Store;
 use crate::store::error::Error;
-use crate::store::rows::lease::Queue;
+use crate::store::rows::lease::LeaseQueue;
 use crate::store::rows::target::Target;
 use crate::store::rows::{attempts, effect, forge_limits, lease, row, settlement, target, turns};
 use crate::store::sql::{Row, Tx, params};
 use crate::store::types::LeasePolicy;
+use crate::store::{Lane, Pending, Store};
 
 /// A message that is due.
 struct Due {
-    message: Message,
+    message: OutboxMessage,
     waiting: lease::Waiting,
 }
 
-/// Expired leases that one claim takes back, at most, so that it does not hold up its group.
+/// Leases that one transaction takes back, at most, so that it does not hold up its group.
 const EXPIRED_MAX: u32 = 128;
 
 impl Store {
@@ -43,14 +44,14 @@ impl Store {
         policy: LeasePolicy,
         pace: Pace,
         full: Vec<InstallationId>,
-    ) -> Result<Option<Box<Claim<Message>>>, Error> {
+    ) -> Result<Option<Box<Claim<OutboxMessage>>>, Error> {
         let owner = owner.to_owned();
         let (claim, expired) = self.write(move |tx| {
             let expired = take_back_expired(tx, &policy.retry)?;
             let Some(Due { mut message, waiting }) = next_due(tx, pace, &full)? else {
                 return Ok((None, expired));
             };
-            let fence = lease::take(tx, Queue::Outbox, waiting, &owner, policy.lease)?;
+            let fence = lease::take(tx, LeaseQueue::Outbox, waiting, &owner, policy.lease)?;
             message.try_count = message.try_count.saturating_add(1);
             Ok((Some(Box::new(Claim { item: message, fence })), expired))
         })?;
@@ -66,7 +67,7 @@ impl Store {
     /// [`Error::LeaseLost`] when less than `needed` of the lease is left: nothing may be sent.
     pub fn begin_send(
         &self,
-        claim: &Claim<Message>,
+        claim: &Claim<OutboxMessage>,
         needed: Duration,
         pace: Pace,
     ) -> Result<Option<Timestamp>, Error> {
@@ -85,8 +86,30 @@ impl Store {
         })
     }
 
+    /// Gives back what an owner has claimed and not noted to be about to leave, as if it had not been claimed: its
+    /// process ends, and [`Store::begin_send`] fails from now on. Returns how many messages these were.
+    ///
+    /// Handed over and not waited for, because a stop has one wait for all of its writes.
+    pub fn give_back_unsent(&self, owner: &str) -> Pending<usize> {
+        let owner = owner.to_owned();
+        self.submit(Lane::Urgent, move |tx| {
+            let unsent = tx.query(
+                "SELECT id, claim_id, fencing_token FROM outbox \
+                 WHERE status = 'leased' AND lease_owner = :owner AND send_began_at IS NULL \
+                 ORDER BY lease_expires_at, id LIMIT +:limit",
+                params! { ":owner": owner, ":limit": EXPIRED_MAX },
+                lease::fence,
+            )?;
+            for fence in &unsent {
+                let target = held(tx, *fence)?;
+                settlement::apply(tx, *fence, target, Settlement::WaitUntil(tx.now), false, None)?;
+            }
+            Ok(unsent.len())
+        })
+    }
+
     /// Finishes a claimed message by what came of sending it. `uncertain` says that an effect may have
-    /// happened and nothing has disproved it.
+    /// happened and nothing has disproved it; `cause`, why the last call that failed did.
     ///
     /// An answer that names the workflow run counts after the lease was lost, too: it proves a
     /// dispatch that was given up as uncertain meanwhile.
@@ -95,9 +118,10 @@ impl Store {
     /// [`Error::LeaseLost`] when the claim is no longer ours: nothing was recorded.
     pub fn settle_message(
         &self,
-        claim: &Claim<Message>,
+        claim: &Claim<OutboxMessage>,
         result: SendResult,
         uncertain: bool,
+        cause: Option<FailureCause>,
         policy: RetryPolicy,
     ) -> Result<Settlement, Error> {
         let (fence, kind) = (claim.fence, claim.item.kind);
@@ -118,7 +142,7 @@ impl Store {
             if let Some(until) = result.pause_until() {
                 forge_limits::pause(tx, target.installation, until)?;
             }
-            settlement::apply(tx, fence, target, settlement, uncertain)
+            settlement::apply(tx, fence, target, settlement, uncertain, cause)
         })
     }
 }
@@ -152,7 +176,7 @@ fn take_back_expired(tx: &mut Tx<'_>, policy: &RetryPolicy) -> Result<usize, Err
         // The mark that the vanished holder left decides: without it nothing was sent.
         let settlement = outbox::after_vanished(*kind, *uncertain, *try_count, policy)
             .unwrap_or(Settlement::RetryAt(tx.now));
-        settlement::apply(tx, *fence, target, settlement, *uncertain)?;
+        settlement::apply(tx, *fence, target, settlement, *uncertain, None)?;
     }
     Ok(expired.len())
 }
@@ -207,9 +231,9 @@ fn waiting_behind(tx: &Tx<'_>, after: i64) -> Result<Option<turns::Waiting>, Err
     )
 }
 
-fn message(row: &Row<'_>) -> Result<Message, Error> {
+fn message(row: &Row<'_>) -> Result<OutboxMessage, Error> {
     let payload: String = row.get("payload")?;
-    Ok(Message {
+    Ok(OutboxMessage {
         id: row.get("outbox_id")?,
         installation: row.get("installation_id")?,
         // One that does not read is as good as none: this message ends, the others go on.

@@ -37,7 +37,7 @@ impl Store {
         })
     }
 
-    /// Books the write a look leads to; or returns when it may leave, because the installation is paused
+    /// Books the write that an observation leads to; or returns when it may leave, because the installation is paused
     /// or has used up its writes.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The list of reconciliation items of one installation: what is being repaired, until when.
 
-use crate::api::{ReconciliationItem, Wanted};
+use crate::api::{ListRequest, ReconciliationItem};
 use crate::domain::id::{InstallationId, ReconciliationId};
 use crate::domain::page::Page;
 use crate::store::error::Error;
@@ -17,7 +17,7 @@ impl List for ReconciliationItem {
     fn page(
         store: &Store,
         installation: InstallationId,
-        wanted: &Wanted<Self>,
+        wanted: &ListRequest<Self>,
     ) -> Result<Option<Page<Self, ReconciliationId>>, Error> {
         store.read(|db| {
             listing::page(db, FIND, installation, wanted, |bound| {

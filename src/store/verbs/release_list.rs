@@ -1,13 +1,13 @@
 //! Release runs as operators see them: the list of one installation, and one run with its attempts
 //! and what is planned for it. Reads only; no payload, nonce or result leaves with them.
 
-use crate::api::{Attempt, ReleaseRun, Wanted};
+use crate::api::{Attempt, ListRequest, ReleaseRun};
 use crate::domain::dead_letter::ReplayClass;
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, RepositoryId};
 use crate::domain::outbox::OutboxStatus;
 use crate::domain::page::Page;
 use crate::domain::release::ReleaseStatus;
-use crate::domain::release::next_step::{self, Message, Publication, Reconciliation};
+use crate::domain::release::next_step::{self, Publication, Reconciliation};
 use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
@@ -42,7 +42,7 @@ impl List for ReleaseRun {
     fn page(
         store: &Store,
         installation: InstallationId,
-        wanted: &Wanted<Self>,
+        wanted: &ListRequest<Self>,
     ) -> Result<Option<Page<Self, ReleaseRunId>>, Error> {
         store.read(|db| {
             listing::page(db, FIND, installation, wanted, |bound| {
@@ -192,7 +192,10 @@ fn attempts(db: &Db<'_>, release: ReleaseRunId) -> Result<Vec<Attempt>, Error> {
 
 /// Reads the first unfinished message of an attempt, and why it died when it did. A dead dispatch comes
 /// last, because it holds no other message.
-fn message(db: &Db<'_>, attempt: AttemptId) -> Result<Option<(Message, Option<String>)>, Error> {
+fn message(
+    db: &Db<'_>,
+    attempt: AttemptId,
+) -> Result<Option<(next_step::Message, Option<String>)>, Error> {
     let found = message_that(db, attempt, false)?;
     if found.is_some() { Ok(found) } else { message_that(db, attempt, true) }
 }
@@ -203,7 +206,7 @@ fn message_that(
     db: &Db<'_>,
     attempt: AttemptId,
     is_dead_dispatch: bool,
-) -> Result<Option<(Message, Option<String>)>, Error> {
+) -> Result<Option<(next_step::Message, Option<String>)>, Error> {
     db.query_one(
         "SELECT o.outbox_id, o.kind, o.status, o.lease_expires_at, d.replay_class, d.reason_code, \
             max(o.available_at, coalesce(p.paused_until, 0)) AS due_at \
@@ -220,16 +223,16 @@ fn message_that(
     )
 }
 
-fn planned(row: &Row<'_>) -> Result<Message, Error> {
+fn planned(row: &Row<'_>) -> Result<next_step::Message, Error> {
     let status: String = row.get("status")?;
     if status == OutboxStatus::DeadLetter.as_str() {
         let class: Option<String> = row.get("replay_class")?;
         let class = class.as_deref().and_then(ReplayClass::from_word);
-        Ok(Message::Dead { id: row.get("outbox_id")?, class })
+        Ok(next_step::Message::Dead { id: row.get("outbox_id")?, class })
     } else if status == OutboxStatus::Leased.as_str() {
-        Ok(Message::Leased { until: row.get("lease_expires_at")? })
+        Ok(next_step::Message::Leased { until: row.get("lease_expires_at")? })
     } else {
-        Ok(Message::Waiting { kind: row.get("kind")?, at: row.get("due_at")? })
+        Ok(next_step::Message::Waiting { kind: row.get("kind")?, at: row.get("due_at")? })
     }
 }
 

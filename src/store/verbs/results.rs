@@ -4,10 +4,12 @@
 //! See `docs/decisions/24-result-effects.md`.
 
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, WorkflowRunId};
-use crate::domain::reconcile::uncertain::Proof;
+use crate::domain::reconcile::uncertain;
 use crate::domain::release::Ending;
 use crate::domain::release::attempt::AttemptStatus;
-use crate::domain::result::{self, Credential, Expected, NewResult, Recorded, Refusal, RunFacts};
+use crate::domain::result::{
+    self, Credential, Expected, NewResult, RecordedResult, ResultRefusal, RunFacts,
+};
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::{attempts, audit, release_end, settlement};
@@ -17,7 +19,7 @@ use crate::store::sql::{Row, Tx, params};
 const RECORDED: &str = "recorded";
 
 impl Store {
-    /// Returns what a result of this attempt of this release run must be bound to; nothing when there
+    /// Returns what a result of this attempt of this release run must be bound to; `None` when there
     /// is no such attempt.
     ///
     /// # Errors
@@ -45,7 +47,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when it is not on disk; the sender must not be told that it is.
-    pub fn record_result(&self, result: NewResult) -> Result<Recorded, Error> {
+    pub fn record_result(&self, result: NewResult) -> Result<RecordedResult, Error> {
         self.write(move |tx| record(tx, &result))
     }
 }
@@ -63,14 +65,14 @@ fn expected(row: &Row<'_>) -> Result<Expected, Error> {
     })
 }
 
-fn record(tx: &mut Tx<'_>, result: &NewResult) -> Result<Recorded, Error> {
+fn record(tx: &mut Tx<'_>, result: &NewResult) -> Result<RecordedResult, Error> {
     // Read again although the token was checked against them before: the release may have ended since.
     let (installation, facts) = facts(tx, result)?;
     match result::decide(&facts) {
-        result::Outcome::Repeat => Ok(Recorded::Before),
+        result::Outcome::Repeat => Ok(RecordedResult::Before),
         result::Outcome::Refuse(refusal) => {
             refuse(tx, installation, result.attempt, refusal)?;
-            Ok(Recorded::Refused(refusal))
+            Ok(RecordedResult::Refused(refusal))
         }
         result::Outcome::Record { proves_run } => {
             keep(tx, result)?;
@@ -79,7 +81,7 @@ fn record(tx: &mut Tx<'_>, result: &NewResult) -> Result<Recorded, Error> {
                 prove_run(tx, result.attempt, result.workflow_run)?;
             }
             release_end::end_release(tx, result.attempt, Ending::Decided(result.report.decision))?;
-            Ok(Recorded::Now)
+            Ok(RecordedResult::Now)
         }
     }
 }
@@ -111,7 +113,7 @@ fn facts(tx: &Tx<'_>, result: &NewResult) -> Result<(InstallationId, result::Fac
 }
 
 fn unclaimed_run(tx: &Tx<'_>, result: &NewResult) -> Result<RunFacts, Error> {
-    let run = Proof::WorkflowRun(result.workflow_run);
+    let run = uncertain::Proof::WorkflowRun(result.workflow_run);
     let taken = attempts::is_taken(tx, run, result.attempt)?;
     Ok(if taken { RunFacts::Taken } else { RunFacts::Unknown })
 }
@@ -175,7 +177,7 @@ fn prove_run(tx: &mut Tx<'_>, attempt: AttemptId, run: WorkflowRunId) -> Result<
     let Some(dispatch) = settlement::unfinished_dispatch(tx, attempt)? else {
         return attempts::run_is_known(tx, attempt, run);
     };
-    if settlement::confirm_effect(tx, &dispatch, Proof::WorkflowRun(run))? {
+    if settlement::confirm_effect(tx, &dispatch, uncertain::Proof::WorkflowRun(run))? {
         Ok(())
     } else {
         // `facts` ruled out in this transaction that the number is taken, so this is damage, and nothing is recorded.
@@ -187,7 +189,7 @@ fn refuse(
     tx: &mut Tx<'_>,
     installation: InstallationId,
     attempt: AttemptId,
-    refusal: Refusal,
+    refusal: ResultRefusal,
 ) -> Result<(), Error> {
     let first = tx.execute(
         "UPDATE release_run_attempts SET result_refused_at = :now \

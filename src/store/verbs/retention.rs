@@ -3,20 +3,27 @@
 //!
 //! What is kept, and why: `docs/decisions/05-retention.md`.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use crate::domain::id::{ReleaseRunId, RepositoryId};
+use crate::domain::lease::RowHandle;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::{backlog, ticks};
-use crate::store::sql::{Tx, params};
-use crate::store::types::upkeep::SWEEP_MAX;
-use crate::store::types::{Backlog, Swept, Ticks};
+use crate::store::sql::{Db, Tx, params};
+use crate::store::types::upkeep::{RELEASES_SWEEP_MAX, SWEEP_MAX};
+use crate::store::types::{Backlog, ReleasesSwept, StoreSize, Swept, Ticks};
 use crate::store::{Lane, Store};
 
 /// Nothing is ever put further ahead than this, beyond the longest delay between tries: a pause is at
 /// most an hour, and no lease is longer.
 /// What clocks that jump can do: `docs/decisions/06-wall-clock-jumps.md`.
 const AHEAD_MAX: Duration = Duration::from_secs(3_600);
+
+/// Webhooks that wait for their job, at most, while release runs are swept.
+const WAITING_MAX: u32 = 500;
+
 impl Store {
     /// Deletes a batch of what finished more than `age` ago, of the relay too, and of used request states that have expired.
     ///
@@ -71,6 +78,35 @@ impl Store {
             })
         })
         .wait()
+    }
+
+    /// Looks at a batch of the release runs that finished more than `age` ago, oldest first, and deletes those that
+    /// nothing needs any more, with all that belongs to them but their audit events. `after` is where the last batch ended,
+    /// and is moved on; it is `None` once the batch was the last.
+    ///
+    /// What is needed, and why: `docs/decisions/106-release-retention.md`.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was deleted.
+    pub fn sweep_releases(
+        &self,
+        age: Duration,
+        after: &mut Option<ReleasesSwept>,
+    ) -> Result<Swept, Error> {
+        let from = *after;
+        let (swept, last) = self
+            .submit(Lane::Bulk, move |tx| sweep_releases(tx, tx.now.minus(age), from))
+            .wait()?;
+        *after = last;
+        Ok(swept)
+    }
+
+    /// Returns what the database takes up.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn size(&self) -> Result<StoreSize, Error> {
+        self.read(|db| db.snapshot(Db::size))
     }
 
     /// Makes due what lies further ahead than anything is ever put: a clock that was ahead put it there.
@@ -200,4 +236,107 @@ fn sweep_relay(tx: &Tx<'_>, before: Timestamp) -> Result<Swept, Error> {
         )?,
         ..Swept::default()
     })
+}
+
+/// An old release run.
+struct OldRelease {
+    row: RowHandle,
+    id: ReleaseRunId,
+    repository: RepositoryId,
+    finished_at: Timestamp,
+    is_needed: bool,
+}
+
+fn sweep_releases(
+    tx: &Tx<'_>,
+    before: Timestamp,
+    after: Option<ReleasesSwept>,
+) -> Result<(Swept, Option<ReleasesSwept>), Error> {
+    let Some(waiting) = waiting_repositories(tx)? else { return Ok((Swept::default(), after)) };
+    let old = old_releases(tx, before, after)?;
+    let mut releases = 0;
+    for release in &old {
+        if !release.is_needed && !waiting.contains(&release.repository) {
+            delete_release(tx, release.id)?;
+            releases += 1;
+        }
+    }
+    let is_full = old.len() == usize::try_from(RELEASES_SWEEP_MAX).unwrap_or(usize::MAX);
+    let last = old.last().filter(|_| is_full);
+    let last = last.map(|it| ReleasesSwept { finished_at: it.finished_at, row: it.row });
+    Ok((Swept { releases, ..Swept::default() }, last))
+}
+
+/// Returns the repositories of webhooks that wait for their job: it may run one of their releases again, or must find that it was
+/// released before. `None` if there are too many: the backlog comes first.
+fn waiting_repositories(tx: &Tx<'_>) -> Result<Option<HashSet<RepositoryId>>, Error> {
+    let found: Vec<Option<RepositoryId>> = tx.query(
+        "SELECT repository_id FROM webhook_inbox WHERE state IN ('accepted', 'processing') \
+         LIMIT +:limit",
+        params! { ":limit": WAITING_MAX + 1 },
+        |row| row.get("repository_id"),
+    )?;
+    let is_whole = u32::try_from(found.len()).is_ok_and(|count| count <= WAITING_MAX);
+    Ok(is_whole.then(|| found.into_iter().flatten().collect()))
+}
+
+/// Reads a batch of old release runs, those included that are needed: looking for others instead could walk over any number of
+/// them in one transaction.
+fn old_releases(
+    tx: &Tx<'_>,
+    before: Timestamp,
+    after: Option<ReleasesSwept>,
+) -> Result<Vec<OldRelease>, Error> {
+    let after =
+        after.unwrap_or(ReleasesSwept { finished_at: Timestamp::MIN, row: RowHandle::new(0) });
+    tx.query(
+        // Any effect that is left, a dead one or one that retention has not come to; a repair that is not finished; and the dead
+        // job of a webhook, which must find the release when it is replayed.
+        "SELECT r.id, r.release_run_id, r.repository_id, r.finished_at, \
+            EXISTS (SELECT 1 FROM outbox o WHERE o.release_run_id = r.release_run_id) \
+            OR EXISTS (SELECT 1 FROM webhook_inbox w \
+                WHERE w.repository_id = r.repository_id AND w.state = 'dead_letter') \
+            OR EXISTS (SELECT 1 FROM reconciliation_items i \
+                WHERE i.subject_id = r.release_run_id AND (i.finished_at IS NULL \
+                    OR i.status = 'dead_letter' AND i.deadline_applied_at IS NULL)) \
+            OR EXISTS (SELECT 1 FROM release_run_attempts a \
+                JOIN reconciliation_items i ON i.subject_id = a.attempt_id \
+                WHERE a.release_run_id = r.release_run_id AND (i.finished_at IS NULL \
+                    OR i.status = 'dead_letter' AND i.deadline_applied_at IS NULL)) \
+            AS is_needed \
+         FROM release_runs r WHERE r.finished_at < :before AND (r.finished_at, r.id) > (:finished, :row) \
+         ORDER BY r.finished_at, r.id LIMIT +:limit",
+        params! {
+            ":before": before,
+            ":finished": after.finished_at,
+            ":row": after.row,
+            ":limit": RELEASES_SWEEP_MAX,
+        },
+        |row| {
+            Ok(OldRelease {
+                row: row.get("id")?,
+                id: row.get("release_run_id")?,
+                repository: row.get("repository_id")?,
+                finished_at: row.get("finished_at")?,
+                is_needed: row.get("is_needed")?,
+            })
+        },
+    )
+}
+
+/// Deletes a release run after all that refers to it. Its audit events stay.
+fn delete_release(tx: &Tx<'_>, release: ReleaseRunId) -> Result<(), Error> {
+    for sql in [
+        "DELETE FROM reconciliation_items WHERE subject_id = :release",
+        "DELETE FROM reconciliation_items WHERE subject_id IN \
+            (SELECT attempt_id FROM release_run_attempts WHERE release_run_id = :release)",
+        "DELETE FROM result_callbacks WHERE attempt_id IN \
+            (SELECT attempt_id FROM release_run_attempts WHERE release_run_id = :release)",
+        "DELETE FROM release_run_results WHERE release_run_id = :release",
+        "DELETE FROM release_run_attempts WHERE release_run_id = :release",
+        "DELETE FROM release_runs WHERE release_run_id = :release",
+    ] {
+        tx.execute(sql, params! { ":release": release })?;
+    }
+    Ok(())
 }

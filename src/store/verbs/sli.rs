@@ -9,12 +9,9 @@ use crate::store::error::Error;
 use crate::store::rows::backlog;
 use crate::store::types::Sli;
 
-/// Through the jobs, whose indexes are there anyway: one on the inbox would be paid for by every webhook.
-const OLDEST_UNPROCESSED: &str = "SELECT min(received_at) FROM webhook_inbox WHERE inbox_id IN \
-    (SELECT inbox_id FROM (SELECT inbox_id FROM control_plane_jobs \
-        WHERE status = 'available' ORDER BY available_at, id LIMIT 10000) \
-     UNION ALL SELECT inbox_id FROM (SELECT inbox_id FROM control_plane_jobs \
-        WHERE status = 'leased' ORDER BY lease_expires_at, id LIMIT 10000))";
+/// From the inbox itself, not through its jobs: a webhook whose job was lost waits too.
+const OLDEST_UNPROCESSED: &str = "SELECT min(received_at) FROM webhook_inbox \
+    WHERE state IN ('accepted', 'processing')";
 
 impl Store {
     /// Returns what the store knows of the service as a whole.

@@ -2,10 +2,10 @@
 //! forge or the database.
 
 use crate::domain::id::ReconciliationId;
-use crate::domain::reconcile::{Code, Kind, Reason};
+use crate::domain::reconcile::{ReconcileCode, ReconcileKind, ReconcileReason};
 use crate::domain::time::Timestamp;
-use crate::metrics::{LookupOutcome, Metrics, Step};
-use crate::store::{Error, Observation};
+use crate::metrics::{self, LookupOutcome, Metrics};
+use crate::store;
 
 /// Names of the events of one reconciler.
 struct Names {
@@ -15,21 +15,21 @@ struct Names {
     terminal: &'static str,
 }
 
-const fn names(kind: Kind) -> Names {
+const fn names(kind: ReconcileKind) -> Names {
     match kind {
-        Kind::WorkflowAttempt => Names {
+        ReconcileKind::WorkflowAttempt => Names {
             detected: "worker.reconciliation_detected",
             detection_failed: "worker.reconciliation_detection_failed",
             claim_failed: "worker.reconciliation_claim_failed",
             terminal: "worker.reconciliation_terminal",
         },
-        Kind::ReleaseRun => Names {
+        ReconcileKind::ReleaseRun => Names {
             detected: "worker.check_run_reconciliation_detected",
             detection_failed: "worker.check_run_reconciliation_detection_failed",
             claim_failed: "worker.check_run_reconciliation_claim_failed",
             terminal: "worker.check_run_reconciliation_terminal",
         },
-        Kind::WebhookInbox => Names {
+        ReconcileKind::WebhookInbox => Names {
             detected: "worker.lifecycle_reconciliation_detected",
             detection_failed: "worker.lifecycle_reconciliation_detection_failed",
             claim_failed: "worker.lifecycle_reconciliation_claim_failed",
@@ -39,34 +39,39 @@ const fn names(kind: Kind) -> Names {
 }
 
 /// Something is amiss, and an item was opened for it.
-pub(super) fn detected(id: ReconciliationId, reason: Reason) {
+pub(super) fn detected(id: ReconciliationId, reason: ReconcileReason) {
     let event = names(reason.kind()).detected;
-    log::info!(event = event, reconciliation_id:% = id, reason = reason.as_str(); "something is amiss and will be looked at");
+    log::info!(event = event, reconciliation_id:% = id, reason = reason.as_str(); "a problem was detected and will be reconciled");
 }
 
 /// It is not known whether something is amiss.
-pub(super) fn detection_failed(kind: Kind, error: &Error) {
+pub(super) fn detection_failed(kind: ReconcileKind, error: &store::Error) {
     let event = names(kind).detection_failed;
-    log::warn!(event = event, class = error.class(); "nothing could be detected");
+    log::warn!(event = event, class = error.class(); "the search for problems failed");
 }
 
 /// It is not known what is due.
-pub(super) fn claim_failed(kind: Kind, error: &Error) {
+pub(super) fn claim_failed(kind: ReconcileKind, error: &store::Error) {
     let event = names(kind).claim_failed;
-    log::warn!(event = event, class = error.class(); "nothing could be claimed");
+    log::warn!(event = event, class = error.class(); "claiming a reconciliation item failed");
 }
 
 /// An item was finished.
-pub(super) fn terminal(metrics: &Metrics, id: ReconciliationId, reason: Reason, code: Code) {
+pub(super) fn terminal(
+    metrics: &Metrics,
+    id: ReconciliationId,
+    reason: ReconcileReason,
+    code: ReconcileCode,
+) {
     let kind = reason.kind();
     let event = names(kind).terminal;
     let status = if code.is_dead() { "dead_letter" } else { "completed" };
-    log::info!(event = event, reconciliation_id:% = id, status = status, outcome_code = code.as_str(); "a reconciliation came to its end");
-    metrics.reconciliations.count((kind, code, Step::End));
+    log::info!(event = event, reconciliation_id:% = id, status = status, outcome_code = code.as_str(); "a reconciliation has ended");
+    metrics.reconciliations.count((kind, code, metrics::Step::End));
 }
 
 /// A given-up item reached its deadline, which was applied to its subject.
-pub(super) fn overdue(id: ReconciliationId, reason: Reason, code: Code) {
+pub(super) fn overdue(id: ReconciliationId, reason: ReconcileReason, code: ReconcileCode) {
     log::warn!(event = "reconciliation.overdue", reconciliation_id:% = id, reason = reason.as_str(), outcome_code = code.as_str(); "a given-up reconciliation item reached its deadline; its release was failed, or its publication was recorded as failed");
 }
 
@@ -74,16 +79,16 @@ pub(super) fn overdue(id: ReconciliationId, reason: Reason, code: Code) {
 pub(super) fn recheck(
     metrics: &Metrics,
     id: ReconciliationId,
-    reason: Reason,
-    code: Code,
+    reason: ReconcileReason,
+    code: ReconcileCode,
     at: Timestamp,
 ) {
-    log::debug!(event = "reconciliation.recheck", reconciliation_id:% = id, outcome_code = code.as_str(), next_check_at:% = at; "it is looked at again later");
-    metrics.reconciliations.count((reason.kind(), code, Step::Recheck));
+    log::debug!(event = "reconciliation.recheck", reconciliation_id:% = id, outcome_code = code.as_str(), next_check_at:% = at; "it will be checked again later");
+    metrics.reconciliations.count((reason.kind(), code, metrics::Step::Recheck));
 }
 
 /// The forge was looked at.
-pub(super) fn looked(metrics: &Metrics, kind: Kind, observation: Observation) {
+pub(super) fn looked(metrics: &Metrics, kind: ReconcileKind, observation: store::Observation) {
     let outcome = match observation {
         // Nothing was sent, so the share of failed lookups must not change.
         unasked if !unasked.was_asked() => return,

@@ -7,10 +7,12 @@ use crate::domain::dead_letter::ErrorClass;
 use crate::domain::lease::Claim;
 use crate::domain::outbox::{CheckRunStatus, SendResult};
 use crate::domain::reconcile::task::{self, ReconcileTask, Subject};
-use crate::domain::reconcile::{Unavailable, check_run, uncertain, workflow};
+use crate::domain::reconcile::{self, check_run, uncertain, workflow};
 use crate::domain::time::Timestamp;
-use crate::forge::{CheckRunLookup, CheckRunUpdate, NewCheckRun, Permission, Session, unavailable};
-use crate::store::Observation;
+use crate::forge::{
+    self, CheckRunLookup, CheckRunUpdate, NewCheckRun, Permission, TokenUse, unavailable,
+};
+use crate::store;
 use crate::workers::gate::Gate;
 
 /// What must be left of the lease when an update leaves: one call with its redirect (30 s), and room.
@@ -23,10 +25,10 @@ const CALL_MAX: Duration = Duration::from_secs(90);
 pub(super) fn observe(
     worker: &Reconcile,
     claim: &Claim<ReconcileTask>,
-) -> Result<Observation, Timestamp> {
+) -> Result<store::Observation, Timestamp> {
     let task = &claim.item;
     let permission = match &task.subject {
-        Subject::Inbox(_) => return Ok(Observation::Inbox),
+        Subject::Inbox(_) => return Ok(store::Observation::Inbox),
         Subject::WorkflowRun(_) | Subject::UnknownRun(_) | Subject::Dispatch(_) => {
             Permission::ActionsRead
         }
@@ -37,9 +39,9 @@ pub(super) fn observe(
     let Some(repository) = &task.repository else {
         return Ok(unseen(&task.subject, unknown(ErrorClass::State)));
     };
-    let gate = Gate::new(&worker.store, task.installation);
-    let check = || gate.check();
-    let opened = worker.forge.open(task.installation, repository, permission, &check);
+    let gate = Gate::new(&worker.store, task.installation, &worker.notify);
+    // The specification asks for a token of each candidate's own.
+    let opened = worker.forge.open(task.installation, repository, permission, TokenUse::Own, &gate);
     let observation = match opened {
         Ok(mut session) => observe_subject(worker, claim, session.as_mut())?,
         Err(refused) => unseen(&task.subject, unavailable(refused)),
@@ -55,37 +57,44 @@ pub(super) fn observe(
 fn observe_subject(
     worker: &Reconcile,
     claim: &Claim<ReconcileTask>,
-    session: &mut dyn Session,
-) -> Result<Observation, Timestamp> {
+    session: &mut dyn forge::Session,
+) -> Result<store::Observation, Timestamp> {
     Ok(match &claim.item.subject {
-        Subject::Inbox(_) => Observation::Inbox,
-        Subject::WorkflowRun(run) => Observation::Workflow(session.workflow_run(run)),
+        Subject::Inbox(_) => store::Observation::Inbox,
+        Subject::WorkflowRun(run) => store::Observation::Workflow(session.workflow_run(run)),
         Subject::UnknownRun(dispatch) | Subject::Dispatch(dispatch) => {
-            Observation::Uncertain(session.find_workflow_run(dispatch))
+            store::Observation::Uncertain(session.find_workflow_run(dispatch))
         }
-        Subject::Creation(creation) => Observation::Uncertain(creation_seen(session, creation)),
+        Subject::Creation(creation) => {
+            store::Observation::Uncertain(creation_seen(session, creation))
+        }
         Subject::CheckRun(run) => {
-            Observation::CheckRun(check_run_seen(worker, claim, session, run)?)
+            store::Observation::CheckRun(check_run_seen(worker, claim, session, run)?)
         }
     })
 }
 
-const fn unknown(class: ErrorClass) -> Unavailable {
-    Unavailable { class, wait_until: None }
+const fn unknown(class: ErrorClass) -> reconcile::Unavailable {
+    reconcile::Unavailable { class, wait_until: None }
 }
 
-const fn unseen(subject: &Subject, why: Unavailable) -> Observation {
+const fn unseen(subject: &Subject, why: reconcile::Unavailable) -> store::Observation {
     match subject {
-        Subject::WorkflowRun(_) => Observation::Workflow(workflow::Lookup::Unavailable(why)),
+        Subject::WorkflowRun(_) => store::Observation::Workflow(workflow::Lookup::Unavailable(why)),
         Subject::UnknownRun(_) | Subject::Dispatch(_) | Subject::Creation(_) => {
-            Observation::Uncertain(uncertain::Observation::Unavailable(why))
+            store::Observation::Uncertain(uncertain::Observation::Unavailable(why))
         }
-        Subject::CheckRun(_) => Observation::CheckRun(check_run::Observation::Unavailable(why)),
-        Subject::Inbox(_) => Observation::Inbox,
+        Subject::CheckRun(_) => {
+            store::Observation::CheckRun(check_run::Observation::Unavailable(why))
+        }
+        Subject::Inbox(_) => store::Observation::Inbox,
     }
 }
 
-fn creation_seen(session: &mut dyn Session, creation: &task::Creation) -> uncertain::Observation {
+fn creation_seen(
+    session: &mut dyn forge::Session,
+    creation: &task::Creation,
+) -> uncertain::Observation {
     let wanted = NewCheckRun {
         name: &creation.name,
         head_sha: creation.head_sha.as_str(),
@@ -103,7 +112,7 @@ fn creation_seen(session: &mut dyn Session, creation: &task::Creation) -> uncert
 fn check_run_seen(
     worker: &Reconcile,
     claim: &Claim<ReconcileTask>,
-    session: &mut dyn Session,
+    session: &mut dyn forge::Session,
     run: &task::CheckRun,
 ) -> Result<check_run::Observation, Timestamp> {
     let state = match session.check_run(run) {
@@ -138,7 +147,7 @@ fn check_run_seen(
         SendResult::Refused(class) => {
             check_run::Observation::Refused(check_run::Refused { class, state })
         }
-        // The next look reads first, once the wait is over.
+        // The next observation reads first, once the wait is over.
         SendResult::Uncertain(_, Some(until)) => {
             let paused = worker.store.pause(claim.item.installation, until);
             return Err(paused.map_or(Timestamp::MIN, |()| until));

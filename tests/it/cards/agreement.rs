@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
-use svc::card::{self, Code, FINDINGS_MAX, ValidationReport};
+use svc::card::{self, FINDINGS_MAX, FindingCode, ValidationReport};
 
 use super::{hand_written, make, oracle};
 use crate::support::campaign::number;
@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn what_serde_reads_is_json_and_nothing_else(text in "[\\[\\]{}\",:0-9eE.+\\-truefalsn\\\\ \n]{0,24}") {
         let ours = card::check(text.as_bytes());
-        let stopped = [Code::NotJson, Code::Empty];
+        let stopped = [FindingCode::NotJson, FindingCode::Empty];
         let ours = !ours.findings.iter().any(|finding| stopped.contains(&finding.code));
         let out_of_range = |error: &serde_json::Error| error.to_string().contains("out of range");
         let theirs = match serde_json::from_str::<Value>(&text) {
@@ -90,8 +90,7 @@ fn mutations_are_judged_alike() {
     for _ in 0..300 {
         corpus.push(make::card().new_tree(&mut runner).unwrap().current().to_string().into_bytes());
     }
-    let mut chance =
-        Chance(number("SVC_CARDS_SEED").unwrap_or(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut chance = Chance::new(number("SVC_CARDS_SEED").unwrap_or(1));
     for _ in 0..number("SVC_CARDS_MUTATIONS").unwrap_or(MUTATIONS) {
         let mut text = chance.pick(&corpus).clone();
         for _ in 0..=chance.below(3) {
@@ -195,17 +194,21 @@ fn agree_on(name: &str, value: &str) {
 }
 
 /// A sequence that one number decides.
-struct Chance(u64);
+pub(super) struct Chance(u64);
 
 impl Chance {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 16).unwrap() % bound
     }
 
-    fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
+    pub(super) fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
         &among[self.below(among.len())]
     }
 }

@@ -129,7 +129,7 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     assert!(said.contains("no file matches"), "{said}");
     assert!(said.contains("has already been searched"), "{said}");
     assert!(out.contains("error[card/too-large]") && out.contains("error[card/empty]"), "{out}");
-    assert!(out.ends_with("3 cards: 1 valid, 2 not valid\n"), "{out}");
+    assert!(out.ends_with("3 cards: 1 valid, 2 not valid; 2 findings\n"), "{out}");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_huge_file_is_a_finding_in_little_memory() {
     let (said, out) = (text(&ended.stderr), text(&ended.stdout));
     assert_eq!(ended.status.code(), Some(1), "{said}{out}");
     assert_eq!(out.matches("error[card/too-large]").count(), 2, "{out}");
-    assert!(out.ends_with("2 cards: 0 valid, 2 not valid\n"), "{out}");
+    assert!(out.ends_with("2 cards: 0 valid, 2 not valid; 2 findings\n"), "{out}");
 }
 
 #[test]
@@ -214,7 +214,62 @@ fn a_file_that_may_not_be_read_does_not_hide_the_others() {
     let (said, out) = (text(&ended.stderr), text(&ended.stdout));
     assert_eq!(ended.status.code(), Some(74), "{said}{out}");
     assert!(said.contains("a.json: Permission denied"), "{said}");
-    assert!(out.ends_with("1 card: 0 valid, 1 not valid\n"), "{out}");
+    assert!(out.ends_with("1 card: 0 valid, 1 not valid; 1 finding\n"), "{out}");
+}
+
+#[test]
+fn a_file_is_named_in_the_next_command_as_a_shell_must_see_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let official = Path::new(env!("CARGO_MANIFEST_DIR")).join(FILES);
+    let official = official.join(".well-known/agent-card.json");
+    for (name, shown) in [
+        ("card.json", "card.json"),
+        ("my card; reboot.json", "'my card; reboot.json'"),
+        ("it's.json", r"'it'\''s.json'"),
+        ("-o.json", "./-o.json"),
+        ("\u{1b}[2J.json", r"'\u{1b}[2J.json'"),
+    ] {
+        std::fs::copy(&official, folder.path().join(name)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
+        command.current_dir(folder.path()).args(["cards", "explain", "--", name]);
+        let said = text(&command.output().unwrap().stdout);
+        let next =
+            "\nto convert it, which omits 2 parts: svcctl cards convert --to current --lossy";
+        let next = format!("{next} {shown}\n");
+        assert!(said.ends_with(&next), "{name:?}: {said}");
+    }
+}
+
+#[test]
+fn a_card_that_looks_official_is_told_the_next_commands() {
+    let official = format!("{FILES}/.well-known/agent-card.json");
+    let notes = |name: &str| {
+        let ended = svcctl(&["cards", "validate", "--offline", name]);
+        let said = text(&ended.stderr);
+        said.lines()
+            .filter(|line| line.starts_with("note: "))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let expected = format!(
+        "note: {official} looks like an official A2A card; to see the differences: svcctl cards explain \
+         {official}; to try to convert it: svcctl cards convert --to current {official}"
+    );
+    assert_eq!(notes(&official), [expected]);
+    for ours in ["legacy.json", "maps.json", "slips.json", "mark.json"] {
+        assert_eq!(notes(&format!("{FILES}/{ours}")), [""; 0], "{ours}");
+    }
+}
+
+#[test]
+fn no_card_commands_a_terminal_or_reorders_a_line_in_any_report_for_people() {
+    let card = "{\"protocolVersion\":\"1.0\",\"na\u{202e}me\":1,\"\u{9b}31m\":2}";
+    for format in ["text", "github"] {
+        let ended = fed(&["cards", "validate", "--offline", "-o", format], card.as_bytes());
+        let said = text(&ended.stdout);
+        assert!(!said.contains(['\u{202e}', '\u{9b}']), "{said}");
+        assert!(said.contains(r"na\u{202e}me") && said.contains(r"\u{9b}31m"), "{said}");
+    }
 }
 
 #[test]

@@ -69,6 +69,10 @@ fn the_list_is_fresh() {
                     writeln!(list, "    {name}: {}", text.escape_debug()).unwrap();
                 }
             }
+            if let Some(edit) = &finding.edit {
+                let (offset, length) = (edit.offset, edit.length);
+                writeln!(list, "    edit: {length} bytes at {offset}, {:?}", edit.text).unwrap();
+            }
         }
     }
     let file = folder().join("list.txt");

@@ -11,8 +11,8 @@ use super::make;
 const CARDS: usize = 150;
 
 /// A card with one fault, and what must be said of it.
-struct Planted {
-    text: String,
+pub(super) struct Planted {
+    pub(super) text: String,
     code: &'static str,
     pointer: String,
 }
@@ -44,7 +44,7 @@ fn one_fault_is_one_finding() {
 }
 
 /// Plants every fault there is a place for.
-fn faults(card: &Value) -> Vec<Planted> {
+pub(super) fn faults(card: &Value) -> Vec<Planted> {
     let mut faults = Vec::new();
     let mut plant = |card: Value, code, pointer: String| {
         faults.push(Planted { text: card.to_string(), code, pointer });
@@ -132,7 +132,7 @@ fn plant_at_name(
     }
 }
 
-fn is_word(card: &Value, pointer: &str) -> bool {
+pub(super) fn is_word(card: &Value, pointer: &str) -> bool {
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match name {
         "transport" | "algorithm" | "in" | "scheme" => !parent.starts_with("/security/"),
@@ -163,7 +163,7 @@ fn is_required(card: &Value, parent: &str, name: &str) -> bool {
 }
 
 /// Returns the pointers of everything below the root.
-fn pointers(card: &Value) -> Vec<String> {
+pub(super) fn pointers(card: &Value) -> Vec<String> {
     fn walk(value: &Value, pointer: &str, all: &mut Vec<String>) {
         let mut step = |name: &str, value: &Value| {
             let pointer = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));

@@ -15,19 +15,19 @@ const LIST: &str = "/api/v1/agent-cards";
 const ODD: &str = "\r\n\t{ \"version\" :\"canarytext\",\"protocolVersion\":\"0.3\",\r\n\"name\":\"\\u00e4ä𝄞\",\n\n\
     \"description\":\"canarytext\",\"url\":\"https://canarytext.example/\" } \n\n";
 
-struct Stage {
+pub(super) struct Stage {
     site: Site,
     daemon: Daemon,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let site = Site::new();
         let daemon = site.start();
         Self { site, daemon }
     }
 
-    fn svcctl(&self, words: &[&str]) -> Ended {
+    pub(super) fn svcctl(&self, words: &[&str]) -> Ended {
         let url = format!("unix:{}", self.site.socket().display());
         self.site.svcctl(&url, &[&["cards"], words].concat())
     }
@@ -92,7 +92,7 @@ fn an_invalid_card_is_told_as_validate_tells_it() {
     let file = stage.file("bad.json", &ODD.replace("0.3", "0.4"));
     let told = ended(&stage.svcctl(&["validate", &file]), 1).to_owned();
     let refused = stage.svcctl(&["push", &file]);
-    let told = told.strip_suffix("1 card: 0 valid, 1 not valid\n").unwrap();
+    let told = told.strip_suffix("1 card: 0 valid, 1 not valid; 1 finding\n").unwrap();
     assert_eq!(ended(&refused, 1), told);
     assert!(refused.stderr.contains("invalid_card, HTTP 422"), "{refused:?}");
     let refused = stage.svcctl(&["push", &file, "-o", "json"]);
@@ -124,7 +124,7 @@ fn write(endpoint: &Endpoint, ask: Ask) -> Answer {
 }
 
 #[test]
-fn answers_without_a_body_are_whole_on_both_doors() {
+fn answers_without_a_body_are_whole_on_both_surfaces() {
     let stage = Stage::new();
     for endpoint in stage.daemon.operator_endpoints() {
         let path = format!("{LIST}/odd");

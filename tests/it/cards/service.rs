@@ -115,7 +115,7 @@ fn without_the_service_nothing_steps_in() {
 }
 
 #[test]
-fn every_card_gets_a_verdict_on_both_doors() {
+fn every_card_gets_a_verdict_on_both_surfaces() {
     let (_site, daemon, _) = started();
     for endpoint in daemon.operator_endpoints() {
         for case in hand_written::cases() {

@@ -2,6 +2,7 @@
 //! card is, nor of a signature; everything that is odd is refused, each for its reason.
 
 mod command;
+mod headers;
 mod refused;
 
 use proptest::collection::vec;

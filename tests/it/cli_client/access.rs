@@ -3,11 +3,12 @@
 use std::os::unix::net::UnixListener;
 
 use super::canned_server::{CannedServer, Reply};
+use super::refusals::known;
 use super::{Desk, ID, TOKEN, finish, page};
 
 #[test]
 fn a_request_shows_the_token_in_its_header_only() {
-    let desk = Desk::new(vec![page(&[], None)]);
+    let desk = Desk::new(vec![page(&[], None), known(42)]);
     assert_eq!(desk.run("dead-letters list").code, 0);
     let request = desk.server.request();
     let target = "GET /api/v1/operator/installations/42/dead-letters?limit=50 HTTP/1.1";
@@ -20,7 +21,7 @@ fn a_request_shows_the_token_in_its_header_only() {
 #[test]
 fn tcp_works_like_the_socket() {
     let desk = Desk::new(Vec::new());
-    let server = CannedServer::tcp(vec![page(&[], None)]);
+    let server = CannedServer::tcp(vec![page(&[], None), known(42)]);
     let run = finish(desk.command("dead-letters list").env("SVC_URL", &server.url));
     assert_eq!((run.code, run.stderr.as_str()), (0, "note: no dead letters\n"));
     assert_eq!(server.request().header("authorization"), Some(&*format!("Bearer {TOKEN}")));
@@ -73,7 +74,7 @@ fn the_token_is_never_taken_from_the_command_line_or_the_address() {
 
 #[test]
 fn the_token_may_come_from_the_environment_and_help_does_not_show_it() {
-    let desk = Desk::new(vec![page(&[], None)]);
+    let desk = Desk::new(vec![page(&[], None), known(42)]);
     let with_variable = |args| {
         let mut command = desk.command(args);
         command.env_remove("SVC_OPERATOR_API_TOKEN_FILE").env("SVC_OPERATOR_API_TOKEN", TOKEN);
@@ -102,7 +103,7 @@ fn a_service_that_is_not_there_is_unreachable() {
     let run = desk.run("status --url unix:/nonexistent/svcd.sock");
     let expected = "\
 error: cannot reach unix:/nonexistent/svcd.sock: No such file or directory (os error 2)
-hint: check that it is running: systemctl status svcd
+hint: check that svcd is running: systemctl status svcd
 ";
     assert_eq!((run.code, run.stderr.as_str()), (69, expected));
     assert_eq!(desk.run(&format!("replay job {ID} --url unix:/nonexistent")).code, 69);

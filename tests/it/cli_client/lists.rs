@@ -1,6 +1,7 @@
 //! Lists that go by ids: requests, pages, filters, and one release run.
 
 use super::canned_server::Reply;
+use super::refusals::known;
 use super::{Desk, ID, KEY, problem};
 
 fn event(id: &str) -> String {
@@ -73,9 +74,9 @@ fn an_empty_list_says_so_and_prints_no_table() {
     for (command, note) in [
         ("audit list", "note: no audit events\n"),
         ("releases list", "note: no release runs\n"),
-        ("reconcile list", "note: nothing to reconcile\n"),
+        ("reconcile list", "note: no reconciliations\n"),
     ] {
-        let run = Desk::new(vec![empty()]).run(command);
+        let run = Desk::new(vec![empty(), known(42)]).run(command);
         assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", note));
     }
 }
@@ -92,14 +93,17 @@ fn a_release_run_is_told_whole() {
         "tag          v1.0.0\n",
         "commit       aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
         "reason       forge_workflow_failure\n",
-        "held up by   a dead letter, forge_dispatch_rejected\n",
+        "blocked by   a dead letter (forge_dispatch_rejected)\n",
         "next         an operator must repair the cause and replay the dead letter\n",
         "\nATTEMPT  ID",
     ] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
     assert!(!run.stdout.contains("published"), "{}", run.stdout);
-    assert!(run.stderr.starts_with("look at it: svcctl dead-letters show outbox "), "{run:?}");
+    assert!(
+        run.stderr.starts_with("show the dead letter: svcctl dead-letters show outbox "),
+        "{run:?}"
+    );
     let absent = problem(404, "not_found", "");
     let run = Desk::new(vec![absent]).run(&format!("releases show {ID}"));
     assert_eq!(run.code, 6, "{run:?}");

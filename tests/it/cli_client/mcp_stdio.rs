@@ -111,7 +111,7 @@ fn without_the_service_tools_are_listed_and_a_call_says_what_to_do() {
         assert!(listed.contains(&"validate_agent_card") && listed.contains(&"service_status"));
         assert!(!listed.contains(&"list_design_sessions"), "the relay needs a person's account");
         let away = format!(
-            "cannot reach unix:{}: No such file or directory (os error 2); check that it is running: \
+            "cannot reach unix:{}: No such file or directory (os error 2); check that svcd is running: \
              systemctl status svcd; start svcd if it is not running",
             socket.display()
         );
@@ -154,8 +154,8 @@ fn what_the_service_refuses_is_a_failure_with_the_next_step() {
     }
     assert_eq!(desk.server.requests().len(), 2, "each is asked once");
     let (answers, _desk) = calls(vec![Reply::json(200, "<html>"), Reply::json(404, "<html>")]);
-    assert!(failure(&answers[0]).starts_with("cannot understand the answer of the service"));
-    assert!(failure(&answers[1]).starts_with("HTTP 404, which is not an answer of the service"));
+    assert!(failure(&answers[0]).starts_with("cannot understand the response from the service"));
+    assert!(failure(&answers[1]).starts_with("HTTP 404, which is not a response from the service"));
     // The connection is cut.
     let (answers, _desk) = calls(Vec::new());
     for answer in &answers {

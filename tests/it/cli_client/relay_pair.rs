@@ -71,7 +71,7 @@ fn a_token_from_standard_input_is_taken_whole() {
     assert_eq!(server.request().header("authorization"), Some(&*format!("Bearer {MINE}")));
     let empty = desk.run(&args);
     assert_eq!(empty.code, 4, "{empty:?}");
-    assert!(empty.stderr.contains("standard input holds no token"), "{empty:?}");
+    assert!(empty.stderr.contains("standard input contains no token"), "{empty:?}");
     assert!(server.requests().is_empty());
 }
 
@@ -110,7 +110,7 @@ fn a_token_is_not_sent_in_the_clear() {
     let desk = Desk::new(Vec::new());
     let run = desk.run("relay pair 7K2M-9QXV --url http://svc.example --token-file -");
     assert_eq!(run.code, 64, "{run:?}");
-    assert!(run.stderr.contains("plain http would show the token"), "{run:?}");
+    assert!(run.stderr.contains("plain http would expose the token"), "{run:?}");
 }
 
 #[test]

@@ -105,11 +105,57 @@ fn a_check_ends_well_only_when_the_daemon_may_become_ready() {
     let mut site = Site::new();
     let valid = site.run(&["check-config"]);
     assert_eq!(valid.code, Some(0), "{valid:?}");
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let unprinted = site.command(super::site::svcd()).arg("check-config").stdout(full).status();
+    assert_eq!(unprinted.unwrap().code(), Some(74), "the answer cannot be written");
     site.set("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "soon");
     let never_ready = site.run(&["check-config"]);
     assert_eq!(never_ready.code, Some(78), "{never_ready:?}");
     for part in ["never become ready", "SVC_RECONCILIATION_NEXT_CHECK_SECONDS: \"soon\""] {
         assert!(never_ready.stdout.contains(part), "{never_ready:?}");
+    }
+}
+
+#[test]
+fn a_check_judges_the_file_of_a_unit_and_not_the_shell_of_the_caller() {
+    let site = Site::new();
+    let file = site.path("svcd.env");
+    fs::write(&file, "# the unit\nSVC_POLL_MS='so'on\nexport SVC_LOG_LEVEL=debug\n").unwrap();
+    let check = || site.run(&["check-config", "--env-file", file.to_str().unwrap()]);
+    let wrong = check();
+    assert_eq!(wrong.code, Some(78), "{wrong:?}");
+    for part in [file.to_str().unwrap(), "  SVC_POLL_MS: \"soon\"", "line 3"] {
+        assert!(wrong.stderr.contains(part), "{part}: {wrong:?}");
+    }
+    // The caller's settings have the operator API on.
+    fs::write(&file, "SVC_POLL_MS=\"20\"\n").unwrap();
+    let valid = check();
+    assert_eq!(valid.code, Some(0), "{valid:?}");
+    for part in [file.to_str().unwrap(), "valid", "the operator API is off"] {
+        assert!(valid.stdout.contains(part), "{part}: {valid:?}");
+    }
+    let own = site.run(&["check-config"]);
+    assert!(own.stdout.contains("the environment"), "{own:?}");
+    assert!(!own.stdout.contains("the operator API is off"), "{own:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_with_the_next_step() {
+    let mut site = Site::new();
+    let missing = site.path("missing");
+    let missing = missing.to_str().unwrap();
+    let unit = site.run(&["check-config", "--env-file", missing]);
+    assert_eq!(unit.code, Some(78), "{unit:?}");
+    assert!(unit.stderr.contains(&format!("  {missing}: ")), "{unit:?}");
+    assert!(unit.stderr.contains("name another"), "{unit:?}");
+    for name in ["SVC_WEBHOOK_SECRET_FILE", "SVC_FORGE_ROOT_CERTIFICATE_FILE"] {
+        site.set(name, missing);
+    }
+    let ended = site.run(&["check-config"]);
+    assert_eq!(ended.code, Some(78), "{ended:?}");
+    for name in ["SVC_WEBHOOK_SECRET_FILE", "SVC_FORGE_ROOT_CERTIFICATE_FILE"] {
+        let line = ended.stderr.lines().find(|line| line.contains(name)).unwrap_or_default();
+        assert!(line.contains(missing) && line.contains("create it"), "{name}: {ended:?}");
     }
 }
 
@@ -210,13 +256,13 @@ fn something_else_than_a_file_is_refused() {
     fs::create_dir(folder.database()).unwrap();
     let ended = folder.run(&[]);
     assert_eq!(ended.code, Some(78), "{ended:?}");
-    assert!(ended.stderr.contains("is not a plain file"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("is not a regular file"), "{}", ended.stderr);
     assert!(folder.database().is_dir());
 
     let link = used();
     fs::rename(link.database(), link.path("elsewhere")).unwrap();
     std::os::unix::fs::symlink(link.path("elsewhere"), link.database()).unwrap();
-    assert_refused(&link, &["is not a plain file"]);
+    assert_refused(&link, &["is not a regular file"]);
 
     let mut nowhere = Site::new();
     let path = nowhere.path("no/such/folder/svc.db");
@@ -233,7 +279,11 @@ fn a_database_that_cannot_be_written_is_refused() {
     let Some(mut command) = super::disk::read_only(&site) else { return };
     let output = command.output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{errors}");
-    assert!(errors.lines().last().unwrap().starts_with("svcd: cannot "), "{errors}");
-    assert!(errors.contains("Read-only file system"), "{errors}");
+    assert_eq!(output.status.code(), Some(74), "{errors}");
+    let last = errors.lines().last().unwrap();
+    assert!(
+        last.starts_with("svcd: cannot open the store: the file system is read-only"),
+        "{errors}"
+    );
+    assert!(last.contains("Read-only file system"), "{errors}");
 }

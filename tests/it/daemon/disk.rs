@@ -43,7 +43,7 @@ pub(super) fn read_only(site: &Site) -> Option<Command> {
     mounted(site, &format!("mount --bind {folder} {folder}; mount -o remount,bind,ro {folder}"))
 }
 
-/// A daemon whose database stands on a disk of 4 MiB.
+/// A daemon whose database stands on a small disk.
 struct Small {
     daemon: Daemon,
     /// The disk, as this process reaches it.
@@ -51,11 +51,12 @@ struct Small {
 }
 
 impl Small {
-    fn start(site: &mut Site) -> Option<Self> {
+    /// Starts it on what `mount` mounts at the folder that is appended.
+    fn start(site: &mut Site, mount: &str) -> Option<Self> {
         let disk = site.path("disk");
         fs::create_dir(&disk).unwrap();
         site.set("SVC_DATABASE", disk.join("svc.db").to_str().unwrap());
-        let mount = format!("mount -t tmpfs -o size=4m tmpfs {}", disk.display());
+        let mount = format!("{mount} {}", disk.display());
         let daemon = Daemon::start(&mut mounted(site, &mount)?, site.socket()).unwrap();
         let root = format!("/proc/{}/root", daemon.pid().as_raw_nonzero());
         let disk = Path::new(&root).join(disk.strip_prefix("/").unwrap());
@@ -91,7 +92,9 @@ impl Small {
 fn a_full_disk_is_an_answer_and_passes() {
     let mut site = Site::new();
     site.set("SVC_RETRY_ATTEMPTS", "50");
-    let Some(mut small) = Small::start(&mut site) else { return };
+    let Some(mut small) = Small::start(&mut site, "mount -t tmpfs -o size=4m tmpfs") else {
+        return;
+    };
     let deliver = |daemon: &Daemon, number: usize| {
         let push = site.webhooks.push_tag(&format!("v{number}"), &commit(number));
         daemon.deliver(&format!("push-{number}"), &push)
@@ -157,6 +160,31 @@ fn a_full_disk_is_an_answer_and_passes() {
     let rows = database::number(&database, "SELECT count(*) FROM webhook_inbox", &[]);
     assert_eq!(rows, i64::try_from(accepted.len()).unwrap());
     assert!(accepted.iter().all(|number| ran(*number) <= 1), "{:?}", site.forge.workflow_runs());
+}
+
+#[test]
+fn a_full_copy_on_write_file_system_is_an_answer_or_an_end_with_74() {
+    let mut site = Site::new();
+    let image = site.path("btrfs.img");
+    fs::File::create(&image).unwrap().set_len(128 << 20).unwrap();
+    let made = Command::new("/usr/sbin/mkfs.btrfs").arg("-q").arg(&image).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return say("skipped: this machine has no mkfs.btrfs");
+    }
+    let mount = format!("mount -o loop {}", image.display());
+    let Some(mut small) = Small::start(&mut site, &mount) else { return };
+    let log = small.daemon.log();
+    assert!(log.contains("store.copy_on_write") && log.contains("btrfs"), "{log}");
+    small.fill();
+    for number in 1..400 {
+        let push = site.webhooks.push_tag(&format!("v{number}"), &commit(number));
+        match small.daemon.public.try_ask(&delivery(&format!("push-{number}"), &push)) {
+            Ok(answer) if answer.status == 202 => {}
+            Ok(answer) => return answer.assert_problem(503, "unavailable", "a full btrfs"),
+            Err(_) => return assert_eq!(small.daemon.ended().code(), Some(74)),
+        }
+    }
+    panic!("the disk never became full: {}", small.daemon.log());
 }
 
 #[test]

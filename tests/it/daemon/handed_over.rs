@@ -16,7 +16,7 @@ use super::site::{Site, svcd};
 
 /// Returns a command that hands `socket` over as a service manager does: as descriptor 3. The shell gets it
 /// as its standard input, because the redirections of some shells know descriptors of one digit only.
-fn handing_over(site: &Site, socket: impl AsFd) -> Command {
+pub(super) fn handing_over(site: &Site, socket: impl AsFd) -> Command {
     let mut command = site.command("/bin/sh");
     let script =
         format!("exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec {}", svcd());
@@ -32,7 +32,7 @@ fn the_number_of_the_descriptor_does_not_matter() {
     let socket: OwnedFd = fcntl_dupfd_cloexec(&listener, 10).unwrap();
     assert!(socket.as_raw_fd() >= 10);
     let daemon = Daemon::start(&mut handing_over(&site, &socket), site.socket()).unwrap();
-    assert!(daemon.log().contains("\"handed_over\":\"true\""), "{}", daemon.log());
+    assert!(daemon.log().contains("\"handed_over\":true"), "{}", daemon.log());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_webhook_that_comes_while_the_daemon_is_restarted_waits_for_it() {
         daemon = start();
         assert_eq!(answer.join().unwrap().status, 202);
     });
-    assert!(daemon.log().contains("\"handed_over\":\"true\""), "{}", daemon.log());
+    assert!(daemon.log().contains("\"handed_over\":true"), "{}", daemon.log());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A daemon's life: it comes up, answers, and ends when asked to, alone or among others.
 
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::sync::mpsc::channel;
 
@@ -12,6 +13,7 @@ use super::database;
 use super::letters;
 use super::process::Daemon;
 use super::site::Site;
+use super::wait_for;
 
 fn assert_ready(daemon: &Daemon) {
     let endpoints = daemon.operator_endpoints();
@@ -45,7 +47,7 @@ fn a_stop_with_work_under_way_is_clean_and_the_work_is_done_later() {
     }
     assert_eq!(daemon.end(Signal::TERM).code(), Some(0), "{}", daemon.log());
     let daemon = site.start();
-    super::wait_for("every release to be dispatched", || {
+    wait_for("every release to be dispatched", || {
         let list = letters::letters(&daemon, super::INSTALLATION);
         (site.forge.workflow_runs().len() + list.len() >= 10).then_some(())
     });
@@ -75,6 +77,52 @@ fn a_daemon_that_was_killed_leaves_its_socket_to_the_next_one() {
         daemon.kill();
         assert!(site.socket().exists());
     }
+}
+
+#[test]
+fn a_control_socket_without_a_place_does_not_fail_the_self_check() {
+    let mut site = Site::new();
+    // The self-check runs at a third of it.
+    site.set("WATCHDOG_USEC", "300000");
+    let daemon = site.start();
+    // More than it serves at once; the rest is turned away.
+    let mut silent: Vec<_> = (0..40).map(|_| UnixStream::connect(site.socket()).unwrap()).collect();
+    wait_for("a self-check that was turned away", || {
+        // Each takes the place of one that has said nothing for too long.
+        silent.extend(UnixStream::connect(site.socket()));
+        let log = daemon.log();
+        let control =
+            |line: &&str| line.contains("daemon.surface_full") && line.contains("svcd.sock");
+        log.lines().find(control).map(drop)
+    });
+    assert!(!daemon.log().contains("daemon.self_check_failed"), "{}", daemon.log());
+    drop(silent);
+}
+
+#[test]
+fn the_allocator_is_told_to_give_large_blocks_back() {
+    const NAME: &str = "MALLOC_MMAP_THRESHOLD_";
+    let environment = |site: &Site| {
+        let daemon = site.start();
+        // The same process as the one that was started, with all that it was given.
+        let path = format!("/proc/{}/environ", daemon.pid().as_raw_nonzero());
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains("SVC_DATABASE="), "{text}");
+        text.split('\0').find_map(|line| line.strip_prefix(NAME)).map(str::to_owned)
+    };
+    let mut site = Site::new();
+    assert_eq!(environment(&site), Some("=1048576".to_owned()));
+    site.set(NAME, "65536");
+    assert_eq!(environment(&site), Some("=65536".to_owned()), "what an operator sets is kept");
+}
+
+/// As with a newer glibc that takes the setting away from a program with privileges by its file.
+#[test]
+fn a_setting_of_the_allocator_that_does_not_arrive_is_reported_and_not_tried_again() {
+    let mut site = Site::new();
+    site.set("SVCD_STARTED_AGAIN", "1");
+    let daemon = site.start();
+    daemon.logged("daemon.allocator_not_configured");
 }
 
 #[test]
@@ -111,7 +159,7 @@ fn twenty_first_starts_at_once_all_come_up() {
     let push = home.webhooks.push_tag("v1", &super::commit(1));
     assert_eq!(first.deliver("one-delivery", &push).status, 202);
     assert_eq!(last.deliver("one-delivery", &push).status, 200);
-    super::wait_for("a workflow run", || home.forge.workflow_runs().pop());
+    wait_for("a workflow run", || home.forge.workflow_runs().pop());
     daemons.iter_mut().for_each(Daemon::kill);
     database::assert_sound(&database::open(&home.database()));
 }
@@ -124,7 +172,7 @@ fn a_forge_that_hangs_does_not_hold_up_a_stop() {
     site.forge.plan(Call::Dispatch, Fault::Slow(super::PATIENCE * 3));
     let mut daemon = site.start();
     letters::push(&daemon, &site.webhooks, 1);
-    super::wait_for("the dispatch", || (site.forge.requests(Call::Dispatch) > 0).then_some(()));
+    wait_for("the dispatch", || (site.forge.requests(Call::Dispatch) > 0).then_some(()));
     assert_eq!(daemon.end(Signal::TERM).code(), Some(0), "{}", daemon.log());
     assert!(daemon.log().contains("daemon.worker_left"));
     database::assert_sound(&database::open(&site.database()));
@@ -143,7 +191,7 @@ fn unknown_reconciliation_settings_leave_it_running_and_not_ready() {
         assert_eq!((head.status, head.body.len()), (503, 0));
     }
     letters::push(&daemon, &site.webhooks, 1);
-    super::wait_for("a workflow run", || site.forge.workflow_runs().pop());
+    wait_for("a workflow run", || site.forge.workflow_runs().pop());
 }
 
 #[test]
@@ -153,12 +201,12 @@ fn a_log_that_is_not_read_any_more_does_not_end_it() {
     let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
     drop(child.stderr.take());
     let endpoint = Endpoint::Unix(site.socket());
-    super::wait_for("the control socket", || endpoint.try_ask(&Ask::get("/health/live")).ok());
+    wait_for("the control socket", || endpoint.try_ask(&Ask::get("/health/live")).ok());
     for _ in 0..20 {
         assert_eq!(endpoint.ask(&Ask::get("/api/v1/operator/installations").bearer()).status, 200);
     }
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, Signal::TERM).unwrap();
-    let ended = super::wait_for("its end", || child.try_wait().unwrap());
+    let ended = wait_for("its end", || child.try_wait().unwrap());
     assert_eq!(ended.code(), Some(0));
 }

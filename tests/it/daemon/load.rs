@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use svc::api::{DeadLetter, Page};
+use svc::api::{DeadLetter, PageBody};
 use svc::runtime::thread;
 use svc::simulator::{Call, Fault, Webhooks};
 
@@ -59,7 +59,7 @@ impl Told {
             let Ok(answer) = endpoint.try_ask(&Ask::get(&list_path(INSTALLATION)).bearer()) else {
                 continue;
             };
-            let page: Page<DeadLetter> = serde_json::from_slice(&answer.body).unwrap();
+            let page: PageBody<DeadLetter> = serde_json::from_slice(&answer.body).unwrap();
             for item in page.items.iter().filter(|item| item.replay_safe) {
                 let key = format!("key-{}-{}", item.item_id, item.failed_at);
                 let ask = replay(INSTALLATION, &item.item_type, &item.item_id, &key);

@@ -54,9 +54,9 @@ fn the_same_settings_are_nothing_to_find_in_either_mode() {
             "default era legacy legacy".to_owned(),
             format!("legacy revisions {legacy} {legacy}"),
             format!("modern revisions {modern} {modern}"),
-            format!("modern routing {routing} {routing}"),
+            format!("modern era {routing} {routing}"),
             "endpoint - http://127.0.0.1:PORT/mcp".to_owned(),
-            "issuer of tokens - -".to_owned(),
+            "token issuer - -".to_owned(),
             format!("endpoint HTTP {status} http://127.0.0.1:PORT/mcp"),
             "nothing is wrong".to_owned(),
         ] {
@@ -76,7 +76,7 @@ fn a_daemon_that_is_configured_otherwise_is_told_setting_by_setting() {
         (
             "MCP_V2_EXPERIMENTAL",
             "true",
-            "modern routing is on in this environment, and off in the running daemon",
+            "the modern era is on in this environment, and off in the running daemon",
         ),
         (
             "MCP_PROTOCOL_VERSION",

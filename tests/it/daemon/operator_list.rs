@@ -60,6 +60,9 @@ fn a_query_is_understood_or_refused() {
             "before=2026-01-01T00:00:00Z",
             "before=2026-01-01T00:00:00.123456Z",
             "before=2026-01-01T00:00:00.123456789Z",
+            "before=2026-01-01T00:00:00.12345678901234567890Z",
+            "before=2026-01-01t00:00:00z",
+            "before=9999-12-31T23:59:59.999999999Z",
             "before=2026-01-01T00:00:00%2B01:00",
             "before=2026-01-01T00%3A00%3A00Z&limit=7",
         ] {
@@ -116,6 +119,7 @@ fn an_item_has_these_fields_and_no_others() {
             "repository": "acme/site",
             "reasonCode": "forge_dispatch_rejected",
             "errorClass": "validation",
+            "cause": "http_4xx",
             "attemptCount": 1,
             "failedAt": null,
             "replaySafe": true,

@@ -43,7 +43,7 @@ fn audit_events(site: &Site) -> i64 {
 }
 
 #[test]
-fn the_table_holds_through_both_doors() {
+fn the_table_holds_through_both_surfaces() {
     let site = Site::new();
     let mut daemon = site.start();
     let uncertain = letters::uncertain(&site, &daemon, 1);

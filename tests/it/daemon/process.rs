@@ -71,6 +71,11 @@ impl Daemon {
         lock(&self.log).clone()
     }
 
+    /// Waits until it has logged a text, because lines leave through a queue; returns everything it logged so far.
+    pub(crate) fn logged(&self, text: &str) -> String {
+        wait_for(text, || Some(self.log()).filter(|log| log.contains(text)))
+    }
+
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use svc::relay::code::Code;
+use svc::relay::code::PairingCode;
 use svc::runtime::clock::SystemClock;
 use svc::runtime::random::{Ids, SystemEntropy};
-use svc::store::{Options, Store};
+use svc::store::{LogRules, Options, Store};
 
 use super::site::Site;
 use crate::support::relay::Relay;
@@ -23,9 +23,11 @@ fn a_code_is_claimed_once_and_an_unknown_one_is_not_found() {
         clock: Arc::<SystemClock>::clone(&clock),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+        on_check: Arc::new(|_| {}),
+        log: LogRules::default(),
     })
     .unwrap();
-    let code: Code = "7K2M-9QXV".parse().unwrap();
+    let code: PairingCode = "7K2M-9QXV".parse().unwrap();
     let pairing = Relay::new(&store, &clock).begin(code.digest());
     let url = format!("unix:{}", site.socket().display());
     let ended = site.svcctl(&url, &["relay", "pair", "7k2m 9qxv"]);

@@ -75,11 +75,11 @@ fn ask(run: &WorkflowRun, token: &str, body: &str) -> Ask {
         .body(body)
 }
 
-fn sha256(text: &str) -> String {
+pub(super) fn sha256(text: &str) -> String {
     digest(&SHA256, text.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn body(decision: &str, number: usize, artifact: &str) -> String {
+pub(super) fn body(decision: &str, number: usize, artifact: &str) -> String {
     json!({
         "version": 1,
         "decision": decision,
@@ -160,7 +160,7 @@ fn without_an_issuer_or_a_secret_results_are_off() {
     let answer = place.send(&daemon, &run, &body("accepted", 1, &"0".repeat(64)));
     answer.assert_problem(503, "unavailable", "");
     assert_eq!(place.issuer.key_requests(), 0);
-    assert!(daemon.log().contains("no release can succeed"), "{}", daemon.log());
+    daemon.logged("no release can succeed");
 }
 
 #[test]

@@ -95,12 +95,16 @@ fn a_signal_fires_once_and_recovers_once() {
         lines.iter().filter(|line| line["signal"] == "reconciliation_overdue").count()
     };
     assert_eq!((count("firing"), count("recovered")), (1, 1));
-    let said: Vec<String> = events(&daemon, "evaluation")
-        .iter()
-        .filter(|line| line["level"] == "info")
-        .map(|line| line["active_signals"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(said, ["", "reconciliation_overdue", ""], "aloud only when it is news");
+    // Counted first: each evaluation that is counted has logged its line.
+    let count = daemon.metric("svc_slo_evaluations_total{outcome=\"ok\"}");
+    let evaluations = wait_for("a line for each", || {
+        let lines = events(&daemon, "evaluation");
+        (u64::try_from(lines.len()).unwrap() >= count).then_some(lines)
+    });
+    assert!(evaluations.iter().all(|line| line["level"] == "info"));
+    let mut active: Vec<_> = evaluations.iter().map(|line| &line["active_signals"]).collect();
+    active.dedup();
+    assert_eq!(active, ["", "reconciliation_overdue", ""]);
     let signals = daemon.control.ask(&Ask::get("/api/v1/operator/slo").bearer()).text();
     for text in [signals, daemon.log(), daemon.metrics()] {
         assert!(!text.contains(TENANT), "{text}");

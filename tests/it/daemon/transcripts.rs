@@ -3,7 +3,8 @@
 //!
 //! A page may name the dead letters that were made for it: `$REFUSED`, `$UNCERTAIN` and `$JOB`; and the
 //! release runs of the first two: `$RELEASE`, and `$DOUBT` with an open reconciliation item; and of the relay, which
-//! is off, a `$SESSION` of a `$DEVICE` with an invocation that waits, `$WAITING`, and one that runs, `$RUNNING`. Other ids,
+//! is off, a `$SESSION` of a `$DEVICE` with an invocation that waits, `$WAITING`, and one that runs, `$RUNNING`;
+//! and files of its own with a card: `$DRAFT`, which can be fixed, and `$SLIPS`, which cannot. Other ids,
 //! times, ages, waits and the head of an audit log are written as `[id]`, `[time]`, `[age]`, `[wait]` and `[hash]`, the schema's step as
 //! `[step]`; columns are two spaces apart.
 
@@ -11,10 +12,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use svc::domain::relay::Effect;
+use svc::domain::relay::ActionEffect;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::random::{Ids, SystemEntropy};
-use svc::store::{Options, Store};
+use svc::store::{LogRules, Options, Store};
 
 use super::ask::Ask;
 use super::process::Daemon;
@@ -73,6 +74,20 @@ struct Stage {
     names: BTreeMap<&'static str, String>,
 }
 
+/// A card in which every slip can be fixed.
+const DRAFT: &str = "\
+{
+  \"protocolVersion\": 1.0,
+  \"name\": \"Planner\",
+  \"description\": \"Plans routes\",
+  \"url\": \"https://planner.example/\",
+  \"version\": \"7\",
+  \"icon_url\": null,
+  \"capabilities\": {\"streaming\": \"true\"},
+  \"defaultInputModes\": \"text/plain\"
+}
+";
+
 impl Stage {
     fn new() -> Self {
         let site = Site::new();
@@ -101,6 +116,7 @@ impl Stage {
         let now = SystemClock::new().now();
         reconciliation::add_to(&database, INSTALLATION, &item, now);
         names.extend(relay(&site));
+        names.extend(cards(&site));
         Self { site, _daemon: daemon, names }
     }
 
@@ -128,6 +144,16 @@ impl Stage {
     }
 }
 
+/// Writes cards that a page may change.
+fn cards(site: &Site) -> [(&'static str, String); 2] {
+    let folder = site.socket().parent().unwrap().to_owned();
+    let slips = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cards/files/slips.json");
+    let (draft, copy) = (folder.join("draft.json"), folder.join("slips.json"));
+    std::fs::write(&draft, DRAFT).unwrap();
+    std::fs::copy(slips, &copy).unwrap();
+    [("$DRAFT", draft.display().to_string()), ("$SLIPS", copy.display().to_string())]
+}
+
 /// Lets a person pair a plugin, and an agent propose two steps, by another process on the same file.
 fn relay(site: &Site) -> [(&'static str, String); 4] {
     let clock = Arc::new(SystemClock::new());
@@ -136,12 +162,14 @@ fn relay(site: &Site) -> [(&'static str, String); 4] {
         clock: Arc::<SystemClock>::clone(&clock),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+        on_check: Arc::new(|_| {}),
+        log: LogRules::default(),
     })
     .unwrap();
     let relay = Relay::new(&store, &clock);
     let plugin = relay.pair(1, SUBJECT, 1);
-    let (running, _) = relay.run(&plugin, Effect::Write, 1);
-    let (_, waiting) = relay.propose(&plugin, &[Effect::Write], 2);
+    let (running, _) = relay.run(&plugin, ActionEffect::Write, 1);
+    let (_, waiting) = relay.propose(&plugin, &[ActionEffect::Write], 2);
     [
         ("$SESSION", plugin.held.session.to_string()),
         ("$DEVICE", plugin.device.to_string()),

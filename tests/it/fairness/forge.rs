@@ -12,7 +12,7 @@ use svc::domain::reconcile::{Unavailable, task, uncertain};
 use svc::domain::repository::RepositoryRef;
 use svc::forge::{
     CheckRunLookup, CheckRunUpdate, Dispatch, Forge as AnyForge, Gate, NewCheckRun, Permission,
-    Session, unavailable,
+    Session, TokenUse, unavailable,
 };
 use svc::runtime::clock::Clock as _;
 
@@ -120,8 +120,8 @@ impl Forge {
     }
 
     /// Takes the time of a call; returns what it comes to when it fails.
-    fn call(&self, gate: &Gate<'_>, failure: Option<Failure>) -> Result<(), SendResult> {
-        gate()?;
+    fn call(&self, gate: &dyn Gate, failure: Option<Failure>) -> Result<(), SendResult> {
+        gate.check()?;
         let Some(failure) = failure else {
             self.time.pass(CALL);
             return Ok(());
@@ -148,7 +148,8 @@ impl AnyForge for Forge {
         installation: InstallationId,
         _: &RepositoryRef,
         _: Permission,
-        gate: &'s Gate<'s>,
+        _: TokenUse,
+        gate: &'s dyn Gate,
     ) -> Result<Box<dyn Session + 's>, SendResult> {
         let failure = self.failure.filter(|_| installation == self.sick);
         self.call(gate, failure.filter(|failure| failure.of_tokens)).map_err(
@@ -165,7 +166,7 @@ impl AnyForge for Forge {
 struct FailingSession<'a> {
     forge: &'a Forge,
     failure: Option<Failure>,
-    gate: &'a Gate<'a>,
+    gate: &'a dyn Gate,
 }
 
 impl FailingSession<'_> {

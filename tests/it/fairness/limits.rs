@@ -7,10 +7,10 @@ use svc::domain::delivery::NewDelivery;
 use svc::domain::event::{Action, CommitSha, GitRef};
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::pace::Pace;
-use svc::domain::reconcile::Kind;
+use svc::domain::reconcile::ReconcileKind;
 use svc::domain::reconcile::workflow::Lookup;
 use svc::domain::repository::RepositoryRef;
-use svc::forge::{Forge, Gate, Permission, Session};
+use svc::forge::{Forge, Gate, Permission, Session, TokenUse};
 use svc::metrics::LookupOutcome;
 use svc::runtime::clock::Clock as _;
 use svc::store::LeasePolicy;
@@ -90,7 +90,7 @@ fn looks_go_round_the_installations_that_have_something_due() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let claim = || {
-        let kind = Kind::WorkflowAttempt;
+        let kind = ReconcileKind::WorkflowAttempt;
         let polled = world.store.claim_reconcile(kind, "it", POLICY.lease, Vec::new()).unwrap();
         polled.claim.map(|claim| claim.item.installation.get())
     };
@@ -108,7 +108,7 @@ fn an_installation_that_has_its_share_of_the_threads_is_passed_over() {
     world.detect().step();
     let claim = |full: &[i64]| {
         let full = full.iter().map(|tenant| installation(*tenant)).collect();
-        let kind = Kind::WorkflowAttempt;
+        let kind = ReconcileKind::WorkflowAttempt;
         let polled = world.store.claim_reconcile(kind, "it", POLICY.lease, full).unwrap();
         polled.claim.map(|claim| claim.item.installation.get())
     };
@@ -153,7 +153,7 @@ fn a_write_that_must_wait_is_given_back_unmarked_and_uncounted() {
     let until = world.store.begin_send(&second, Duration::ZERO, slow).unwrap().unwrap();
     assert_eq!(until.since(world.clock.now()).as_secs(), 60);
     let told = SendResult::Deferred(until);
-    world.store.settle_message(&second, told, false, RETRY).unwrap();
+    world.store.settle_message(&second, told, false, None, RETRY).unwrap();
     let waiting = "SELECT attempt_count || ' ' || coalesce(send_began_at, 'unmarked') FROM outbox \
         WHERE status = 'available' AND available_at > updated_at";
     assert_eq!(world.ask::<String>(waiting), "0 unmarked");
@@ -239,9 +239,10 @@ impl Forge for Pausing {
         installation: svc::domain::id::InstallationId,
         repository: &RepositoryRef,
         permission: Permission,
-        gate: &'s Gate<'s>,
+        token: TokenUse,
+        gate: &'s dyn Gate,
     ) -> Result<Box<dyn Session + 's>, SendResult> {
-        let session = self.forge.open(installation, repository, permission, gate)?;
+        let session = self.forge.open(installation, repository, permission, token, gate)?;
         open_raw(&self.database)
             .execute(
                 "INSERT INTO installation_pauses VALUES (?1, ?2, 0) ON CONFLICT DO NOTHING",
@@ -294,7 +295,7 @@ fn a_look_that_asked_nothing_is_no_failed_lookup() {
     world.settle();
     world.reconcile_after(RULES.observation);
     let item = "SELECT status || ' ' || outcome_code FROM reconciliation_items";
-    assert_eq!(world.ask::<String>(item), "open forge_lookup_failed", "it is looked at again");
+    assert_eq!(world.ask::<String>(item), "open forge_lookup_failed", "it will be checked again");
     let failed = world.app.metrics.lookups.sum(|(_, outcome)| outcome == LookupOutcome::Failed);
     assert_eq!((world.forge.lookups(), failed), (0, 0));
 }
@@ -312,5 +313,5 @@ fn lifecycle_items_need_no_thread_that_waits_for_the_forge() {
     assert_eq!(world.ask::<String>("SELECT state FROM webhook_inbox"), "processed");
     assert_eq!(world.forge.lookups(), 0);
     let asking = Reconcile::AT_THE_FORGE.iter().chain(Reconcile::IN_THE_STORE).count();
-    assert_eq!(asking, Kind::ALL.len(), "each kind has its threads");
+    assert_eq!(asking, ReconcileKind::ALL.len(), "each kind has its threads");
 }

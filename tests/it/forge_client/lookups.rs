@@ -12,7 +12,7 @@ use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Unavailable, task, uncertain};
 use svc::domain::release::Conclusion;
 use svc::domain::time::Timestamp;
-use svc::forge::client::Client;
+use svc::forge::client::ForgeClient;
 use svc::forge::{CheckRunLookup, Dispatch, Permission};
 use svc::runtime::clock::{Clock, SystemClock};
 use svc::simulator::{Call, Fault, RunState, Simulator};
@@ -21,7 +21,7 @@ use super::{SHA, attempt, check_run, open, repository, start, update};
 
 const WORKFLOW: &str = "release it.yml";
 
-fn dispatched(simulator: &Simulator, client: &Client) -> WorkflowRunId {
+fn dispatched(simulator: &Simulator, client: &ForgeClient) -> WorkflowRunId {
     simulator.add_tag(repository().id, "v1.2.3", SHA);
     let mut session = open(client, Permission::ActionsWrite);
     match session.dispatch_workflow(&super::dispatch()) {
@@ -201,7 +201,8 @@ fn a_limit_counts_from_the_answer_and_not_from_before_the_call() {
     simulator.add_repository(&repository());
     let clock = Arc::new(SteppingClock(SystemClock::new().now(), AtomicU32::new(0)));
     let settings = super::settings(simulator.base_url());
-    let client = Client::new(settings, Arc::<SteppingClock>::clone(&clock)).unwrap();
+    let client =
+        ForgeClient::new(settings, Arc::<SteppingClock>::clone(&clock), Arc::default()).unwrap();
     let mut session = open(&client, Permission::ActionsRead);
     simulator.plan(Call::WorkflowRunRead, Fault::RateLimited { retry_after: 90 });
     let told = session.workflow_run(&wanted_run(7.try_into().unwrap()));

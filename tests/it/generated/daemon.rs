@@ -12,41 +12,51 @@ const WIDTH: usize = 90;
 const ENVIRONMENT: &str = "Every setting is an environment variable. Under systemd, the settings are in \
     /etc/svc/svcd.env. svcd checks all of them when it starts, and reports every problem at once. An \
     unknown variable that begins with SVC_ is an error. The prefix SERVICE_ is accepted instead of \
-    SVC_. Only two of the variables that begin with MCP_ are read.";
+    SVC_. Of the variables that begin with MCP_, only MCP_V2_EXPERIMENTAL and MCP_PROTOCOL_VERSION are read.";
 
-const SECRETS: &str = "A setting marked secret can also be given as a file, whose path is the \
-    value of the variable with _FILE appended to its name, or as a systemd credential of the same name \
-    (LoadCredential=NAME:PATH). A file that other users can read or change is refused. One newline at \
-    the end of the file is removed. Secrets are never shown.";
+const SECRETS: &str = "A setting NAME that is marked secret can also be given in a file, whose path is then \
+    the value of NAME_FILE, or as a systemd credential (LoadCredential=NAME:PATH). A file that users \
+    outside its group can read or change is refused. One newline at the end of the file is removed. Secrets are never shown. A reload \
+    reads the files again; systemd copies a credential only when it starts svcd, so a change of it needs a restart.";
 
 const SURFACES: &[(&str, &str)] = &[
     (
         "control",
         "The Unix socket SVC_CONTROL_SOCKET, for operators on this machine: operator API, health, \
-         metrics. Each process that may open it can stop the daemon; a restart loses no data. The \
-         operator API requires the bearer token here too.",
+         metrics, reload. Any process that can open this socket can stop svcd or make it reload its \
+         secrets, even without the token. On this socket too, the operator API \
+         requires the bearer token.",
     ),
     (
         "operator",
-        "SVC_OPERATOR_LISTEN, off by default: the same over TCP. The Host header must be a loopback \
-         name or one of SVC_OPERATOR_HOSTS.",
+        "The TCP address SVC_OPERATOR_LISTEN, off by default. It serves the same as the control socket, without \
+         reload. The Host header must be a loopback name or one of SVC_OPERATOR_HOSTS.",
     ),
     (
         "public",
-        "SVC_PUBLIC_LISTEN, behind a TLS proxy: webhooks at POST /webhooks/forge, each with a \
-         valid signature; results of releases at POST \
-         /api/v1/release-runs/ID/attempts/ID/result, each with the identity token of its workflow \
-         run, or a signature; and health. If the service manager passes a listening socket \
-         with this address, svcd uses it, so that webhooks wait while svcd restarts; the example unit \
-         svcd.socket shows how.",
+        "The TCP address SVC_PUBLIC_LISTEN, behind a TLS proxy. It serves webhooks (POST /webhooks/forge, with a \
+         valid signature), results of releases (POST /api/v1/release-runs/ID/attempts/ID/result, with an identity \
+         token of the workflow run or a signature), /mcp and the relay if they are on, and health. If the service \
+         manager passes a listening socket with this address, svcd uses it, so that webhooks wait while svcd \
+         restarts; enable the unit svcd.socket for that.",
     ),
 ];
+
+const NOT_SERVICE_LEVEL: &str = "This section is about Unix signals. The service-level signals that svcctl slo shows are \
+    measured values with thresholds, such as the age of the oldest job, and are not sent to any process.";
 
 const SIGNALS: &[(&str, &str)] = &[
     (
         "SIGTERM, SIGINT",
         "Stop gracefully within SVC_STOP_SECONDS: readiness fails, no new work is accepted, and work in \
-         progress is finished. Work that is not finished in time is resumed after the next start.",
+         progress is finished. If the service manager passed a socket, svcd still stores webhooks until \
+         its calls to the forge have ended; these webhooks are processed after the next start. Work that is not \
+         finished in time is resumed after the next start. These signals also stop svcd while it is still starting.",
+    ),
+    (
+        "SIGHUP",
+        "Read the secrets again, as svcctl reload does: all are taken, or none. The event config.reloaded \
+         names the secrets that changed, and config.reload_refused names the settings that are wrong. A change of any other setting needs a restart.",
     ),
     (
         "SIGXFSZ",
@@ -54,21 +64,81 @@ const SIGNALS: &[(&str, &str)] = &[
     ),
 ];
 
+const LOG: &[(&str, &str)] = &[
+    (
+        "standard error",
+        "One event per line, as logfmt or JSON, each with ts, level, message and event. If standard error is \
+         not read, svcd goes on working: up to 256 KiB of lines wait, and further ones are dropped. The metric \
+         svc_log_lines_dropped_total counts them, and where lines are missing, an event log.lines_dropped \
+         says how many. Before svcd ends, waiting lines have one second to be written.",
+    ),
+    (
+        "journal",
+        "If JOURNAL_STREAM names standard error, as under systemd, each line begins with its priority, \
+         which the journal reads and removes. Such a line has no ts, because the journal records the time. journalctl -u svcd -p warning shows warnings and errors.",
+    ),
+];
+
 const EXITS: &[(&str, &str)] = &[
-    ("0", "svcd was told to stop, and stopped."),
+    ("0", "svcd stopped on request."),
     (
         "1",
-        "svcd could not start, because the store, an address or the control socket cannot be used.",
+        "svcd could not start, for a reason that may be gone at the next start: for instance, another process used an \
+         address, the control socket or the database.",
     ),
     ("2", "The command line is wrong."),
     (
         "74",
-        "The disk failed while svcd was running. svcd answered only requests whose data is on disk; \
-         start it again.",
+        "There are four causes. First, the database could not be read or written while svcd was running: all data that svcd had \
+         confirmed is on disk; start svcd again. Second, another program changed the database file or the files beside \
+         it; the log says what it did. If VACUUM made the database file shorter, start svcd again; if it was truncated \
+         in another way, restore it from a backup. If a file was replaced or removed, put the original back before you \
+         start svcd. Third, svcd \
+         could not start because there is no space or disk quota left, or because the file system is read-only; the \
+         message says which. Fourth, the output of --help, --version or check-config could not be written.",
     ),
     (
         "78",
-        "The configuration is wrong, or the service manager passed a socket that no setting names, or the database must not be used (it is damaged, missing, of another program, or of a newer schema). Starting svcd again does not help.",
+        "The configuration is wrong, or the service manager passed a socket that matches no \
+        setting, or the database cannot be used (it is damaged or missing, belongs to another \
+        program, or has a newer schema). Restarting svcd does not help.",
+    ),
+];
+
+const DISKS: &[(&str, &str)] = &[
+    (
+        "Full disk, used-up disk quota, read-only file system",
+        "Requests that need a write are answered with 503, and /health/ready names the reason: disk_full, \
+         quota_exceeded or read_only. svcd recovers without a restart as soon as writes succeed again.",
+    ),
+    (
+        "Any other failed write or sync",
+        "svcd ends with 74 without answering, because it is not known what is on the disk.",
+    ),
+    (
+        "A start after a crash",
+        "If the last stop was not a clean one, svcd reads the database file once and checks its pages before it is ready. It logs \
+         store.check_began, then store.check_progress every few seconds, and store.check_ended at the end. While the check goes \
+         on, svcd also shows the progress in the status of the unit, and extends the timeout of the start.",
+    ),
+    (
+        "btrfs, ZFS, bcachefs",
+        "These file systems write changed data to a new place. When they are full, they can refuse a change of a \
+         file that is mapped into memory, and svcd ends with 74, without a log line, instead of answering with 503. \
+         svcd warns about it at the start (store.copy_on_write). Keep the database on ext4 or XFS, or keep space \
+         free, with a quota on the other users of the file system or a reservation for the database. On btrfs, you can instead run chattr \
+         +C on the folder of the database before the first start.",
+    ),
+    (
+        "Other programs that read the database",
+        "A program that leaves a read transaction open keeps the write-ahead log from being copied into the \
+         database, so svc.db-wal grows. svcd warns at 64 MiB (store.log_grows), and at 1 GiB it refuses writes \
+         with 503 (busy) until the transaction ends.",
+    ),
+    (
+        "VACUUM",
+        "Do not run VACUUM, and do not replace, remove or truncate the database file, while svcd is running: svcd ends \
+         with 74, and its log says what happened to the file. No data is lost by VACUUM.",
     ),
 ];
 
@@ -76,7 +146,7 @@ const FILES: &[(&str, &str)] = &[
     ("/etc/svc/svcd.env", "Settings, one NAME=value per line."),
     (
         "/etc/svc/operator.token",
-        "The operator token, in the default location of svcctl(1): mode 0640, group svc-operators.",
+        "The operator token, where svcctl(1) looks for it by default. Mode 0640, group svc-operators.",
     ),
     (
         "/var/lib/svc/svc.db",
@@ -128,10 +198,18 @@ fn rest() -> Roff {
         };
         entry(&mut roff, setting.name, &note, setting.meaning);
     }
-    for (heading, entries) in
-        [("SURFACES", SURFACES), ("SIGNALS", SIGNALS), ("EXIT STATUS", EXITS), ("FILES", FILES)]
-    {
+    for (heading, entries) in [
+        ("SURFACES", SURFACES),
+        ("SIGNALS", SIGNALS),
+        ("LOG", LOG),
+        ("EXIT STATUS", EXITS),
+        ("DISKS", DISKS),
+        ("FILES", FILES),
+    ] {
         roff.control("SH", [heading]);
+        if heading == "SIGNALS" {
+            roff.text([roman(NOT_SERVICE_LEVEL)]);
+        }
         for (name, meaning) in entries {
             entry(&mut roff, name, "", meaning);
         }
@@ -155,8 +233,8 @@ fn entry(roff: &mut Roff, name: &str, note: &str, meaning: &str) {
 pub(super) fn sample() -> String {
     let mut text = String::new();
     let head = "Settings of svcd, read by its systemd unit. svcd(8) describes them in detail, and `svcd \
-                check-config` reports problems. Every line is commented out and shows the default, \
-                or an example where there is none.";
+                check-config` reports problems. Every setting is commented out, and shows its \
+                default or, if it has no default, an example.";
     paragraph(&mut text, head);
     text.push('\n');
     paragraph(&mut text, SECRETS);

@@ -108,7 +108,11 @@ fn added(step: &str) -> Vec<Added> {
             above += "\n";
         } else if let Some(column) = start.strip_prefix("ALTER TABLE ") {
             let (statement, after) = column.split_once(';').unwrap();
-            let (table, definition) = statement.split_once(" ADD COLUMN ").unwrap();
+            let Some((table, definition)) = statement.split_once(" ADD COLUMN ") else {
+                // A table that is renamed makes room for one that takes its name.
+                above.clear();
+                continue;
+            };
             let (table, definition) = (table.to_owned(), definition.to_owned());
             let (beside, below) = after.split_once('\n').unwrap();
             let beside = beside.trim().to_owned();

@@ -27,7 +27,7 @@ fn check(endpoint: &Endpoint, media_type: &str, body: &str) -> Answer {
 }
 
 #[test]
-fn every_text_gets_its_verdict_in_time_on_both_doors() {
+fn every_text_gets_its_verdict_in_time_on_both_surfaces() {
     let site = quiet();
     let mut daemon = site.start();
     for endpoint in daemon.operator_endpoints() {

@@ -1,7 +1,7 @@
 //! Many peers at once: resets, connections that say nothing, endless pipelines, and a daemon that
 //! runs out of descriptors. One peer of good will is served meanwhile, and operators get through.
 
-use std::io::Write as _;
+use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -14,13 +14,14 @@ use super::probes::{Held, Probes, assert_sound, endpoints};
 use super::wire::{Crowd, Socket, reset};
 use crate::daemon::ask::{Ask, Endpoint};
 use crate::daemon::commit;
-use crate::daemon::process::Daemon;
+use crate::daemon::process::{Daemon, delivery};
 use crate::daemon::site::{Site, svcd};
 
 const HEAD: &[u8] = b"GET /health/live HTTP/1.1\r\nHost: local";
 const RESETS: usize = 3_000;
 const SILENT: usize = 10_000;
 const PROBES: usize = 30;
+const WEBHOOKS: usize = 30;
 /// The threads of the daemon, with one for each connection of the control socket.
 const THREADS_MAX: usize = 96;
 
@@ -55,6 +56,19 @@ fn assert_operator_served(site: &Site, daemon: &Daemon, probes: &mut Probes, wha
     for _ in 0..PROBES {
         probes.ask_for("/health/ready", &daemon.control, what);
     }
+}
+
+/// Sends webhooks one after the other; prints the time of the slowest answer.
+fn assert_webhooks_pass(site: &Site, daemon: &Daemon, what: &str) {
+    let mut slowest = Duration::ZERO;
+    for number in 0..WEBHOOKS {
+        let push = site.webhooks.push_tag(&format!("v{number}"), &commit(number));
+        let clock = SystemClock::new();
+        let answer = daemon.public.try_ask(&delivery(&format!("during-{number}"), &push));
+        assert_eq!(answer.map(|it| it.status).ok(), Some(202), "{what}: webhook {number}");
+        slowest = slowest.max(clock.monotonic());
+    }
+    println!("{what}: {WEBHOOKS} webhooks answered, the slowest after {slowest:?}");
 }
 
 /// Waits until an endpoint serves again; returns how long that took.
@@ -130,7 +144,7 @@ fn ten_thousand_that_say_nothing_cost_nothing() {
 }
 
 #[test]
-fn a_full_door_is_no_other_door_and_opens_for_a_peer_that_speaks() {
+fn a_full_listener_is_no_other_listener_and_opens_for_a_peer_that_speaks() {
     let (site, mut daemon) = start();
     let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
     let public = address(&daemon.public);
@@ -157,7 +171,73 @@ fn a_full_door_is_no_other_door_and_opens_for_a_peer_that_speaks() {
 }
 
 #[test]
-fn without_descriptors_operators_get_through_and_no_door_dies() {
+fn idle_connections_keep_no_webhook_out() {
+    let (site, mut daemon) = start();
+    let crowd = Crowd::new();
+    let public = address(&daemon.public);
+    raise_descriptors();
+    // 16 addresses are enough for every place; the 17th takes those that the daemon's own questions have freed.
+    let streams: Vec<_> = (0..17)
+        .map(|address| {
+            let mut streams: Vec<_> =
+                (0..64).map(|_| crowd.connect(stranger(address), public).unwrap()).collect();
+            for stream in &mut streams {
+                let asked = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n";
+                // A few of them have made room.
+                if stream.write_all(asked.as_bytes()).is_ok() {
+                    drop(stream.read(&mut [0; 4 << 10]));
+                }
+            }
+            streams
+        })
+        .collect();
+    assert_webhooks_pass(&site, &daemon, "1,088 idle connections");
+    assert_sound(&mut daemon, "idle connections");
+    drop(streams);
+}
+
+#[test]
+fn unfinished_bodies_leave_room_for_a_webhook() {
+    let (site, mut daemon) = start();
+    let crowd = Crowd::new();
+    let public = address(&daemon.public);
+    // Two addresses, each with all it may hold.
+    let head =
+        "POST /webhooks/forge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 25000000\r\n\r\n";
+    let part = vec![b'x'; (64 << 20) / 3];
+    let mut streams: Vec<_> = (0..6)
+        .map(|number| {
+            let mut stream = crowd.connect(stranger(number % 2), public).unwrap();
+            // What is refused resets the connection.
+            drop(stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&part)));
+            stream.set_nonblocking(true).unwrap();
+            stream
+        })
+        .collect();
+    let probe = "POST /webhooks/forge HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+                 Content-Length: 2\r\n\r\nxx";
+    // Until all has arrived: each then has all it may hold, or one of its bodies was refused.
+    for number in 0..2 {
+        let is_refused = |stream: &mut TcpStream| {
+            let read = stream.read(&mut [0]);
+            !read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        };
+        while !streams.iter_mut().skip(number).step_by(2).any(is_refused) {
+            let mut stream = crowd.connect(stranger(number), public).unwrap();
+            let (mut answer, sent) = (String::new(), stream.write_all(probe.as_bytes()));
+            drop((sent, stream.read_to_string(&mut answer)));
+            if answer.starts_with("HTTP/1.1 503") {
+                break;
+            }
+        }
+    }
+    assert_webhooks_pass(&site, &daemon, "128 MiB of unfinished bodies");
+    assert_sound(&mut daemon, "unfinished bodies");
+    drop(streams);
+}
+
+#[test]
+fn without_descriptors_operators_get_through_and_no_listener_dies() {
     let limit = 128;
     let mut site = Site::new();
     site.set("SVC_LOG_LEVEL", "info");
@@ -170,7 +250,7 @@ fn without_descriptors_operators_get_through_and_no_door_dies() {
         let endpoint = if number.is_multiple_of(3) { &operator } else { &public };
         let mut stream = crowd.connect(stranger(number), address(endpoint))?;
         stream.write_all(HEAD)?;
-        std::io::Result::Ok(stream)
+        io::Result::Ok(stream)
     };
     let streams: Vec<_> = (0..400).map(connect).collect();
     assert_operator_served(&site, &daemon, &mut probes, "a lack of descriptors");

@@ -75,14 +75,15 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn of(daemon: &Daemon) -> Self {
-        let folder = format!("/proc/{}", daemon.pid().as_raw_nonzero());
-        let status = fs::read_to_string(format!("{folder}/status")).unwrap();
-        let number = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-            line.split_whitespace().next().unwrap().parse().unwrap()
-        };
-        let descriptors = fs::read_dir(format!("{folder}/fd")).unwrap().count();
+        let folder = format!("/proc/{}/fd", daemon.pid().as_raw_nonzero());
+        let descriptors = fs::read_dir(folder).unwrap().count();
+        let number = |name| status(daemon, name);
         Self { threads: number("Threads:"), rss_kib: number("VmRSS:"), descriptors }
+    }
+
+    /// Returns the most memory that was resident, since the start or since the peak was forgotten.
+    pub(super) fn peak_kib(daemon: &Daemon) -> usize {
+        status(daemon, "VmHWM:")
     }
 
     /// Checks that what is held did not grow with what peers did: at most so many threads, and
@@ -91,6 +92,14 @@ impl Held {
         assert!(self.threads <= threads_max, "{self:?}, before {before:?}");
         assert!(self.rss_kib <= before.rss_kib + (64 << 10), "{self:?}, before {before:?}");
     }
+}
+
+/// Returns a number from what the system says of the process.
+fn status(daemon: &Daemon, name: &str) -> usize {
+    let path = format!("/proc/{}/status", daemon.pid().as_raw_nonzero());
+    let status = fs::read_to_string(path).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
 /// Checks that the daemon is the same process, and that none of its threads panicked.

@@ -34,8 +34,9 @@ fn check_cursor(text: &str) {
     let shown = read.to_string();
     assert_eq!(shown.len(), 27, "{text:?}: {shown}");
     assert_eq!(Timestamp::parse_rounding_up(&shown), Some(read), "{text:?}: {shown}");
-    let nanos = text.parse::<jiff::Timestamp>().unwrap().as_nanosecond();
-    let over = i128::from(read.micros()) * 1_000 - nanos;
+    // Beyond the ends, and beyond nine digits of a fraction, the parser has no opinion.
+    let Ok(parsed) = text.parse::<jiff::Timestamp>() else { return };
+    let over = i128::from(read.micros()) * 1_000 - parsed.as_nanosecond();
     let inside = Timestamp::MIN < read && read < Timestamp::MAX;
     assert!(!inside || (0..1_000).contains(&over), "{text:?}: {shown}");
 }

@@ -104,10 +104,30 @@ fn targets() -> Vec<Case> {
     for (name, target) in [
         ("a fragment", "/health/live#m4rk".as_bytes()),
         ("a query and a fragment", b"/health/live?a#m4rk"),
+        ("an empty fragment", b"/health/live#"),
     ] {
         let bytes = line([b"GET ", target, b" HTTP/1.1"].concat());
-        cases.push(Case::same(format!("target with {name}"), bytes, "200|400|404"));
+        cases.push(Case::same(format!("target with {name}"), bytes, "400"));
     }
+    // The target of a later request on the same connection is looked at as well, whatever its bytes came with.
+    for (name, first) in [
+        ("a request", "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        (
+            "a request and empty lines",
+            "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n\r\n\r\n",
+        ),
+    ] {
+        let second = line("GET /health/live#m4rk HTTP/1.1");
+        let bytes = [first.as_bytes(), &second].concat();
+        cases.push(Case::new(
+            format!("target with a fragment after {name}"),
+            bytes,
+            "200 400",
+            "200",
+        ));
+    }
+    let hash = line("GET /health/live?%23 HTTP/1.1\r\nX: /#m4rk");
+    cases.push(Case::same("a hash in a header", hash, "200"));
     for (name, target) in [
         ("UTF-8", "/health/l\u{ef}ve".as_bytes()),
         ("Latin-1", b"/health/l\xefve"),

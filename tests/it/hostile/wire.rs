@@ -83,14 +83,14 @@ impl Write for Socket {
 }
 
 /// Connects from addresses of its choice: all of 127.0.0.0/8 is this machine.
-pub(super) struct Crowd(Runtime);
+pub(crate) struct Crowd(Runtime);
 
 impl Crowd {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Builder::new_current_thread().enable_all().build().unwrap())
     }
 
-    pub(super) fn connect(&self, from: Ipv4Addr, to: SocketAddr) -> io::Result<TcpStream> {
+    pub(crate) fn connect(&self, from: Ipv4Addr, to: SocketAddr) -> io::Result<TcpStream> {
         let stream = self.0.block_on(async {
             let socket = TcpSocket::new_v4()?;
             socket.bind((from, 0).into())?;

@@ -16,14 +16,14 @@ use super::{
     post, refused, talk,
 };
 
-struct Control {
-    server: ControlServer,
-    path: PathBuf,
-    held: Held,
+pub(super) struct Control {
+    pub(super) server: ControlServer,
+    pub(super) path: PathBuf,
+    pub(super) held: Held,
     _directory: tempfile::TempDir,
 }
 
-fn start_control(limits: ControlLimits) -> Control {
+pub(super) fn start_control(limits: ControlLimits) -> Control {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("s.sock");
     let (service, held) = echo();
@@ -31,7 +31,7 @@ fn start_control(limits: ControlLimits) -> Control {
     Control { server, path, held, _directory: directory }
 }
 
-fn connect_unix(path: &Path) -> UnixStream {
+pub(super) fn connect_unix(path: &Path) -> UnixStream {
     let stream = UnixStream::connect(path).expect("the server accepts");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout that is not zero");
     stream
@@ -200,4 +200,27 @@ fn caps_connections() {
     assert_eq!(talk(connect_unix(&control.path), GET), "");
     drop(silent);
     control.server.stop(PATIENCE);
+}
+
+#[test]
+fn a_stop_does_not_wait_for_the_rest_of_a_request() {
+    let far = PATIENCE * 100;
+    let limits = ControlLimits {
+        head_timeout: far,
+        body_timeout: far,
+        rest_at_stop: SHORT,
+        ..ControlLimits::default()
+    };
+    let control = start_control(limits);
+    let mut peers = [b"".as_slice(), b"GET / HT", post("5", "hell").as_bytes()].map(|sent| {
+        let mut stream = connect_unix(&control.path);
+        stream.write_all(sent).unwrap();
+        stream
+    });
+    // They are accepted in order, so the answer to a later one says that these are.
+    assert_status(&talk(connect_unix(&control.path), GET), "200");
+    control.server.stop(far);
+    for (peer, begin) in peers.iter_mut().zip(["", "HTTP/1.1 4", "HTTP/1.1 4"]) {
+        assert!(talk(peer, "").starts_with(begin));
+    }
 }

@@ -30,11 +30,11 @@ pub(super) fn start_small(
     connections_max: u16,
     limits: TcpLimits,
 ) -> (TcpServer, SocketAddr, Held) {
-    let (server, [address], held) = start_doors([Surface::Public], connections_max, limits);
+    let (server, [address], held) = start_listeners([Surface::Public], connections_max, limits);
     (server, address, held)
 }
 
-fn start_doors<const N: usize>(
+fn start_listeners<const N: usize>(
     surfaces: [Surface; N],
     connections_max: u16,
     limits: TcpLimits,
@@ -210,34 +210,42 @@ fn caps_connections_but_not_those_of_a_proxy() {
 }
 
 #[test]
-fn a_full_door_opens_for_a_peer_that_speaks_and_not_for_those_that_follow() {
+fn a_full_listener_opens_for_a_peer_that_speaks_and_not_for_those_that_follow() {
     let (server, address, _held) = start_small(3, tcp_limits());
-    let mut spoken = connect(address);
-    spoken.write_all(post("3", "one").as_bytes()).unwrap();
-    read_until(&mut spoken, "one");
     let [oldest, mut newer] = [0; 2].map(|_| {
         let mut stream = connect(address);
         stream.write_all(b"GET / HTTP/1.1\r\nHost: a").unwrap();
         stream
     });
     // They are let in one after the other, so the answer to a third says that both are.
+    let mut spoken = connect(address);
+    spoken.write_all(post("3", "one").as_bytes()).unwrap();
+    read_until(&mut spoken, "one");
     assert_status(&talk(connect(address), &closing("/")), "200");
     assert_eq!(talk(&oldest, ""), "", "it made room");
     newer.write_all(b"\r\nConnection: close\r\n\r\n").unwrap();
     assert_status(&talk(&newer, ""), "200");
     spoken.write_all(post("3", "two").as_bytes()).unwrap();
-    assert!(read_until(&mut spoken, "two").ends_with("two"), "it has said what it wants");
-
+    assert!(read_until(&mut spoken, "two").ends_with("two"), "its head has been due for less time");
     server.stop(PATIENCE);
 
     let (server, address, _held) = start_small(2, tcp_limits());
-    let mut spoken = [0; 2].map(|_| connect(address));
-    for stream in &mut spoken {
-        stream.write_all(post("3", "one").as_bytes()).unwrap();
-        read_until(stream, "one");
+    let busy = [0; 2].map(|_| half_sent(address));
+    assert_eq!(talk(connect(address), &closing("/")), "", "all have a request under way");
+    for mut stream in busy {
+        stream.write_all(b"hello").unwrap();
+        assert!(read_until(&mut stream, "hello").ends_with("hello"));
     }
-    assert_eq!(talk(connect(address), &closing("/")), "", "no connection there owes a first head");
     server.stop(PATIENCE);
+}
+
+/// Returns a connection whose request waits for the five bytes of its body.
+pub(super) fn half_sent(address: SocketAddr) -> TcpStream {
+    let mut stream = connect(address);
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    assert!(read_until(&mut stream, "\r\n\r\n").starts_with("HTTP/1.1 100 "));
+    stream
 }
 
 #[test]
@@ -346,7 +354,7 @@ fn a_request_is_charged_to_the_subscriber_behind_the_proxy() {
 #[test]
 fn large_answers_are_held_within_the_same_bounds_until_they_are_read() {
     let limits =
-        TcpLimits { body_bytes_max: 2 * BIG, body_bytes_per_client_max: BIG, ..behind_a_proxy() };
+        TcpLimits { body_bytes_max: 3 * BIG, body_bytes_per_client_max: BIG, ..behind_a_proxy() };
     let (server, address, _held) = start_tcp(limits);
     let mut slow = connect(address);
     slow.write_all(forwarded("GET", "/big", "192.0.2.1", "").as_bytes()).unwrap();
@@ -363,10 +371,10 @@ fn large_answers_are_held_within_the_same_bounds_until_they_are_read() {
 }
 
 #[test]
-fn a_door_whose_handlers_are_all_busy_takes_none_from_another() {
+fn a_listener_whose_handlers_are_all_busy_takes_none_from_another() {
     let limits = TcpLimits { handler_threads: 1, queue_max: 1, ..tcp_limits() };
     let endpoints = [Surface::Operator, Surface::Public];
-    let (server, [operator, public], held) = start_doors(endpoints, 1_024, limits);
+    let (server, [operator, public], held) = start_listeners(endpoints, 1_024, limits);
     let [mut busy, mut waiting] = [0; 2].map(|_| connect(operator));
     busy.write_all(closing("/wait").as_bytes()).unwrap();
     held.entered.recv_timeout(PATIENCE).unwrap();

@@ -3,7 +3,7 @@
 
 use svc::domain::job::Job;
 use svc::domain::lease::Claim;
-use svc::domain::outbox::{EffectKind, Message};
+use svc::domain::outbox::{EffectKind, OutboxMessage};
 use svc::store::LeasePolicy;
 use svc::workers::driver::Worker as _;
 
@@ -69,7 +69,7 @@ fn run_until(world: &World, cut: Cut) {
             world.outbox().step();
             continue;
         }
-        let claim: Claim<Message> = claimed(world, "dying", policy);
+        let claim: Claim<OutboxMessage> = claimed(world, "dying", policy);
         if cut == Cut::Claim(n) {
             return;
         }
@@ -81,12 +81,12 @@ fn run_until(world: &World, cut: Cut) {
         if cut == Cut::Call(n) {
             return;
         }
-        world.store.settle_message(&claim, result, false, RETRY).unwrap();
+        world.store.settle_message(&claim, result, false, None, RETRY).unwrap();
         return;
     }
 }
 
-fn claimed(world: &World, owner: &str, policy: LeasePolicy) -> Claim<Message> {
+fn claimed(world: &World, owner: &str, policy: LeasePolicy) -> Claim<OutboxMessage> {
     *world
         .store
         .claim_message(owner, policy, pace(), Vec::new())
@@ -95,16 +95,17 @@ fn claimed(world: &World, owner: &str, policy: LeasePolicy) -> Claim<Message> {
 }
 
 /// Carries out a message's effect at the forge, as the worker would.
-fn call(world: &World, message: &Message) -> svc::domain::outbox::SendResult {
+fn call(world: &World, message: &OutboxMessage) -> svc::domain::outbox::SendResult {
     use svc::domain::outbox::Effect;
-    use svc::forge::{CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission};
+    use svc::forge::{CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission, TokenUse};
     let repository = message.repository.as_ref().unwrap();
     let permission = match message.kind {
         EffectKind::WorkflowDispatch => Permission::ActionsWrite,
         EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => Permission::ChecksWrite,
     };
+    let (installation, token) = (message.installation, TokenUse::Shared);
     let mut session =
-        world.forge.open(message.installation, repository, permission, &|| Ok(())).unwrap();
+        world.forge.open(installation, repository, permission, token, &|| Ok(())).unwrap();
     match message.effect.as_ref().unwrap() {
         Effect::WorkflowDispatch { workflow, tag, nonce } => session.dispatch_workflow(&Dispatch {
             workflow,
@@ -168,9 +169,9 @@ fn a_stale_holder_changes_nothing() {
     let marked = world.store.begin_send(&stale, std::time::Duration::ZERO, pace());
     assert!(matches!(marked, Err(svc::store::Error::LeaseLost)));
     let result = call(&world, &fresh.item);
-    let settled = world.store.settle_message(&stale, result, false, RETRY);
+    let settled = world.store.settle_message(&stale, result, false, None, RETRY);
     assert!(matches!(settled, Err(svc::store::Error::LeaseLost)));
-    world.store.settle_message(&fresh, result, false, RETRY).unwrap();
+    world.store.settle_message(&fresh, result, false, None, RETRY).unwrap();
 }
 
 #[test]
@@ -216,12 +217,12 @@ fn an_answer_that_comes_after_its_lease_proves_the_dispatch() {
     world.clock.advance(LONG);
     world.outbox().step();
     assert_eq!(world.dead_letters(1)[0]["reasonCode"], "forge_dispatch_uncertain");
-    world.store.settle_message(&claim, result, false, RETRY).unwrap();
+    world.store.settle_message(&claim, result, false, None, RETRY).unwrap();
     assert!(world.dead_letters(1).is_empty());
     assert_eq!(world.ask::<String>("SELECT resolution FROM dead_letters"), "completed");
     assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running");
     world.settle();
     assert_eq!(world.forge.updates(), 1);
-    let again = world.store.settle_message(&claim, result, false, RETRY);
+    let again = world.store.settle_message(&claim, result, false, None, RETRY);
     assert!(matches!(again, Err(svc::store::Error::LeaseLost)));
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use svc::domain::id::InstallationId;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::repository::RepositoryRef;
-use svc::forge::{Forge, Gate, Permission, Session};
+use svc::forge::{Forge, Gate, Permission, Session, TokenUse};
 use svc::runtime::notify::Notify;
 use svc::store::NEWEST_STEP;
 use svc::workers::driver::Worker as _;
@@ -37,7 +37,8 @@ impl Forge for Disturber {
         installation: InstallationId,
         repository: &RepositoryRef,
         permission: Permission,
-        gate: &'s Gate<'s>,
+        token: TokenUse,
+        gate: &'s dyn Gate,
     ) -> Result<Box<dyn Session + 's>, SendResult> {
         self.admit_writers_from(NEWEST_STEP + 1);
         let again = Self { forge: Arc::clone(&self.forge), database: self.database.clone() };
@@ -46,7 +47,7 @@ impl Forge for Disturber {
             again.admit_writers_from(NEWEST_STEP);
         })
         .unwrap();
-        self.forge.open(installation, repository, permission, gate)
+        self.forge.open(installation, repository, permission, token, gate)
     }
 }
 

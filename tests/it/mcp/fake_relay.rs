@@ -11,8 +11,8 @@ use svc::api::relay::{DesignSession, Invocation, PairingClaim, RelayRefusal};
 use svc::domain::id::{InvocationId, ProposalId, RelaySessionId};
 use svc::domain::time::Timestamp;
 use svc::mcp::Caller;
-use svc::mcp::relay::{Ended, Relay, Waiter};
-use svc::relay::action::Checked;
+use svc::mcp::relay::{Ended, RelayBackend, Waiter};
+use svc::relay::action::CheckedAction;
 
 /// The session that the relay has.
 pub(super) const SESSION: &str = "0199f3a0-0000-7000-8000-0000000000aa";
@@ -158,7 +158,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(1_790_000_000_000_000 + seconds * 1_000_000)
 }
 
-impl Relay for FakeRelay {
+impl RelayBackend for FakeRelay {
     fn sessions(&self, _caller: &Caller) -> Result<Vec<DesignSession>, RelayRefusal> {
         self.ask()?;
         Ok(vec![session(SESSION, "Login")])
@@ -178,11 +178,11 @@ impl Relay for FakeRelay {
         &self,
         caller: &Caller,
         session: Option<RelaySessionId>,
-        steps: Vec<Checked>,
+        steps: Vec<CheckedAction>,
     ) -> Result<ProposalId, RelayRefusal> {
         self.ask()?;
         let proposal = self.uuid().parse().unwrap();
-        let invocation = |(place, step): (usize, &Checked)| Invocation {
+        let invocation = |(place, step): (usize, &CheckedAction)| Invocation {
             invocation: self.uuid().parse().unwrap(),
             proposal,
             step: place.try_into().unwrap(),

@@ -7,10 +7,10 @@ use serde_json::Value;
 use svc::mcp::backend::Backend;
 use svc::mcp::era::Header;
 use svc::mcp::legacy::Limits;
-use svc::mcp::relay::Relay;
+use svc::mcp::relay::RelayBackend;
 use svc::mcp::revision::Legacy;
 use svc::mcp::stream::Channel;
-use svc::mcp::{Answer, Caller, Context, Headers, Reply, Server, Settings, Status};
+use svc::mcp::{Answer, Caller, Context, Headers, Reply, Server, ServerSettings, Status};
 use svc::metrics::Metrics;
 use svc::runtime::random::Ids;
 
@@ -108,9 +108,9 @@ pub(super) fn caller(who: &str) -> Caller {
 }
 
 fn server(
-    settings: &Settings,
+    settings: &ServerSettings,
     backend: &Arc<dyn Backend>,
-    relay: Option<Arc<dyn Relay>>,
+    relay: Option<Arc<dyn RelayBackend>>,
     clock: &Arc<ManualClock>,
     metrics: Arc<Metrics>,
 ) -> Server {
@@ -124,7 +124,7 @@ impl InProcess {
         let world = World::new();
         let limits = Limits { max, per_subject_max, idle: IDLE };
         let settings =
-            Settings { modern, offered: Legacy::DEFAULT, limits, relay_wait: Duration::ZERO };
+            ServerSettings { modern, offered: Legacy::DEFAULT, limits, relay_wait: Duration::ZERO };
         let backend: Arc<dyn Backend> = Arc::<svc::app::App>::clone(&world.app);
         let metrics = Arc::clone(&world.app.metrics);
         let server = server(&settings, &backend, None, &world.clock, metrics);
@@ -132,9 +132,10 @@ impl InProcess {
     }
 
     /// Returns a server whose calls wait so long for a person at a relay. It has no other tools that can be called.
-    pub(super) fn with_relay(relay: Arc<dyn Relay>, relay_wait: Duration) -> Self {
+    pub(super) fn with_relay(relay: Arc<dyn RelayBackend>, relay_wait: Duration) -> Self {
         let limits = Limits { max: 1_000, per_subject_max: 1_000, idle: IDLE };
-        let settings = Settings { modern: true, offered: Legacy::DEFAULT, limits, relay_wait };
+        let settings =
+            ServerSettings { modern: true, offered: Legacy::DEFAULT, limits, relay_wait };
         let backend: Arc<dyn Backend> = Arc::new(NoBackend);
         let clock = Arc::new(ManualClock::new());
         let server = server(&settings, &backend, Some(relay), &clock, Arc::default());

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use svc::auth::access_token::Scope;
 use svc::mcp::revision::MODERN;
 use svc::mcp::{Caller, Reply, Status};
-use svc::relay::action::Action;
+use svc::relay::action::DesignAction;
 
 use super::fake_relay::{refusal, session};
 use super::in_process::caller;
@@ -39,7 +39,7 @@ fn bad_calls() -> Vec<BadCall> {
             one,
             json!({"node": {"step": 0}, "text": "t"}),
             "/node/step",
-            "only an earlier step that creates a node",
+            "only the number of an earlier step",
         ),
         (one, json!({"node": "0:1", "text": "t", "session": "mine"}), "/session", "\"pattern\""),
         ("move_node", json!({"node": "0:1", "x": 1e99, "y": 0}), "/x", "\"maximum\": 1000000"),
@@ -76,13 +76,13 @@ fn bad_proposals() -> Vec<BadCall> {
             many,
             steps(vec![step("create_frame", &frame), step("create_text", &text(json!(1)))]),
             "/steps/1/arguments: at /parent/step",
-            "only an earlier step",
+            "only the number of an earlier step",
         ),
         (
             many,
             steps(vec![step("create_text", &text(json!(1))), step("create_frame", &frame)]),
             "/steps/0/arguments: at /parent/step",
-            "only an earlier step",
+            "only the number of an earlier step",
         ),
         (
             many,
@@ -185,7 +185,7 @@ fn a_token_without_the_scope_of_the_tool_asks_for_nothing() {
         ("pair_design_session", Scope::Pair),
         ("propose_design_steps", Scope::Invoke),
     ];
-    let actions = Action::ALL.iter().map(|it| (it.as_str(), it.scope()));
+    let actions = DesignAction::ALL.iter().map(|it| (it.as_str(), it.scope()));
     for (tool, scope) in actions.chain(others) {
         let site = Site::new();
         let other = Scope::ALL.iter().copied().filter(|it| *it != scope).collect();
@@ -212,7 +212,7 @@ fn faults_of_era_and_envelope_reach_no_plugin() {
     let site = Site::new();
     let session = site.begin("me", "2025-11-25");
     let mut tried = 0;
-    for action in Action::ALL {
+    for action in DesignAction::ALL {
         let params = json!({"name": action.as_str(), "arguments": example(*action).0});
         let good = enveloped(params.clone(), &json!({}));
         let version = ("mcp-protocol-version", MODERN);

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
-use svc::domain::relay::Effect;
+use svc::domain::relay::ActionEffect;
 use svc::domain::relay::invocation::Report;
 use svc::http::message::Surface;
-use svc::mcp::relay::Relay as Hub;
+use svc::mcp::relay::RelayBackend as Hub;
 use svc::mcp::revision::MODERN;
 use svc::mcp::{Caller, Reply, Status};
-use svc::relay::action::Action;
+use svc::relay::action::DesignAction;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::random::Random as _;
 
@@ -41,12 +41,12 @@ struct Owned {
 fn owned(relay: &Relay, number: u8) -> Owned {
     let subject: &'static str = format!("https://issuer.example subject-{number}").leak();
     let plugin = relay.pair(number, subject, number);
-    let (waiting, steps) = relay.propose(&plugin, &[Effect::Write, Effect::Read], 1);
-    let (denied, others) = relay.propose(&plugin, &[Effect::Write], 2);
+    let (waiting, steps) = relay.propose(&plugin, &[ActionEffect::Write, ActionEffect::Read], 1);
+    let (denied, others) = relay.propose(&plugin, &[ActionEffect::Write], 2);
     relay.deny(&plugin, denied);
-    let (done, grant) = relay.run(&plugin, Effect::Write, 3);
+    let (done, grant) = relay.run(&plugin, ActionEffect::Write, 3);
     relay.store.relay_report(plugin.held, grant, Report::Succeeded).unwrap();
-    let (runs, _) = relay.run(&plugin, Effect::Write, 4);
+    let (runs, _) = relay.run(&plugin, ActionEffect::Write, 4);
     let ids = [steps, others, vec![done, runs]].concat();
     Owned {
         subject,
@@ -57,19 +57,21 @@ fn owned(relay: &Relay, number: u8) -> Owned {
 }
 
 /// The least arguments that an action takes.
-fn arguments(action: Action) -> Value {
+fn arguments(action: DesignAction) -> Value {
     match action {
-        Action::ListPages | Action::GetSelection | Action::FindNodes => json!({}),
-        Action::GetNode | Action::ExportImage | Action::DeleteNode => json!({"node": "1"}),
-        Action::CreateRectangle | Action::CreateFrame => {
+        DesignAction::ListPages | DesignAction::GetSelection | DesignAction::FindNodes => json!({}),
+        DesignAction::GetNode | DesignAction::ExportImage | DesignAction::DeleteNode => {
+            json!({"node": "1"})
+        }
+        DesignAction::CreateRectangle | DesignAction::CreateFrame => {
             json!({"x": 1, "y": 1, "width": 1, "height": 1})
         }
-        Action::CreateText => json!({"x": 1, "y": 1, "text": "canary"}),
-        Action::SetText => json!({"node": "1", "text": "canary"}),
-        Action::SetFill => json!({"node": "1", "color": "#000000"}),
-        Action::MoveNode => json!({"node": "1", "x": 1, "y": 1}),
-        Action::ResizeNode => json!({"node": "1", "width": 1, "height": 1}),
-        Action::RenameNode => json!({"node": "1", "name": "canary"}),
+        DesignAction::CreateText => json!({"x": 1, "y": 1, "text": "canary"}),
+        DesignAction::SetText => json!({"node": "1", "text": "canary"}),
+        DesignAction::SetFill => json!({"node": "1", "color": "#000000"}),
+        DesignAction::MoveNode => json!({"node": "1", "x": 1, "y": 1}),
+        DesignAction::ResizeNode => json!({"node": "1", "width": 1, "height": 1}),
+        DesignAction::RenameNode => json!({"node": "1", "name": "canary"}),
     }
 }
 
@@ -77,7 +79,7 @@ fn arguments(action: Action) -> Value {
 #[derive(Clone, Copy, Debug)]
 enum Question {
     /// A tool that takes a session: an action, or several steps where there is none.
-    Session(Option<Action>),
+    Session(Option<DesignAction>),
     Get,
     GetAndWait,
     Cancel,
@@ -87,7 +89,7 @@ enum Question {
 
 fn questions() -> Vec<Question> {
     let mut questions = vec![Question::Get, Question::GetAndWait, Question::Cancel];
-    questions.extend(Action::ALL.iter().map(|action| Question::Session(Some(*action))));
+    questions.extend(DesignAction::ALL.iter().map(|action| Question::Session(Some(*action))));
     questions.push(Question::Session(None));
     questions.extend(["tasks/get", "tasks/update", "tasks/cancel"].map(Question::Task));
     questions.extend(["sessions", "devices", "invocations"].map(Question::Operator));
@@ -120,7 +122,8 @@ impl Question {
                 tool(action.as_str(), arguments)
             }
             Self::Session(None) => {
-                let step = json!({"action": "set_text", "arguments": arguments(Action::SetText)});
+                let step =
+                    json!({"action": "set_text", "arguments": arguments(DesignAction::SetText)});
                 tool("propose_design_steps", json!({"session": id, "steps": [step]}))
             }
             Self::Task(method) => (method, json!({"taskId": id, "inputResponses": {}})),

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use svc::domain::relay::Reason;
+use svc::domain::relay::RelayReason;
 use svc::domain::relay::invocation::State;
 use svc::mcp::relay::Ended;
-use svc::relay::action::Action;
+use svc::relay::action::DesignAction;
 
 use super::fake_relay::{SESSION, refusal, session};
 use super::relay_site::{ERAS, Era, Site};
@@ -65,7 +65,7 @@ fn every_end_but_success_is_an_error_with_its_own_sentence() {
     let mut sentences = BTreeSet::new();
     let site = Site::new();
     for state in ends {
-        let reasons = Reason::ALL.iter().copied().map(Some).chain([None]);
+        let reasons = RelayReason::ALL.iter().copied().map(Some).chain([None]);
         for reason in reasons {
             let sent = site.call(Era::Modern, "me", "set_text", &arguments("set_text"));
             site.relay.change(|step| {
@@ -76,7 +76,10 @@ fn every_end_but_success_is_an_error_with_its_own_sentence() {
             let result = sent.result();
             assert_fits(&site, "set_text", &result);
             assert_eq!(result["structuredContent"]["state"], state.as_str());
-            assert_eq!(result["structuredContent"]["reason"], json!(reason.map(Reason::as_str)));
+            assert_eq!(
+                result["structuredContent"]["reason"],
+                json!(reason.map(RelayReason::as_str))
+            );
             let sentence = sentence(&result);
             let is_unchanged =
                 sentence.contains("nothing was changed") || sentence.contains("Nothing was ");
@@ -111,7 +114,7 @@ fn an_unknown_end_says_to_look_and_that_nothing_is_sent_again() {
         assert!(sentence.contains("nothing is sent again"), "{sentence}");
         assert_eq!(site.relay.proposed().len(), 1);
         // A late proof settles it, and says so.
-        site.relay.succeed(&example(Action::SetText).1);
+        site.relay.succeed(&example(DesignAction::SetText).1);
         site.relay.change(|step| step.settled_late = true);
         let found =
             site.call(era, "me", "get_invocation", &json!({"invocation": site.relay.last()}));
@@ -133,7 +136,7 @@ fn a_step_that_failed_is_what_the_others_are_told_by() {
             _ => ("cancelled", Some("step_failed".into())),
         };
         (step.state, step.reason) = (state.into(), reason);
-        step.value = (step.step == 0).then(|| example(Action::SetText).1);
+        step.value = (step.step == 0).then(|| example(DesignAction::SetText).1);
     });
     site.relay.end(Ended::Settled);
     let result = sent.result();

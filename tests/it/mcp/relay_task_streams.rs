@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use svc::mcp::relay::Ended;
 use svc::mcp::revision::MODERN;
 use svc::mcp::{Reply, Status};
-use svc::relay::action::Action;
+use svc::relay::action::DesignAction;
 
 use super::in_process::caller;
 use super::relay_site::{Era, Sent, Site};
@@ -52,7 +52,7 @@ fn the_end_of_a_task_is_told_as_it_would_be_found() {
     assert_eq!(agreed(&sent), json!({"taskIds": [id]}));
     site.relay.look();
     assert_eq!(messages(&sent).len(), 1, "nothing has ended yet");
-    site.relay.succeed(&example(Action::SetText).1);
+    site.relay.succeed(&example(DesignAction::SetText).1);
     site.relay.end(Ended::Settled);
     let mut told = messages(&sent).remove(1);
     assert_eq!(told["method"], "notifications/tasks");

@@ -5,7 +5,7 @@ use svc::auth::access_token::Scope;
 use svc::mcp::relay::Ended;
 use svc::mcp::revision::MODERN;
 use svc::mcp::{Caller, Reply, Status};
-use svc::relay::action::Action;
+use svc::relay::action::DesignAction;
 
 use super::fake_relay::refusal;
 use super::in_process::caller;
@@ -116,7 +116,7 @@ fn only_a_client_that_takes_tasks_and_waits_gets_one() {
     }
     let site = Site::new();
     let sent = call(&site, Era::Modern, "set_text", &text());
-    site.relay.succeed(&example(Action::SetText).1);
+    site.relay.succeed(&example(DesignAction::SetText).1);
     site.relay.end(Ended::Settled);
     assert_eq!(sent.result()["resultType"], "complete", "it was decided in time");
     // What only looks is no task.
@@ -145,7 +145,7 @@ fn a_task_ends_as_its_invocation_does() {
             let site = Site::new();
             let id = task(&site, tool, &arguments);
             match state {
-                "succeeded" => site.relay.succeed(&example(Action::SetText).1),
+                "succeeded" => site.relay.succeed(&example(DesignAction::SetText).1),
                 _ => site.relay.set(state),
             }
             let found = get(&site, &id);

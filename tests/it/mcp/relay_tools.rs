@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use svc::mcp::Reply;
 use svc::mcp::relay::Ended;
 use svc::mcp::tools::Annotations;
-use svc::relay::action::Action;
+use svc::relay::action::DesignAction;
 
 use super::fake_relay::SESSION;
 use super::in_process::InProcess;
@@ -22,43 +22,45 @@ const OTHERS: [(&str, &str); 5] = [
 ];
 
 /// Good arguments of each action, and a value that it may give.
-pub(super) fn example(action: Action) -> (Value, Value) {
+pub(super) fn example(action: DesignAction) -> (Value, Value) {
     let node = "0:1";
     let made = json!({"node": "0:9"});
     let rectangle = json!({"x": 1, "y": 2, "width": 3, "height": 4});
     match action {
-        Action::ListPages => {
+        DesignAction::ListPages => {
             (json!({}), json!({"pages": [{"id": "p", "name": "P"}], "truncated": false}))
         }
-        Action::GetSelection => (json!({}), json!({"nodes": [], "truncated": false})),
-        Action::GetNode => {
+        DesignAction::GetSelection => (json!({}), json!({"nodes": [], "truncated": false})),
+        DesignAction::GetNode => {
             let found = json!({
                 "id": node, "name": "n", "kind": "text", "fill": null, "opacity": 1, "text": "t",
                 "box": {"x": 0, "y": 0, "width": 1, "height": 1}, "children": []
             });
             (json!({"node": node, "depth": 2}), json!({"node": found, "truncated": false}))
         }
-        Action::FindNodes => (json!({"name": "a"}), json!({"nodes": [], "truncated": true})),
-        Action::ExportImage => {
+        DesignAction::FindNodes => (json!({"name": "a"}), json!({"nodes": [], "truncated": true})),
+        DesignAction::ExportImage => {
             (json!({"node": node}), json!({"mimeType": "image/png", "data": "AAAA"}))
         }
-        Action::CreateRectangle | Action::CreateFrame => (rectangle, made),
-        Action::CreateText => (json!({"x": 1, "y": 2, "text": "t"}), made),
-        Action::SetText => (json!({"node": node, "text": "t"}), json!({"node": node, "old": "o"})),
-        Action::SetFill => {
+        DesignAction::CreateRectangle | DesignAction::CreateFrame => (rectangle, made),
+        DesignAction::CreateText => (json!({"x": 1, "y": 2, "text": "t"}), made),
+        DesignAction::SetText => {
+            (json!({"node": node, "text": "t"}), json!({"node": node, "old": "o"}))
+        }
+        DesignAction::SetFill => {
             (json!({"node": node, "color": "#000000"}), json!({"node": node, "old": "mixed"}))
         }
-        Action::MoveNode => {
+        DesignAction::MoveNode => {
             (json!({"node": node, "x": 1, "y": 2}), json!({"node": node, "old": {"x": 0, "y": 0}}))
         }
-        Action::ResizeNode => (
+        DesignAction::ResizeNode => (
             json!({"node": node, "width": 1, "height": 2}),
             json!({"node": node, "old": {"width": 3, "height": 4}}),
         ),
-        Action::RenameNode => {
+        DesignAction::RenameNode => {
             (json!({"node": node, "name": "n"}), json!({"node": node, "old": "o"}))
         }
-        Action::DeleteNode => (json!({"node": node}), json!({"node": node, "deleted": 3})),
+        DesignAction::DeleteNode => (json!({"node": node}), json!({"node": node, "deleted": 3})),
     }
 }
 
@@ -88,7 +90,7 @@ fn there_are_no_such_tools_without_a_relay() {
     };
     let listed = answer.message.unwrap();
     assert!(listed.contains("service_status"));
-    for name in Action::ALL.iter().map(|it| it.as_str()).chain(OTHERS.map(|it| it.0)) {
+    for name in DesignAction::ALL.iter().map(|it| it.as_str()).chain(OTHERS.map(|it| it.0)) {
         assert!(!listed.contains(&format!("\"{name}\"")), "{name}");
     }
 }
@@ -104,7 +106,7 @@ fn every_tool_is_listed_with_schemas_that_stand_alone_and_with_its_hints() {
         Annotations { is_read_only, is_destructive, is_idempotent }
     };
     let find = |name: &str| tools.iter().find(|it| it["name"] == name).unwrap();
-    for action in Action::ALL {
+    for action in DesignAction::ALL {
         assert_eq!(hints(find(action.as_str())), action.annotations());
         assert_eq!(find(action.as_str())["description"], action.description());
     }
@@ -131,7 +133,7 @@ fn every_tool_is_listed_with_schemas_that_stand_alone_and_with_its_hints() {
 #[test]
 fn each_action_is_proposed_with_its_arguments_and_gives_its_value() {
     for era in ERAS {
-        for action in Action::ALL {
+        for action in DesignAction::ALL {
             let site = Site::new();
             let (mut arguments, value) = example(*action);
             let given = arguments.clone();
@@ -157,7 +159,7 @@ fn each_action_is_proposed_with_its_arguments_and_gives_its_value() {
             let text = result["content"][0]["text"].as_str().unwrap();
             assert_eq!(serde_json::from_str::<Value>(text).unwrap(), *structured);
             match *action {
-                Action::ExportImage => {
+                DesignAction::ExportImage => {
                     assert_eq!(structured["value"], json!({"mimeType": "image/png"}));
                     let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
                     assert_eq!(result["content"][1], image);
@@ -185,7 +187,7 @@ fn steps_are_proposed_together_and_each_has_its_end() {
         assert_eq!(proposed[0].steps[1].1["parent"], json!({"step": 0}));
         site.relay.change(|step| {
             step.state = "succeeded".into();
-            let action = Action::from_word(&step.action).unwrap();
+            let action = DesignAction::from_word(&step.action).unwrap();
             step.value = Some(example(action).1);
         });
         site.relay.end(Ended::Settled);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use svc::mcp::relay::Ended;
-use svc::relay::action::Action;
+use svc::relay::action::DesignAction;
 
 use super::relay_site::{ERAS, Era, Site};
 use super::relay_tools::{assert_fits, example};
@@ -116,7 +116,7 @@ fn looking_an_invocation_up_waits_only_if_it_is_asked_to_and_takes_nothing_back(
             site.relay.look();
         }
         assert_eq!(site.relay.cancelled(), []);
-        site.relay.succeed(&example(Action::ListPages).1);
+        site.relay.succeed(&example(DesignAction::ListPages).1);
         let sent = site.call(era, "me", "get_invocation", &json!({"invocation": id, "wait": 9}));
         let result = sent.result();
         assert_eq!(result.get("isError"), None);

@@ -46,7 +46,7 @@ fn assert_refused(answer: &Value, why: &str) {
         (&json!(7), &json!(-32_602)),
         "{why}: {answer}"
     );
-    let message = "the request state is not valid, or was used before; begin again without it";
+    let message = "the request state is not valid, or was used before; start again without it";
     assert_eq!(answer["error"]["message"], message, "{why}: one answer for all of them");
 }
 

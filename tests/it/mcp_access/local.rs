@@ -54,7 +54,7 @@ fn only_loopback_names_and_its_own_pages_get_in() {
 fn behind_a_proxy_it_says_what_is_missing() {
     let site = Site::with(LOCAL);
     let answer = site.post("/mcp", MESSAGE, &[HOST, ("x-forwarded-for", "192.0.2.1")]);
-    let message = "this address serves its own machine only, and a proxy passed the request on; to \
-                   serve others, the operator has to set up tokens";
+    let message = "this address serves only its own machine, but a proxy forwarded the request; to \
+    serve other machines, the operator must configure tokens";
     assert_eq!(json(&answer), refusal(message));
 }

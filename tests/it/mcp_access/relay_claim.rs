@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use svc::domain::id::PairingId;
 use svc::http::message::{Response, Surface};
-use svc::relay::code::Code;
+use svc::relay::code::PairingCode;
 use svc::runtime::clock::Clock as _;
 
 use super::attacks::{CHALLENGE, ISSUER};
@@ -26,7 +26,7 @@ fn site() -> (Site, PairingId) {
 }
 
 fn with_code(site: Site) -> (Site, PairingId) {
-    let code: Code = CODE.parse().unwrap();
+    let code: PairingCode = CODE.parse().unwrap();
     let pairing = Relay::new(&site.world.store, &site.world.clock).begin(code.digest());
     (site, pairing)
 }

@@ -2,14 +2,18 @@
 
 use std::borrow::Cow;
 
-use svc::api::{AgentCard, CardFinding, CardReport, PageAfter};
-use svc::card::{self, Code};
+use svc::api::{AgentCard, CardEdit, CardFinding, CardReport, PageAfter};
+use svc::card::{self, FindingCode};
 use svc::domain::agent_card;
 
 use super::{Fields, document, strings};
 
 fn text(full: bool) -> Option<String> {
     full.then(|| "text".to_owned())
+}
+
+fn edit() -> CardEdit {
+    CardEdit { offset: 32, length: 1, text: "\"1\"".to_owned() }
 }
 
 fn finding(full: bool) -> CardFinding {
@@ -24,6 +28,7 @@ fn finding(full: bool) -> CardFinding {
         found: text(full),
         allowed: text(full),
         suggestion: text(full),
+        edit: full.then(edit),
     }
 }
 
@@ -61,6 +66,7 @@ pub(super) fn hold(checks: Fields) -> Fields {
         .hold("AgentCard", &agent_card(), &agent_card())
         .hold("AgentCardPage", &page(text(true)), &page(None))
         .hold("CardReport", &report(true), &report(false))
+        .hold("CardEdit", &edit(), &edit())
         .hold("CardFinding", &finding(true), &finding(false))
 }
 
@@ -68,7 +74,7 @@ pub(super) fn hold(checks: Fields) -> Fields {
 fn their_stable_words_and_limits_are_those_of_the_code() {
     let document = document();
     let written = &document["components"]["schemas"]["CardFinding"]["properties"]["code"];
-    let codes = Code::ALL.iter().map(|code| code.as_str()).collect();
+    let codes = FindingCode::ALL.iter().map(|code| code.as_str()).collect();
     assert_eq!(strings(&written["x-extensible-enum"]), codes);
     let findings = &document["components"]["schemas"]["CardReport"]["properties"]["findings"];
     assert_eq!(findings["maxItems"], card::FINDINGS_MAX);

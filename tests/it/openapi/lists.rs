@@ -22,8 +22,8 @@ fn text(full: IsFull, text: &str) -> Option<String> {
     full.then(|| text.to_owned())
 }
 
-fn page<T>(full: IsFull, item: T) -> api::Page<T> {
-    api::Page { items: vec![item], next_before: text(full, ID) }
+fn page<T>(full: IsFull, item: T) -> api::PageBody<T> {
+    api::PageBody { items: vec![item], next_before: text(full, ID) }
 }
 
 fn audit_event(full: IsFull) -> api::AuditEvent {
@@ -141,9 +141,10 @@ fn their_stable_words_are_those_of_the_code() {
     let events = schema("AuditEvent/properties/event/x-extensible-enum");
     let both = [audit::DEAD_LETTER_REPLAYED, audit::FORGE_CHECK_RUN_RECONCILIATION_FAILED];
     assert_eq!(events, set(&both));
-    let kinds: Vec<_> = reconcile::Kind::ALL.iter().map(|word| word.as_str()).collect();
+    let kinds: Vec<_> = reconcile::ReconcileKind::ALL.iter().map(|word| word.as_str()).collect();
     assert_eq!(schema("ReconciliationItem/properties/kind/enum"), set(&kinds));
-    let reasons: Vec<_> = reconcile::Reason::ALL.iter().map(|word| word.as_str()).collect();
+    let reasons: Vec<_> =
+        reconcile::ReconcileReason::ALL.iter().map(|word| word.as_str()).collect();
     let written = schema("ReconciliationItem/properties/reason/x-extensible-enum");
     assert_eq!(written, set(&reasons));
     let mut releases = ReleaseStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>();
@@ -152,7 +153,7 @@ fn their_stable_words_are_those_of_the_code() {
     assert_eq!(parameter("releases"), set(&occurring));
     releases.push("superseded");
     assert_eq!(schema("Attempt/properties/status/enum"), set(&releases));
-    let items: Vec<_> = reconcile::Status::ALL.iter().map(|word| word.as_str()).collect();
+    let items: Vec<_> = reconcile::ReconcileStatus::ALL.iter().map(|word| word.as_str()).collect();
     assert_eq!(schema("ReconciliationItem/properties/status/enum"), set(&items));
     assert_eq!(parameter("reconciliation-items"), set(&items));
 }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use svc::api::{self, relay};
-use svc::domain::relay::{AuditEvent, DecidedBy, Effect, Tool, device, invocation, session};
+use svc::domain::relay::{
+    ActionEffect, DecidedBy, DesignTool, RelayEventName, device, invocation, session,
+};
 
 use super::{Fields, document, time};
 
@@ -119,8 +121,8 @@ fn status(enabled: bool) -> relay::RelayStatus {
     relay::RelayStatus { enabled, counts }
 }
 
-fn page<T>(full: IsFull, item: T) -> api::Page<T> {
-    api::Page { items: vec![item], next_before: full.then(|| ID.to_owned()) }
+fn page<T>(full: IsFull, item: T) -> api::PageBody<T> {
+    api::PageBody { items: vec![item], next_before: full.then(|| ID.to_owned()) }
 }
 
 /// Holds their schemas to the shapes of the code.
@@ -155,7 +157,7 @@ fn words_of_the_relay_are_those_of_the_code() {
     fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> BTreeSet<String> {
         all.iter().map(|value| word(*value).to_owned()).collect()
     }
-    let tools = words(Tool::ALL, Tool::as_str);
+    let tools = words(DesignTool::ALL, DesignTool::as_str);
     assert_eq!(written("RelaySession", "tool", "enum"), tools);
     assert_eq!(written("RelayDevice", "tool", "enum"), tools);
     assert_eq!(written("PairingClaim", "tool", "enum"), tools);
@@ -165,9 +167,9 @@ fn words_of_the_relay_are_those_of_the_code() {
     assert_eq!(written("RelayDevice", "state", "enum"), states);
     let states = words(invocation::State::ALL, invocation::State::as_str);
     assert_eq!(written("RelayInvocation", "state", "enum"), states);
-    let effects = words(Effect::ALL, Effect::as_str);
+    let effects = words(ActionEffect::ALL, ActionEffect::as_str);
     assert_eq!(written("RelayInvocation", "effect", "enum"), effects);
-    let events = words(AuditEvent::ALL, AuditEvent::as_str);
+    let events = words(RelayEventName::ALL, RelayEventName::as_str);
     assert_eq!(written("RelayAuditEvent", "event", "x-extensible-enum"), events);
     let decided_by = words(DecidedBy::ALL, DecidedBy::as_str);
     assert_eq!(written("RelayAuditEvent", "decidedBy", "enum"), decided_by);

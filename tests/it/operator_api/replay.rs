@@ -6,6 +6,7 @@ use svc::store::LeasePolicy;
 use svc::workers::driver::Worker as _;
 
 use super::with_dead_letters;
+use crate::support::World;
 use crate::support::world::{RETRY, RULES, plan, webhooks};
 
 /// The job that was replayed, and its inbox row.
@@ -40,4 +41,31 @@ fn a_replayed_job_takes_its_inbox_row_along() {
         "completed processed",
         "the second answer does nothing"
     );
+}
+
+/// A malformed id names nothing, so the key is not looked at: 404, not the 422 of a key that was used for something else.
+#[test]
+fn a_malformed_id_is_not_found_with_a_used_key_too() {
+    let mut world = with_dead_letters(1);
+    world.deliver(&webhooks(1).installation("unsuspend"));
+    world.settle();
+    let (kind, id) = world.only_dead_letter(1);
+    assert_eq!(world.replay(1, (&kind, &id), "used").0, 200);
+    let answer = |world: &World, kind: &str, id: &str| {
+        let (status, outcome, _) = world.replay(1, (kind, id), "used");
+        (status, outcome)
+    };
+    let not_found = (404, "not_found".to_owned());
+    let conflict = (422, "operation_conflict".to_owned());
+    assert_eq!(answer(&world, &kind, "0199f3a0-0000-7000-8000-00000000000a"), conflict);
+    for malformed in ["1", "0199f3a0", "not-an-id", &id.to_uppercase()] {
+        assert_eq!(answer(&world, &kind, malformed), not_found, "{malformed}");
+    }
+    assert_eq!(answer(&world, "release", &id), not_found);
+    let published = include_str!("../../../docs/openapi.json");
+    let operation = published.split("\"replayDeadLetter\"").nth(1).unwrap();
+    let description = operation.split("\"description\": \"").nth(1).unwrap();
+    let sentence =
+        "A malformed type or id is `not_found` (404), even with a key that was used before.";
+    assert!(description.split('"').next().unwrap().contains(sentence), "{description:.300}");
 }

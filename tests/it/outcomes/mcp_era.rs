@@ -12,7 +12,7 @@ use svc::mcp::backend::Backend;
 use svc::mcp::era::Header;
 use svc::mcp::legacy::Limits;
 use svc::mcp::revision::{Legacy, MODERN};
-use svc::mcp::{Answer, Caller, Context, Headers, Reply, Server, Settings};
+use svc::mcp::{Answer, Caller, Context, Headers, Reply, Server, ServerSettings};
 use svc::metrics::Metrics;
 use svc::runtime::clock::SystemClock;
 use svc::runtime::random::{Ids, SystemEntropy};
@@ -23,7 +23,7 @@ use crate::support::NoBackend;
 fn server(modern: bool) -> Server {
     let limits = Limits { max: 50_000, per_subject_max: 50_000, idle: Duration::from_hours(1) };
     let settings =
-        Settings { modern, offered: Legacy::DEFAULT, limits, relay_wait: Duration::ZERO };
+        ServerSettings { modern, offered: Legacy::DEFAULT, limits, relay_wait: Duration::ZERO };
     let backend: Arc<dyn Backend> = Arc::new(NoBackend);
     let (clock, metrics) = (Arc::new(SystemClock::new()), Arc::new(Metrics::default()));
     let ids = Ids::new(Box::new(SystemEntropy::new()));

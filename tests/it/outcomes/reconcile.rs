@@ -8,7 +8,7 @@ use svc::domain::delivery::InboxState;
 use svc::domain::job::JobStatus;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Code, Rules, Standing, Unavailable, lag_until};
+use svc::domain::reconcile::{AttemptStanding, ReconcileCode, Rules, Unavailable, lag_until};
 use svc::domain::reconcile::{check_run, lifecycle, uncertain, workflow};
 use svc::domain::release::{Conclusion, Decision, Ending};
 use svc::domain::time::Timestamp;
@@ -42,15 +42,15 @@ fn unavailable() -> [(&'static str, Unavailable); 3] {
     ]
 }
 
-fn standing(standing: Standing) -> &'static str {
+fn standing(standing: AttemptStanding) -> &'static str {
     match standing {
-        Standing::Current => "current attempt",
-        Standing::Ended => "ended",
-        Standing::Superseded => "superseded",
+        AttemptStanding::Current => "current attempt",
+        AttemptStanding::Ended => "ended",
+        AttemptStanding::Superseded => "superseded",
     }
 }
 
-fn again(code: Code, at: Timestamp) -> String {
+fn again(code: ReconcileCode, at: Timestamp) -> String {
     let verb = if code.as_str().ends_with("lookup_failed") { "retry" } else { "recheck" };
     let micros = at.since(NOW).as_micros();
     let after = if micros.is_multiple_of(1_000_000) {
@@ -78,7 +78,7 @@ fn lookups() -> Vec<(String, Lookup)> {
 fn workflow_runs() {
     let lookups = lookups();
     let mut table = String::new();
-    for stands in Standing::ALL {
+    for stands in AttemptStanding::ALL {
         for (what, lookup) in &lookups {
             for (when, deadline) in times() {
                 let stood = standing(stands);
@@ -131,8 +131,10 @@ fn lag() {
     for failed in failures {
         for (decides, what) in [(false, "looked at again anyway"), (true, "decides")] {
             for lag_count in 0..4 {
-                let then = lag_until(failed, decides, NOW, lag_count)
-                    .map_or_else(|| "judged".to_owned(), |at| again(Code::ForgeTokenLag, at));
+                let then = lag_until(failed, decides, NOW, lag_count).map_or_else(
+                    || "judged".to_owned(),
+                    |at| again(ReconcileCode::ForgeTokenLag, at),
+                );
                 let failed = failed.map_or("told something", ErrorClass::as_str);
                 writeln!(table, "{failed}; {what}; {lag_count} returns before -> {then}").unwrap();
             }
@@ -143,14 +145,14 @@ fn lag() {
 
 #[test]
 fn check_runs() {
-    use check_run::{Outcome, Standing};
+    use check_run::{Outcome, ReleaseStanding};
     let observations = seen_check_runs();
     let mut table = String::new();
-    for stands in Standing::ALL {
+    for stands in ReleaseStanding::ALL {
         let stood = match stands {
-            Standing::Unpublished => "ended, not published",
-            Standing::Published => "published",
-            Standing::RunsAgain => "runs again",
+            ReleaseStanding::Unpublished => "ended, not published",
+            ReleaseStanding::Published => "published",
+            ReleaseStanding::RunsAgain => "runs again",
         };
         for (what, observation) in &observations {
             for (when, deadline) in times() {
@@ -189,7 +191,7 @@ fn uncertain_effects() {
     let observations = seen_effects();
     let mut table = String::new();
     for effect in [EffectKind::WorkflowDispatch, EffectKind::CheckRunCreate] {
-        for stands in Standing::ALL {
+        for stands in AttemptStanding::ALL {
             for (what, observation) in &observations {
                 for (when, deadline) in times() {
                     let observed = *observation;
@@ -276,7 +278,7 @@ fn observations() {
 #[test]
 fn codes() {
     let mut table = String::new();
-    for code in Code::ALL {
+    for code in ReconcileCode::ALL {
         let means =
             [(code.is_publication_failure(), "a failed publication"), (code.is_dead(), "given up")];
         let means: Vec<_> =
@@ -290,7 +292,7 @@ fn codes() {
 #[test]
 fn ends() {
     let mut ends: Vec<_> = Decision::ALL.iter().map(|it| Ending::Decided(*it)).collect();
-    for code in Code::ALL {
+    for code in ReconcileCode::ALL {
         ends.push(Ending::Failed(*code));
         ends.push(Ending::TimedOut(*code));
     }

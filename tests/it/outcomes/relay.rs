@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use svc::domain::id::{InvocationId, PageInstanceId};
 use svc::domain::relay::allowance::{self, Allowance, Cover, Length};
-use svc::domain::relay::{CloseCode, Effect, device, grant, pairing, proposal, session};
+use svc::domain::relay::{ActionEffect, CloseCode, device, grant, pairing, proposal, session};
 use svc::domain::relay::{invocation as invocations, proposal::Admission};
 use svc::domain::time::Timestamp;
 
@@ -122,7 +122,7 @@ fn relay_grant() {
             .map_or("its turn comes".to_owned(), |at| format!("{} s", at.since(NOW).as_secs()));
         writeln!(table, "step {position} approved; 60 s a grant -> {lasts}").unwrap();
     }
-    for effect in Effect::ALL {
+    for effect in ActionEffect::ALL {
         writeln!(table, "{effect} claimed; deadline -> {} s", effect.deadline().as_secs()).unwrap();
     }
     check("relay_grant", &table);
@@ -139,7 +139,7 @@ fn relay_allowance() {
         ("until now", Some(Allowance { page, until: NOW })),
         ("of another page", Some(Allowance { page: other, until: NOW.plus(TICK) })),
     ];
-    for effect in Effect::ALL.iter().copied() {
+    for effect in ActionEffect::ALL.iter().copied() {
         for (name, allowance) in allowances {
             let cover = match allowance::covers(allowance, effect, page, NOW) {
                 Cover::Yes => "covered",

@@ -4,9 +4,9 @@
 //! A write or sync that fails with EIO ends it with 74, and so does a sync that fails with ENOSPC: of
 //! neither is it known what reached the disk. A write that fails with ENOSPC is 503 or tried again, and
 //! the process goes on. A read that fails is 503 for who only wanted to look, because it loses nothing;
-//! of the writer it is the end. A truncation is only a courtesy. A start that is hit ends with 1, or with 78
-//! when it is a read of the header, because SQLite reports a read that fails with EIO as a damaged
-//! file. Nothing ever ends by a signal, and a start after it finds everything that was acknowledged.
+//! of the writer it is the end. A truncation is only a courtesy. A start that is hit ends with 1, with 74 when no
+//! space is left, or with 78 when it is a read of the header, because SQLite reports a read that fails with EIO as a
+//! damaged file. Nothing ever ends by a signal, and a start after it finds everything that was acknowledged.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ struct Point {
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
-    /// The start failed, with exit status 1; with 78 when SQLite took a read for a damaged file.
+    /// The start failed, with exit status 1; with 74 when no space is left; with 78 when SQLite took a read for a damaged file.
     NotStarted,
     /// It ended, with exit status 74.
     Ended,
@@ -56,7 +56,6 @@ impl Point {
     fn allows(&self, fate: Fate) -> bool {
         match (self.error, self.call, fate) {
             (_, _, Fate::Unnoticed) => true,
-            (_, "truncate", _) => false,
             (_, _, Fate::NotStarted) => true,
             ("ENOSPC", "write", Fate::Later) | (_, "read", Fate::Later) => true,
             ("ENOSPC", "write", Fate::Ended) => false,
@@ -91,7 +90,10 @@ fn live(site: &Site, script: &mut Script, call: &str) -> Result<Fate, String> {
     let mut daemon = match site.try_start() {
         Ok(daemon) => daemon,
         Err(log) if log.ends_with("exit status: 1") => return Ok(Fate::NotStarted),
-        Err(log) if log.ends_with("exit status: 74") => return Ok(Fate::Ended),
+        Err(log) if log.ends_with("exit status: 74") => {
+            let refused = log.contains("no space is left");
+            return Ok(if refused { Fate::NotStarted } else { Fate::Ended });
+        }
         Err(log) if call == "read" && log.ends_with("exit status: 78") => {
             return Ok(Fate::NotStarted);
         }

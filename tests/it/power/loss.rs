@@ -41,12 +41,19 @@ impl Run {
         // The first ends by itself and folds its log; the second finds none; the third finds one.
         for (life, ending) in [Signal::TERM, Signal::KILL, Signal::TERM].into_iter().enumerate() {
             let mut daemon = site.start();
+            let began = logged(&site);
             for number in life * DELIVERIES..(life + 1) * DELIVERIES {
                 run.deliver(&site, &daemon, number);
             }
             run.replay(&site, &daemon, 100 + life);
             wait_for("the dispatches", || {
                 (site.forge.workflow_runs().len() == (life + 1) * (DELIVERIES + 1)).then_some(())
+            });
+            wait_for("a checkpoint beside the writer", || {
+                let records = log::read(&path);
+                let mut own = records.iter().filter(|record| record.end > began);
+                own.any(|record| record.file == File::Database && record.deed == Deed::Sync)
+                    .then_some(())
             });
             daemon.end(ending);
         }
@@ -242,7 +249,8 @@ fn the_same_look_sees_what_is_lost_without_syncs() {
             "synchronous = {setting}: {} of {IMAGES} images are wrong, {lost} lost a delivery",
             seen.wrong.len()
         ));
-        assert!(seen.wrong.len() > IMAGES / 3, "{setting}: {:#?}", seen.wrong);
+        // What the checkpoints beside the writer have copied and synced is not lost.
+        assert!(seen.wrong.len() > IMAGES / 5, "{setting}: {:#?}", seen.wrong);
     }
     // A log that is folded into a file that is not synced.
     let seen = lose_power(&run, IMAGES, SEED, &[File::Database]);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use svc::api::{DeadLetter, Page};
+use svc::api::{DeadLetter, PageBody};
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;
 use svc::simulator::{Call, Fault};
@@ -73,7 +73,7 @@ impl Script {
             if !self.succeeded(&answer) {
                 return None;
             }
-            let page: Page<DeadLetter> = serde_json::from_slice(&answer.body).unwrap();
+            let page: PageBody<DeadLetter> = serde_json::from_slice(&answer.body).unwrap();
             let item = page.items.into_iter().find(|item| item.replay_safe);
             self.asked = item.map(|item| (item.item_type.into_owned(), item.item_id));
             return self.asked.is_none().then_some(());

@@ -156,7 +156,7 @@ fn a_release_that_runs_again_while_it_is_looked_at_is_not_called_published() {
         world.detect().step();
     }
     let lease = Duration::from_secs(60);
-    let kind = svc::domain::reconcile::Kind::ReleaseRun;
+    let kind = svc::domain::reconcile::ReconcileKind::ReleaseRun;
     let claim = world.store.claim_reconcile(kind, "it", lease, Vec::new()).unwrap().claim.unwrap();
     let check_run = world.forge.last_check_run().get();
     world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));

@@ -3,7 +3,7 @@
 
 use log::Level;
 use svc::domain::outbox::EffectKind;
-use svc::domain::reconcile::Kind;
+use svc::domain::reconcile::ReconcileKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::workers::driver::Worker as _;
 
@@ -17,7 +17,7 @@ use crate::support::world::{RULES, commit, webhooks};
 const SPECIFICATION: &str = include_str!("../../data/specification/reconciliation_events.txt");
 
 /// A step of a worker; returns what it logged.
-type Step = fn(Kind) -> Vec<Line>;
+type Step = fn(ReconcileKind) -> Vec<Line>;
 
 /// What happens to a reconciler, and a step in which it does.
 const HAPPENINGS: [(&str, Step); 4] = [
@@ -28,8 +28,8 @@ const HAPPENINGS: [(&str, Step); 4] = [
 ];
 
 /// Returns a world in which a reconciler of this kind has one thing to detect, and the others have none.
-fn candidate(kind: Kind) -> World {
-    if kind == Kind::WebhookInbox {
+fn candidate(kind: ReconcileKind) -> World {
+    if kind == ReconcileKind::WebhookInbox {
         let mut world = World::new();
         world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
         world.tamper("UPDATE webhook_inbox SET state = 'processing'");
@@ -37,7 +37,7 @@ fn candidate(kind: Kind) -> World {
     }
     let world = running();
     world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
-    if kind == Kind::ReleaseRun {
+    if kind == ReconcileKind::ReleaseRun {
         world.reconcile_after(RULES.observation);
         world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
         world.settle();
@@ -47,7 +47,7 @@ fn candidate(kind: Kind) -> World {
 }
 
 /// Makes every statement fail that opens an item of this kind, or gives one this status.
-fn refuse(world: &World, kind: Kind, event: &str) {
+fn refuse(world: &World, kind: ReconcileKind, event: &str) {
     world.tamper(&format!(
         "CREATE TRIGGER refuse BEFORE {event} ON reconciliation_items \
          WHEN new.kind = '{kind}' AND new.status = '{status}' \
@@ -56,14 +56,14 @@ fn refuse(world: &World, kind: Kind, event: &str) {
     ));
 }
 
-fn detected(kind: Kind) -> Vec<Line> {
+fn detected(kind: ReconcileKind) -> Vec<Line> {
     let world = candidate(kind);
     lines_of(|| {
         world.detect().step();
     })
 }
 
-fn detection_failed(kind: Kind) -> Vec<Line> {
+fn detection_failed(kind: ReconcileKind) -> Vec<Line> {
     let world = candidate(kind);
     refuse(&world, kind, "INSERT");
     lines_of(|| {
@@ -71,7 +71,7 @@ fn detection_failed(kind: Kind) -> Vec<Line> {
     })
 }
 
-fn claim_failed(kind: Kind) -> Vec<Line> {
+fn claim_failed(kind: ReconcileKind) -> Vec<Line> {
     let world = candidate(kind);
     world.detect().step();
     refuse(&world, kind, "UPDATE");
@@ -80,7 +80,7 @@ fn claim_failed(kind: Kind) -> Vec<Line> {
     })
 }
 
-fn terminal(kind: Kind) -> Vec<Line> {
+fn terminal(kind: ReconcileKind) -> Vec<Line> {
     let world = candidate(kind);
     world.detect().step();
     lines_of(|| {
@@ -100,7 +100,7 @@ fn shape(happening: &str) -> (Level, &'static [&'static str]) {
 #[test]
 fn each_event_has_the_name_the_specification_gives_it() {
     let mut emitted = Vec::new();
-    for kind in Kind::ALL {
+    for kind in ReconcileKind::ALL {
         for (happening, run) in HAPPENINGS {
             let lines = run(*kind);
             let [line] = lines.as_slice() else { panic!("{kind}, {happening}: {lines:?}") };
@@ -119,7 +119,7 @@ fn each_event_has_the_name_the_specification_gives_it() {
 
 #[test]
 fn an_item_that_ends_without_a_look_is_terminal_too() {
-    for kind in Kind::ALL {
+    for kind in ReconcileKind::ALL {
         let world = candidate(*kind);
         let detected = lines_of(|| {
             world.detect().step();

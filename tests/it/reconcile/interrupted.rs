@@ -6,7 +6,7 @@ use std::time::Duration;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::Lookup;
-use svc::domain::reconcile::{Kind, Unavailable};
+use svc::domain::reconcile::{ReconcileKind, Unavailable};
 use svc::forge::CheckRunLookup;
 use svc::metrics::LookupOutcome;
 use svc::workers::driver::Worker as _;
@@ -42,7 +42,8 @@ fn a_check_run_is_not_written_to_once_another_holder_has_the_item() {
     world.forge.during_next_lookup(move || {
         // Longer than any lease: while the forge answered, another replica took the item over.
         clock.advance(LONG);
-        let polled = store.claim_reconcile(Kind::ReleaseRun, "another", LONG, Vec::new()).unwrap();
+        let polled =
+            store.claim_reconcile(ReconcileKind::ReleaseRun, "another", LONG, Vec::new()).unwrap();
         assert!(polled.claim.is_some());
     });
     world.reconcile().step();
@@ -80,7 +81,7 @@ fn a_look_that_our_own_stop_cuts_short_fails_no_release() {
     worker.step();
     assert_eq!((item(&world).as_str(), release(&world).as_str()), ("open -", "running -"));
     assert_eq!(world.ask::<i64>("SELECT attempt_count FROM reconciliation_items"), 0);
-    let ticks = world.store.ticks(Kind::WorkflowAttempt.worker()).unwrap();
+    let ticks = world.store.ticks(ReconcileKind::WorkflowAttempt.worker()).unwrap();
     assert_eq!(ticks.last_success_at, None);
     world.reconcile().step();
     assert_eq!(release(&world), "failed forge_workflow_lookup_failed", "the next look counts");

@@ -8,7 +8,7 @@ use svc::domain::lease::Claim;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::task::ReconcileTask;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Code, Kind, Unavailable, check_run, uncertain};
+use svc::domain::reconcile::{ReconcileCode, ReconcileKind, Unavailable, check_run, uncertain};
 use svc::store::Observation;
 use svc::workers::driver::Worker as _;
 
@@ -22,7 +22,7 @@ use crate::support::world::{RULES, commit, open_raw, webhooks};
 const UNAVAILABLE: Unavailable = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
 
 /// Lets the observation window pass, detects, and claims the item that was found.
-fn claimed(world: &World, kind: Kind) -> Box<Claim<ReconcileTask>> {
+fn claimed(world: &World, kind: ReconcileKind) -> Box<Claim<ReconcileTask>> {
     world.clock.advance(RULES.observation);
     world.detect().step();
     // Longer than any test here takes.
@@ -55,7 +55,7 @@ fn assert_no_effect(
     world: &World,
     claim: &Claim<ReconcileTask>,
     seen: Observation,
-    closed_as: Code,
+    closed_as: ReconcileCode,
 ) {
     let told = |world: &World| {
         let dispatches = world.forge.count(EffectKind::WorkflowDispatch, None);
@@ -83,14 +83,19 @@ fn of_a_workflow_run() {
         lookups.iter().flat_map(|lookup| [Duration::ZERO, PAST_DEADLINE].map(|by| (*lookup, by)))
     {
         let (mut world, _) = results::started();
-        let claim = claimed(&world, Kind::WorkflowAttempt);
+        let claim = claimed(&world, ReconcileKind::WorkflowAttempt);
         end_by_result(&world, "rejected", "t1");
         world.settle();
         rerequest(&mut world);
         end_by_result(&world, "accepted", "t2");
         world.settle();
         world.clock.advance(later);
-        assert_no_effect(&world, &claim, Observation::Workflow(lookup), Code::AttemptSuperseded);
+        assert_no_effect(
+            &world,
+            &claim,
+            Observation::Workflow(lookup),
+            ReconcileCode::AttemptSuperseded,
+        );
         assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "succeeded");
     }
 }
@@ -105,11 +110,16 @@ fn of_a_dispatch_in_doubt() {
         world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
         world.forge.plan(EffectKind::WorkflowDispatch, Plan::LostAfter);
         world.settle();
-        let claim = claimed(&world, Kind::WorkflowAttempt);
+        let claim = claimed(&world, ReconcileKind::WorkflowAttempt);
         rerequest(&mut world);
         end_by_result(&world, "accepted", "t1");
         world.settle();
-        assert_no_effect(&world, &claim, Observation::Uncertain(seen), Code::AlreadyRepaired);
+        assert_no_effect(
+            &world,
+            &claim,
+            Observation::Uncertain(seen),
+            ReconcileCode::AlreadyRepaired,
+        );
         assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "succeeded");
     }
 }
@@ -130,14 +140,19 @@ fn of_a_check_run() {
         end_by_result(&world, "rejected", "t1");
         world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
         world.settle();
-        let claim = claimed(&world, Kind::ReleaseRun);
+        let claim = claimed(&world, ReconcileKind::ReleaseRun);
         rerequest(&mut world);
         end_by_result(&world, "accepted", "t2");
         world.forge.plan(EffectKind::CheckRunUpdate, Plan::Refused);
         world.settle();
         // An observation that failed is recorded from the deadline on.
         world.clock.advance(PAST_DEADLINE);
-        assert_no_effect(&world, &claim, Observation::CheckRun(seen), Code::AttemptSuperseded);
+        assert_no_effect(
+            &world,
+            &claim,
+            Observation::CheckRun(seen),
+            ReconcileCode::AttemptSuperseded,
+        );
         let published = "SELECT forge_check_published_at IS NOT NULL FROM release_runs";
         assert!(!world.ask::<bool>(published), "the second attempt is not shown yet");
         world.reconcile_after(Duration::ZERO);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use svc::domain::reconcile::{Kind, Reason};
+use svc::domain::reconcile::{ReconcileKind, ReconcileReason};
 use svc::runtime::clock::Clock as _;
 use svc::store::Observation;
 use svc::workers::driver::Worker as _;
@@ -86,9 +86,10 @@ fn a_repair_that_was_made_elsewhere_is_nothing_to_do() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let lease = Duration::from_secs(60);
-    let polled = world.store.claim_reconcile(Kind::WebhookInbox, "it", lease, Vec::new()).unwrap();
+    let polled =
+        world.store.claim_reconcile(ReconcileKind::WebhookInbox, "it", lease, Vec::new()).unwrap();
     let claim = polled.claim.unwrap();
-    assert_eq!(claim.item.reason, Reason::LifecycleJobMissing);
+    assert_eq!(claim.item.reason, ReconcileReason::LifecycleJobMissing);
     world.tamper(
         "INSERT INTO control_plane_jobs (job_id, idempotency_key, inbox_id, installation_id, status, \
             available_at, created_at, updated_at) \
@@ -130,7 +131,8 @@ fn an_inbox_full_of_drift_is_opened_a_bounded_number_at_a_time_and_what_is_open_
     let mut after = None;
     let mut detect = || {
         let now = world.clock.now();
-        let found = world.store.detect(Kind::WebhookInbox, RULES, now, &mut after).unwrap();
+        let found =
+            world.store.detect(ReconcileKind::WebhookInbox, RULES, now, &mut after).unwrap();
         (found.items.len(), found.more)
     };
     assert_eq!(detect(), (500, true));

@@ -119,7 +119,7 @@ fn an_open_update_that_meets_another_check_run_ends_the_one_that_waits_behind_it
     world.tamper("UPDATE release_run_attempts SET updated_at = 0");
     world.forge.workflow_run_is(Lookup::Completed(RunConclusion::Failure));
     world.reconcile_after(Duration::ZERO);
-    world.store.settle_message(&open, SendResult::CheckRunMismatch, false, RETRY).unwrap();
+    world.store.settle_message(&open, SendResult::CheckRunMismatch, false, None, RETRY).unwrap();
     world.settle();
     assert_eq!(updates_asked(&world), 0, "the end is not sent to it either");
     assert_eq!(replay_class(&world), "binding_mismatch 0");
@@ -133,7 +133,7 @@ fn an_update_that_is_claimed_when_the_mismatch_is_seen_does_not_leave() {
     let begun = world.store.begin_send(&claim, Duration::ZERO, pace()).unwrap();
     assert_eq!(begun, Some(world.clock.now()), "it is claimed anew, and given up");
     let refused = SendResult::Refused(ErrorClass::Validation);
-    world.store.settle_message(&claim, refused, false, RETRY).unwrap();
+    world.store.settle_message(&claim, refused, false, None, RETRY).unwrap();
     assert_eq!(replay_class(&world), "binding_mismatch 0", "however it ended");
 }
 
@@ -165,7 +165,7 @@ fn a_look_for_a_check_run_that_may_be_lag_costs_no_try() {
         let lag = SendResult::Uncertain(ErrorClass::NotFound, None);
         let claim = claim();
         assert_eq!((claim.item.try_count, claim.item.lag_count), (2, returns));
-        world.store.settle_message(&claim, lag, true, RETRY).unwrap();
+        world.store.settle_message(&claim, lag, true, None, RETRY).unwrap();
     }
     assert!(claim().item.sent_before, "it is still in doubt");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::uncertain::Observation;
-use svc::domain::reconcile::{Code, Kind, Unavailable};
+use svc::domain::reconcile::{ReconcileCode, ReconcileKind, Unavailable};
 use svc::workers::driver::Worker as _;
 
 use super::PAST_DEADLINE;
@@ -136,7 +136,7 @@ fn a_look_the_forge_did_not_answer_is_no_success_even_when_it_ends_the_item() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     world.clock.advance(PAST_DEADLINE);
-    let kind = Kind::WorkflowAttempt;
+    let kind = ReconcileKind::WorkflowAttempt;
     let claim = world
         .store
         .claim_reconcile(kind, "it", Duration::from_secs(60), Vec::new())
@@ -146,6 +146,9 @@ fn a_look_the_forge_did_not_answer_is_no_success_even_when_it_ends_the_item() {
     let why = Unavailable { class: ErrorClass::Unavailable, wait_until: None };
     let seen = svc::store::Observation::Uncertain(Observation::Unavailable(why));
     let settled = world.store.apply_observation(&claim, seen, RULES).unwrap();
-    assert_eq!((settled.code, settled.next_check_at), (Code::ForgeDispatchUnconfirmed, None));
+    assert_eq!(
+        (settled.code, settled.next_check_at),
+        (ReconcileCode::ForgeDispatchUnconfirmed, None)
+    );
     assert_eq!(world.store.ticks(kind.worker()).unwrap().last_success_at, None);
 }

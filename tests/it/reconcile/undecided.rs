@@ -24,7 +24,7 @@ fn uncertain_dispatch() -> World {
 }
 
 /// Claims the next item of a kind so often, and vanishes each time.
-fn vanish(world: &World, kind: svc::domain::reconcile::Kind, times: u32) {
+fn vanish(world: &World, kind: svc::domain::reconcile::ReconcileKind, times: u32) {
     for _ in 0..times {
         let lease = Duration::from_secs(1);
         let polled = world.store.claim_reconcile(kind, "vanishes", lease, Vec::new()).unwrap();
@@ -103,7 +103,7 @@ fn an_item_that_no_holder_survives_ends_its_release_at_the_deadline() {
     let world = running();
     world.clock.advance(RULES.observation);
     world.detect().step();
-    vanish(&world, svc::domain::reconcile::Kind::WorkflowAttempt, 8);
+    vanish(&world, svc::domain::reconcile::ReconcileKind::WorkflowAttempt, 8);
     world.reconcile_after(Duration::ZERO);
     assert_eq!(given_up(&world), ["crash_loop"]);
     assert_eq!(release(&world), "running -", "not before the deadline");
@@ -162,7 +162,7 @@ fn a_given_up_item_that_cannot_be_applied_holds_up_no_other() {
     let mut world = running();
     world.clock.advance(RULES.observation);
     world.detect().step();
-    vanish(&world, svc::domain::reconcile::Kind::WorkflowAttempt, 8);
+    vanish(&world, svc::domain::reconcile::ReconcileKind::WorkflowAttempt, 8);
     world.reconcile_after(Duration::ZERO);
     assert_eq!(given_up(&world), ["crash_loop"]);
     // A stranger's change: the attempt does not know that its release has ended.
@@ -220,7 +220,7 @@ fn an_item_that_was_given_up_touches_no_later_attempt() {
     let mut world = uncertain_dispatch();
     world.clock.advance(RULES.observation);
     world.detect().step();
-    vanish(&world, svc::domain::reconcile::Kind::WorkflowAttempt, 8);
+    vanish(&world, svc::domain::reconcile::ReconcileKind::WorkflowAttempt, 8);
     world.reconcile_after(Duration::ZERO);
     let check_run = world.forge.last_check_run().get();
     world.deliver(&webhooks(1).check_run_rerequested(check_run, &commit(1)));
@@ -234,7 +234,7 @@ fn a_publication_that_was_given_up_is_recorded_as_failed_at_the_deadline() {
     let world = unpublished();
     world.clock.advance(RULES.observation);
     world.detect().step();
-    vanish(&world, svc::domain::reconcile::Kind::ReleaseRun, 8);
+    vanish(&world, svc::domain::reconcile::ReconcileKind::ReleaseRun, 8);
     world.reconcile_after(Duration::ZERO);
     assert_eq!(given_up(&world), ["crash_loop"]);
     let audited = "SELECT count(*) FROM audit_events \

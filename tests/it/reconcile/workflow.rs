@@ -5,7 +5,7 @@ use std::time::Duration;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::{CheckRunStatus, EffectKind};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Kind, Unavailable, uncertain};
+use svc::domain::reconcile::{ReconcileKind, Unavailable, uncertain};
 use svc::domain::release::Conclusion;
 use svc::store::{Error, Observation};
 use svc::workers::driver::Worker as _;
@@ -189,7 +189,10 @@ fn what_a_lost_claim_saw_is_discarded() {
     world.detect().step();
     let lease = Duration::from_secs(10);
     let claim = |owner| {
-        world.store.claim_reconcile(Kind::WorkflowAttempt, owner, lease, Vec::new()).unwrap()
+        world
+            .store
+            .claim_reconcile(ReconcileKind::WorkflowAttempt, owner, lease, Vec::new())
+            .unwrap()
     };
     let stale = claim("first").claim.unwrap();
     assert!(claim("second").claim.is_none(), "it is leased");
@@ -226,8 +229,10 @@ fn an_attempt_that_ended_while_it_was_looked_at_is_left_alone() {
     world.clock.advance(RULES.observation);
     world.detect().step();
     let lease = Duration::from_secs(10);
-    let claimed =
-        world.store.claim_reconcile(Kind::WorkflowAttempt, "it", lease, Vec::new()).unwrap();
+    let claimed = world
+        .store
+        .claim_reconcile(ReconcileKind::WorkflowAttempt, "it", lease, Vec::new())
+        .unwrap();
     world.tamper("UPDATE release_run_attempts SET status = 'succeeded'");
     let seen = Observation::Workflow(Lookup::Completed(RunConclusion::Failure));
     world.store.apply_observation(&claimed.claim.unwrap(), seen, RULES).unwrap();
@@ -242,7 +247,8 @@ fn what_is_opened_is_told_once() {
     let detect = || {
         use svc::runtime::clock::Clock as _;
         let now = world.clock.now();
-        let found = world.store.detect(Kind::WorkflowAttempt, RULES, now, &mut None).unwrap();
+        let found =
+            world.store.detect(ReconcileKind::WorkflowAttempt, RULES, now, &mut None).unwrap();
         (found.items.len(), found.more)
     };
     assert_eq!(detect(), (1, false));
@@ -296,13 +302,17 @@ fn an_item_that_no_holder_survives_is_given_up_and_the_release_is_not_touched() 
     world.detect().step();
     let lease = Duration::from_secs(10);
     for _ in 0..8 {
-        let polled =
-            world.store.claim_reconcile(Kind::WorkflowAttempt, "dies", lease, Vec::new()).unwrap();
+        let polled = world
+            .store
+            .claim_reconcile(ReconcileKind::WorkflowAttempt, "dies", lease, Vec::new())
+            .unwrap();
         assert!(polled.claim.is_some());
         world.clock.advance(lease);
     }
-    let polled =
-        world.store.claim_reconcile(Kind::WorkflowAttempt, "dies", lease, Vec::new()).unwrap();
+    let polled = world
+        .store
+        .claim_reconcile(ReconcileKind::WorkflowAttempt, "dies", lease, Vec::new())
+        .unwrap();
     assert!(polled.claim.is_none());
     assert_eq!(polled.closed.len(), 1);
     assert_eq!(item(&world), "dead_letter crash_loop");
@@ -346,7 +356,7 @@ fn polls_and_successes_are_noted_for_readiness() {
     world.reconcile_after(Duration::from_secs(60));
     let ticks = world.store.ticks("workflow_reconciliation").unwrap();
     assert_eq!(ticks.last_poll_at, ticks.last_success_at);
-    for kind in Kind::ALL {
+    for kind in ReconcileKind::ALL {
         assert!(world.store.ticks(kind.worker()).unwrap().last_poll_at.is_some(), "{kind}");
     }
 }

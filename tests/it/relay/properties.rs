@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use svc::domain::digest::Digest;
 use svc::domain::relay::allowance::Allowance;
-use svc::domain::relay::grant::{self, Change, Claim};
+use svc::domain::relay::grant::{self, Change, GrantClaim};
 use svc::domain::relay::invocation::{
     Approval, Entry, Event, Facts, Journal, Report, Signed, State, decide,
 };
-use svc::domain::relay::{DecidedBy, Effect, Reason, session};
+use svc::domain::relay::{ActionEffect, DecidedBy, RelayReason, session};
 use svc::domain::time::Timestamp;
 
 fn id<T: From<uuid::Uuid>>(number: u8) -> T {
@@ -22,7 +22,7 @@ fn at(second: i64) -> Timestamp {
 prop_compose! {
     fn facts()(
         state in select(State::ALL),
-        effect in select(Effect::ALL),
+        effect in select(ActionEffect::ALL),
         preview in prop::option::of(0..2_u8),
         (session, device, page, epoch) in (0..2_u8, 0..2_u8, 0..2_u8, 0..2_u32),
         allowance in prop::option::of((0..2_u8, 0..3_i64)),
@@ -49,8 +49,8 @@ prop_compose! {
         session in select(session::State::ALL),
         (epoch, held_epoch) in (0..2_u32, 0..2_u32),
         (is_session_free, is_lane_free) in (any::<bool>(), any::<bool>()),
-    ) -> Claim {
-        Claim {
+    ) -> GrantClaim {
+        GrantClaim {
             grant, expires_at: expires.map(at), session, epoch, held_epoch, is_session_free, is_lane_free,
         }
     }
@@ -60,7 +60,7 @@ fn event() -> impl Strategy<Value = Event> {
     let preview = || (0..2_u8).prop_map(|byte| Digest::from([byte; 32]));
     let approval = (select(DecidedBy::ALL), signed(), preview())
         .prop_map(|(by, signed, preview)| Event::Approve(Approval { by, signed, preview }));
-    let reason = || select(Reason::ALL);
+    let reason = || select(RelayReason::ALL);
     prop_oneof![
         preview().prop_map(Event::Shown),
         approval,
@@ -160,7 +160,7 @@ proptest! {
                 prop_assert_eq!(facts.preview, Some(approval.preview));
             }
             if approval.by != DecidedBy::Person {
-                prop_assert_eq!((approval.by, facts.effect), (DecidedBy::Allowance, Effect::Read));
+                prop_assert_eq!((approval.by, facts.effect), (DecidedBy::Allowance, ActionEffect::Read));
             }
         }
     }
@@ -188,7 +188,7 @@ proptest! {
                 Event::CannotShow(..) => before_its_claim,
                 Event::Result(Report::Failed(_)) | Event::Returned(Journal::Says(Entry::Failed))
                 | Event::Returned(Journal::SilentSamePage) => !before_its_claim,
-                Event::Result(Report::Unusable(_)) => matches!(facts.effect, Effect::Read | Effect::Export),
+                Event::Result(Report::Unusable(_)) => matches!(facts.effect, ActionEffect::Read | ActionEffect::Export),
                 _ => false,
             };
             prop_assert!(is_proof, "{:?}", event);
@@ -215,7 +215,7 @@ proptest! {
         for (other, event) in cases {
             facts = Facts { state: facts.state, ..other };
             let event = match event {
-                Event::Claim(claim) => Event::Claim(Claim { grant: grant.unwrap_or(claim.grant), ..claim }),
+                Event::Claim(claim) => Event::Claim(GrantClaim { grant: grant.unwrap_or(claim.grant), ..claim }),
                 event => event,
             };
             let outcome = decide(&facts, &event, at(1));

@@ -9,7 +9,7 @@ use svc::demo::plugin::Plugin;
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::{Cut, Event, Point};
 use svc::domain::id::InvocationId;
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;
 
@@ -29,7 +29,7 @@ fn refusal(agent: &Agent) -> Value {
 fn cut_at(page: &mut Plugin, point: Point, cut: Cut) {
     page.at = Some(Box::new(move |now, _| if now == point { cut } else { Cut::Nothing }));
     let proposal = card(page);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     event(page, "the cut", |it| (*it == Event::Cut).then_some(()));
     page.at = None;
 }
@@ -86,7 +86,7 @@ fn an_order_that_never_arrived_has_failed() {
     let mut page = world.paired(&agent);
     let invocation = agent.propose_title("Sign in");
     let proposal = card(&mut page);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     agent.await_state(invocation, "running");
     // The order is on its way, and is never read.
     page.connect().unwrap();
@@ -108,7 +108,7 @@ fn what_was_unknown_is_settled_by_a_late_result() {
     }));
     let invocation = agent.propose("list_pages", &json!({}));
     let proposal = card(&mut page);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     let (grant, _, _) = ended(&mut page);
     assert_eq!(agent.stands(invocation)["state"], "running");
     // It answers pings, and says nothing of the result.
@@ -212,7 +212,7 @@ fn a_frozen_page_is_suspended_at_once_and_back_with_its_first_answer() {
     let proposal = card(&mut page);
     while page.pump(Duration::from_millis(100)) != Event::Nothing {}
     world.await_state(&agent, "connected");
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     ended(&mut page);
     agent.await_state(invocation, "succeeded");
 }
@@ -224,7 +224,7 @@ fn a_page_that_was_asleep_runs_nothing_that_it_had_not_read() {
     let mut page = world.paired(&agent);
     let invocation = agent.propose_title("Sign in");
     let proposal = card(&mut page);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     agent.await_state(invocation, "running");
     assert!(Notify::new().pause(Duration::from_secs(26)));
     let why = event(&mut page, "its refusal", |event| match event {
@@ -279,7 +279,7 @@ fn a_stop_in_the_middle_of_an_action_leaves_it_to_the_journal() {
             cut
         }));
         let proposal = card(&mut page);
-        page.decide(proposal, Decision::Approved);
+        page.decide(proposal, CardDecision::Approved);
         event(&mut page, "the end", |it| matches!(it, Event::Closed(_) | Event::Cut).then_some(()));
         assert_eq!(world.service.daemon.ended().code(), Some(0));
         world.service.daemon = world.service.site.start();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::relay::frame::Outcome;
 
 use super::world::{World, approve, card, cards, ended, event, settled, title};
@@ -25,7 +25,7 @@ fn a_write_is_shown_approved_and_done_while_its_call_is_held() {
     let row = ("text".to_owned(), Some("Log in".to_owned()), "Sign in".to_owned());
     assert_eq!(shown.lines[0].rows, [row]);
     assert_eq!(title(&page), "Log in", "nothing happens before the consent");
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     let (grant, invocation, outcome) = ended(&mut page);
     assert_eq!(outcome, Outcome::Succeeded);
     let result = held.join().unwrap();
@@ -68,7 +68,7 @@ fn the_same_call_again_is_the_same_card() {
     assert_ne!(agent.propose_title("Sign on"), first);
     let proposals = cards(&mut page, 2);
     assert_eq!(proposals.len(), 2);
-    page.decide(proposals[0], Decision::Denied);
+    page.decide(proposals[0], CardDecision::Denied);
     agent.await_state(first, "denied");
     assert_ne!(agent.propose_title("Sign in"), first, "once it has ended, it is another one");
 }
@@ -108,7 +108,7 @@ fn a_client_that_goes_takes_back_what_no_other_call_waits_for() {
     let proposal = card(&mut page);
     drop((legacy, open("Sign on")));
     assert_eq!(withdrawn(&mut page), None);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     ended(&mut page);
     settled(&mut page);
     assert_eq!(title(&page), "Sign on");
@@ -127,7 +127,7 @@ fn so_many_proposals_wait_and_no_more() {
     assert_eq!(refused["code"], "busy", "{refused}");
     assert!(refused["message"].as_str().unwrap().starts_with("8 "), "{refused}");
     let first = card(&mut page);
-    page.decide(first, Decision::Approved);
+    page.decide(first, CardDecision::Approved);
     ended(&mut page);
     settled(&mut page);
     agent.propose("set_text", &arguments);
@@ -236,7 +236,7 @@ fn without_a_session_several_are_named_and_foreign_ones_are_unknown() {
         // The approval's id is no way either.
         assert_eq!(foreign, ask(&proposal.to_string()), "{tool}");
     }
-    pages[1].decide(proposal, Decision::Approved);
+    pages[1].decide(proposal, CardDecision::Approved);
     ended(&mut pages[1]);
     ada.await_state(invocation, "succeeded");
     assert_eq!(title(&pages[0]), "Log in");

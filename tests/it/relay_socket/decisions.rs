@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
-use svc::demo::plugin::device::Device;
+use svc::demo::plugin::device::BrowserProfile;
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
 use svc::domain::digest::Digest;
 use svc::domain::id::ProposalId;
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::domain::relay::invocation::Withdrawal;
 use svc::relay::digest;
-use svc::relay::frame::DecidedBy;
+use svc::relay::frame::DecidedInPlugin;
 use svc::relay::proof::DecisionText;
 
 use super::world::{World, approve, card, closed, ended, event, ready, settled, title};
@@ -20,14 +20,14 @@ use super::world::{World, approve, card, closed, ended, event, ready, settled, t
 /// What is signed, in words that a test can change.
 #[derive(Clone)]
 struct Lie {
-    signer: Option<Device>,
+    signer: Option<BrowserProfile>,
     session: Option<&'static str>,
     epoch: u64,
     arguments: Option<Digest>,
     signed_preview: Option<Digest>,
     sent_preview: Option<Digest>,
-    by: DecidedBy,
-    signed_as: Decision,
+    by: DecidedInPlugin,
+    signed_as: CardDecision,
 }
 
 impl Lie {
@@ -40,8 +40,8 @@ impl Lie {
             arguments: None,
             signed_preview: None,
             sent_preview: None,
-            by: DecidedBy::Person,
-            signed_as: Decision::Approved,
+            by: DecidedInPlugin::Person,
+            signed_as: CardDecision::Approved,
         }
     }
 
@@ -80,7 +80,7 @@ fn an_approval_of_something_else_closes_the_socket_and_changes_nothing() {
     let mut page = world.paired(&agent);
     let invocation = agent.propose_title("Sign in");
     let other = Digest::from([7; 32]);
-    let stranger = Device::new().unwrap();
+    let stranger = BrowserProfile::new().unwrap();
     type Change = Box<dyn Fn(&mut Lie)>;
     let lies: [(&str, Change); 9] = [
         ("another device", Box::new(move |lie| lie.signer = Some(stranger.clone()))),
@@ -100,8 +100,8 @@ fn an_approval_of_something_else_closes_the_socket_and_changes_nothing() {
             }),
         ),
         ("another preview than is said", Box::new(move |lie| lie.signed_preview = Some(other))),
-        ("by an allowance, for a write", Box::new(|lie| lie.by = DecidedBy::Allowance)),
-        ("signed as a denial", Box::new(|lie| lie.signed_as = Decision::Denied)),
+        ("by an allowance, for a write", Box::new(|lie| lie.by = DecidedInPlugin::Allowance)),
+        ("signed as a denial", Box::new(|lie| lie.signed_as = CardDecision::Denied)),
     ];
     for (what, change) in lies {
         let proposal = card(&mut page);
@@ -129,7 +129,7 @@ fn an_approval_of_something_else_closes_the_socket_and_changes_nothing() {
         true => approving.lock().unwrap().take().into_iter().collect(),
         false => vec![frame],
     }));
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     settled(&mut page);
     assert_eq!(title(&page), "Sign in");
     assert_eq!(counted(), ["svc_relay_decisions_total{by=\"person\",decision=\"approved\"} 1"]);
@@ -147,7 +147,7 @@ fn an_approval_by_an_allowance_needs_one() {
     let proposal = card(&mut page);
     let step = digest::arguments("list_pages", &serde_json::Map::new());
     let mut lie = Lie::none(&page);
-    lie.by = DecidedBy::Allowance;
+    lie.by = DecidedInPlugin::Allowance;
     lie.arguments = Some(step);
     page.send_value(&lie.frame(&page, proposal, ""));
     assert_eq!(closed(&mut page).1, Some(4400));
@@ -199,7 +199,7 @@ fn a_denial_is_kept_and_said() {
     let mut page = world.paired(&agent);
     let invocation = agent.propose_title("Sign in");
     let proposal = card(&mut page);
-    page.decide(proposal, Decision::Denied);
+    page.decide(proposal, CardDecision::Denied);
     let stands = agent.await_state(invocation, "denied");
     assert_eq!(stands["value"], Value::Null, "{stands}");
     // An approval that comes after it changes nothing.
@@ -279,7 +279,7 @@ fn what_changed_since_it_was_shown_is_stale() {
     let invocation = agent.propose_title("Sign in");
     let proposal = card(&mut page);
     page.host().open().document.type_text(Document::TITLE, "by hand");
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     ended(&mut page);
     agent.await_state(invocation, "stale");
     assert_eq!(title(&page), "by hand");
@@ -314,7 +314,7 @@ fn three_denials_silence_a_client_for_a_while() {
     for text in ["one", "two", "three"] {
         let invocation = agent.propose_title(text);
         let proposal = card(&mut page);
-        page.decide(proposal, Decision::Denied);
+        page.decide(proposal, CardDecision::Denied);
         agent.await_state(invocation, "denied");
     }
     let refused = agent.bad("set_text", &json!({ "node": Document::TITLE, "text": "four" }));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::domain::relay::invocation::Withdrawal;
 
 use super::world::{World, approve, card, closed, confirm, ended, event, ready};
@@ -93,7 +93,7 @@ fn another_page_of_the_file_is_told_and_nothing_else_happens() {
         let listed = agent.good("list_design_sessions", &json!({}));
         (listed["sessions"][0]["page"] == "Archive").then_some(())
     });
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     ended(&mut page);
     agent.await_state(invocation, "succeeded");
 }

@@ -1,7 +1,7 @@
 //! Who may open a socket: decided before there is any state.
 
 use svc::demo::plugin::Plugin;
-use svc::demo::plugin::device::{Device, Host};
+use svc::demo::plugin::device::{BrowserProfile, Host};
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::socket::Opening;
 
@@ -101,7 +101,7 @@ fn without_the_relay_there_is_no_such_route() {
 
 fn page_at(service: &Service) -> Plugin {
     let opening = Opening::local(service.address());
-    Plugin::new(opening, Device::new().unwrap(), Host::new(Document::sample()), "a file")
+    Plugin::new(opening, BrowserProfile::new().unwrap(), Host::new(Document::sample()), "a file")
 }
 
 #[test]

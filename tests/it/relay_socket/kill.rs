@@ -17,7 +17,7 @@ use svc::demo::plugin::event::Event;
 use svc::demo::plugin::running::Running;
 use svc::demo::plugin::socket::Opening;
 use svc::domain::id::InvocationId;
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::runtime::notify::Notify;
 use svc::runtime::random::{Ids, SystemEntropy};
 use svc::runtime::thread;
@@ -143,7 +143,7 @@ fn run(page: Plugin, stage: &Arc<Stage>) -> Running {
         }
         Event::Card(proposal) => {
             decided = (decided + 1).min(DECIDED_AT_ONCE);
-            page.decide(*proposal, Decision::Approved);
+            page.decide(*proposal, CardDecision::Approved);
         }
         Event::Ready { .. } | Event::Ended(..) | Event::Settled(_) => {
             stage.progress.fetch_add(1, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use svc::demo::plugin::Plugin;
-use svc::demo::plugin::device::{Device, Host};
+use svc::demo::plugin::device::{BrowserProfile, Host};
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::socket::Opening;
 
@@ -24,7 +24,7 @@ fn a_page_at_another_process_is_reached_until_that_one_is_killed() {
     let mut other = world.service.site.start();
     let Endpoint::Tcp(address) = other.public.clone() else { panic!("no TCP") };
     let host = Host::new(Document::sample());
-    let mut page = Plugin::new(Opening::local(address), Device::new().unwrap(), host, FILE);
+    let mut page = Plugin::new(Opening::local(address), BrowserProfile::new().unwrap(), host, FILE);
     page.connect().unwrap();
     let session = world.pair(&agent, &mut page);
     let invocation = agent.propose_title("Sign in");

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use svc::demo::plugin::device::Device;
+use svc::demo::plugin::device::BrowserProfile;
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
 use svc::demo::plugin::socket::Heard;
 use svc::demo::plugin::{Plugin, Tamper};
 use svc::domain::id::RelaySessionId;
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 
 use super::world::{FILE, World, card, closed, code, confirm, event, ready, title};
 use crate::daemon::PATIENCE;
@@ -66,7 +66,7 @@ fn a_proof_is_worth_something_once() {
 #[test]
 fn a_proof_of_another_key_or_over_something_else_is_none() {
     let world = World::local(&[]);
-    let other = Device::new().unwrap();
+    let other = BrowserProfile::new().unwrap();
     let another_key = serde_json::to_value(other.key()).unwrap();
     let foreign = serde_json::to_value(other.sign("svc.relay.v1 device").unwrap()).unwrap();
     let changes: [(&str, Tamper); 4] = [
@@ -257,7 +257,7 @@ fn a_replayed_decision_of_an_earlier_socket_is_none() {
             Vec::new()
         }
     }));
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     let lost = lost.lock().unwrap().take();
     page.tamper = None;
     page.connect().unwrap();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
 use svc::demo::plugin::document::Document;
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 
 use super::world::{World, approve, card, closed, confirm, ended, ready, settled};
 
@@ -23,7 +23,7 @@ fn answering(value: Value) -> svc::demo::plugin::Tamper {
 /// Approves the next card, whatever comes of it.
 fn let_it(page: &mut Plugin) {
     let proposal = card(page);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     ended(page);
 }
 
@@ -185,7 +185,7 @@ fn a_result_for_another_session_s_grant_closes_the_socket() {
         false => vec![frame],
     }));
     let proposal = card(&mut page);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     let (grant, _, _) = ended(&mut page);
     let result =
         json!({"type": "result", "grant": grant, "outcome": "failed", "error": {"code": "no"}});

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
 use svc::demo::plugin::document::Document;
 use svc::domain::id::InvocationId;
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::relay::frame::Outcome;
 
 use super::world::{Agent, World, card, ended, settled, title};
@@ -34,7 +34,7 @@ fn twenty_steps_are_one_card_and_twenty_grants() {
     let invocations = propose(&agent, &steps);
     let proposal = card(&mut page);
     assert_eq!(page.card(proposal).unwrap().lines.len(), 20);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     let grants: Vec<_> = (0..20).map(|_| ended(&mut page)).collect();
     for (place, (grant, invocation, outcome)) in grants.iter().enumerate() {
         assert_eq!((*invocation, *outcome), (invocations[place], Outcome::Succeeded));
@@ -72,7 +72,7 @@ fn a_failing_middle_step_ends_those_behind_it() {
             }
         }
     }));
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     for _ in 0..11 {
         ended(&mut page);
     }
@@ -107,7 +107,7 @@ fn a_step_works_on_what_an_earlier_one_made() {
     ];
     let invocations = propose(&agent, &steps);
     let proposal = card(&mut page);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     for _ in 0..4 {
         ended(&mut page);
     }
@@ -136,7 +136,7 @@ fn what_is_taken_back_in_the_middle_goes_no_further() {
             false => vec![frame],
         }
     }));
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     ended(&mut page);
     let too_late =
         agent.call("cancel_invocation", &json!({ "invocation": invocations[0].to_string() }));

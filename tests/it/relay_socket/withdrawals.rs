@@ -5,7 +5,7 @@ use svc::demo::plugin::Plugin;
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
 use svc::domain::id::{InvocationId, ProposalId};
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::domain::relay::invocation::Withdrawal;
 
 use super::world::{Agent, World, card, cards, ended, event, settled, title};
@@ -17,7 +17,7 @@ fn waiting(agent: &Agent, page: &mut Plugin) -> (InvocationId, ProposalId) {
     let second = agent.propose_title("second");
     let cards = cards(page, 2);
     for proposal in &cards {
-        page.decide(*proposal, Decision::Approved);
+        page.decide(*proposal, CardDecision::Approved);
     }
     agent.await_state(running, "running");
     agent.await_state(second, "approved");
@@ -83,7 +83,7 @@ fn steps_behind_one_that_was_never_heard_of_go_off_the_screen() {
         _ => vec![frame],
     }));
     let proposal = card(&mut page);
-    page.decide(proposal, Decision::Approved);
+    page.decide(proposal, CardDecision::Approved);
     ended(&mut page);
     agent.await_state(first, "unknown");
     assert_eq!(agent.await_state(second, "cancelled")["reason"], "step_failed");

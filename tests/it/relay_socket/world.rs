@@ -5,12 +5,12 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
-use svc::demo::plugin::device::{Device, Host};
+use svc::demo::plugin::device::{BrowserProfile, Host};
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
 use svc::demo::plugin::socket::{OpenError, Opening};
 use svc::domain::id::{GrantId, InvocationId, ProposalId, RelaySessionId};
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::relay::frame::Outcome;
 use svc::runtime::thread;
 
@@ -78,7 +78,7 @@ impl World {
     /// Returns a page in a new profile, with a file of its own.
     pub(super) fn page(&self) -> Plugin {
         let host = Host::new(Document::sample());
-        Plugin::new(self.opening(), Device::new().unwrap(), host, FILE)
+        Plugin::new(self.opening(), BrowserProfile::new().unwrap(), host, FILE)
     }
 
     /// Returns another page of the same profile, with the same file open.
@@ -311,7 +311,7 @@ pub(super) fn closed(plugin: &mut Plugin) -> (Vec<String>, Option<u16>) {
 /// Approves the next card, and waits until the daemon knows how its one step ended.
 pub(super) fn approve(plugin: &mut Plugin) -> GrantId {
     let proposal = card(plugin);
-    plugin.decide(proposal, Decision::Approved);
+    plugin.decide(proposal, CardDecision::Approved);
     let (grant, _, outcome) = ended(plugin);
     assert_eq!(outcome, Outcome::Succeeded);
     assert_eq!(settled(plugin), grant);

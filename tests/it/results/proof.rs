@@ -6,7 +6,7 @@ use std::time::Duration;
 use svc::domain::event::CommitSha;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::release::Decision;
-use svc::domain::result::{NewResult, Recorded, Refusal, ResultReport};
+use svc::domain::result::{NewResult, RecordedResult, ResultRefusal, ResultReport};
 use svc::store::{Error, LeasePolicy};
 
 use super::{Attempt, CONFLICT, RECORDED, as_str, body, current};
@@ -61,9 +61,9 @@ fn the_store_takes_no_result_of_another_run_than_the_attempt_s() {
         body_sha256: [1; 32].into(),
     };
     let other = world.store.record_result(result(attempt.run + 1)).unwrap();
-    assert_eq!(other, Recorded::Refused(Refusal::OtherWorkflowRun));
+    assert_eq!(other, RecordedResult::Refused(ResultRefusal::OtherWorkflowRun));
     assert_eq!(world.ask::<String>("SELECT status FROM release_runs"), "running");
-    assert_eq!(world.store.record_result(result(attempt.run)).unwrap(), Recorded::Now);
+    assert_eq!(world.store.record_result(result(attempt.run)).unwrap(), RecordedResult::Now);
 }
 
 #[test]
@@ -94,7 +94,8 @@ fn a_result_that_overtakes_the_dispatch_s_own_answer_proves_it() {
     let attempt = current(&world);
     assert_eq!(as_str(&attempt.send(&world, &body("accepted"), "t1")), RECORDED);
     let run = attempt.run.try_into().unwrap();
-    let late = world.store.settle_message(&claim, SendResult::Dispatched(Some(run)), false, RETRY);
+    let late =
+        world.store.settle_message(&claim, SendResult::Dispatched(Some(run)), false, None, RETRY);
     assert!(matches!(late, Err(Error::LeaseLost)), "{late:?}");
     assert_ended(&world, &attempt);
     world = world.restart();

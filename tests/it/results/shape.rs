@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use svc::auth::workload::Token;
 use svc::crypto::jose::Algorithm::Rs256;
 use svc::crypto::jose::key_set::KeySet;
-use svc::domain::result::Fault;
+use svc::domain::result::ResultProblem;
 use svc::simulator::Issuer;
 
 use super::{body, encode, started};
@@ -15,7 +15,7 @@ fn good() -> String {
     attempt.token(&world, &body("accepted"), "t1")
 }
 
-fn fault(authorization: &str) -> Option<Fault> {
+fn fault(authorization: &str) -> Option<ResultProblem> {
     Token::read(authorization).err()
 }
 
@@ -26,7 +26,7 @@ fn a_token_stands_behind_its_scheme() {
         assert_eq!(fault(&format!("{scheme} {token}")), None, "{scheme}");
     }
     for missing in [&format!("Basic {token}"), &token, "Bearer", "Bearer ", " ", ""] {
-        assert_eq!(fault(missing), Some(Fault::Missing), "{missing}");
+        assert_eq!(fault(missing), Some(ResultProblem::Missing), "{missing}");
     }
 }
 
@@ -47,7 +47,7 @@ fn of_length(token: &str, length: usize) -> String {
 #[test]
 fn a_token_has_at_most_16_kib() {
     let token = good();
-    for (length, told) in [(16_384, None), (16_385, Some(Fault::TooLarge))] {
+    for (length, told) in [(16_384, None), (16_385, Some(ResultProblem::TooLarge))] {
         let long = of_length(&token, length);
         assert_eq!(long.len(), length);
         assert_eq!(fault(&format!("Bearer {long}")), told, "{length}");

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
-use svc::api::{DeadLetter, NoFilter, Wanted};
+use svc::api::{DeadLetter, ListRequest, NoFilter};
 use svc::domain::dead_letter::{ItemId, ItemType, OperationId, ReplayOutcome, ReplayRequest};
 use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::InstallationId;
 use svc::domain::pace::Pace;
-use svc::domain::reconcile::Kind;
+use svc::domain::reconcile::ReconcileKind;
 use svc::domain::reconcile::workflow::RunConclusion;
 use svc::domain::repository::RepositoryRef;
 use svc::runtime::notify::Notify;
@@ -25,13 +25,22 @@ use svc::workers::{outbox::Outbox, sweep::Sweep};
 
 use super::forge::{Died, SimulatedForge};
 use super::results;
-use super::world::{TENANTS, World};
+use super::world::{REPLICAS, TENANTS, World};
 use crate::support::ManualClock;
 use crate::support::world::{APP, RETRY, RULES, plan};
 
-/// Does one thing.
+/// Does one thing, and now and then checkpoints after it.
 pub(super) fn step(world: &Arc<World>, depth: u32) {
-    match world.chance.below(100) {
+    let number = world.chance.below(100);
+    act(world, depth, number);
+    // By the same number: seeds that failed once go on to mean what they did.
+    if number % 8 == 7 {
+        checkpoint(world, depth, number % REPLICAS);
+    }
+}
+
+fn act(world: &Arc<World>, depth: u32, number: u64) {
+    match number {
         0..=15 => deliver_new(world, depth),
         16..=22 => deliver_again(world, depth),
         23..=26 => rerequest(world, depth),
@@ -238,7 +247,7 @@ fn reconciler(world: &Arc<World>, store: &Store, depth: u32) -> Reconcile {
     }
     world.stop_on_disk_failure(&notify);
     Reconcile {
-        kinds: Kind::ALL,
+        kinds: ReconcileKind::ALL,
         store: store.clone(),
         forge: forge(world, depth, &notify),
         owner: "simulated".to_owned(),
@@ -332,7 +341,7 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
     let policy = LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
     let jobs = store.claim_jobs(2, "vanishing", policy).map(|claims| claims.len());
     let message = store.claim_message("vanishing", policy, pace(world), Vec::new()).is_ok();
-    let kind = *world.chance.pick(Kind::ALL).unwrap();
+    let kind = *world.chance.pick(ReconcileKind::ALL).unwrap();
     let task = store.claim_reconcile(kind, "vanishing", policy.lease, Vec::new()).is_ok();
     world.note(
         depth,
@@ -343,7 +352,7 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
 fn replay(world: &Arc<World>, depth: u32) {
     let (replica, store) = world.replica();
     let tenant = tenant(world);
-    let wanted = Wanted::<DeadLetter> { filter: NoFilter {}, before: None, limit: 20 };
+    let wanted = ListRequest::<DeadLetter> { filter: NoFilter {}, before: None, limit: 20 };
     let Ok(Some(page)) = store.list(tenant, &wanted) else { return };
     let Some(letter) = world.chance.pick(&page.items) else { return };
     let item_type = ItemType::from_word(&letter.item_type).unwrap();
@@ -404,11 +413,20 @@ fn sweep(world: &Arc<World>, depth: u32) {
     let mut worker = Sweep {
         store,
         retention: Duration::from_secs(365 * 86_400),
+        release_retention: Duration::from_secs(365 * 86_400),
+        releases_swept: None,
         delay_max: RETRY.delay_max,
         metrics: Arc::clone(&world.metrics),
     };
     let next = worker.step();
     world.note(depth, &format!("replica {replica} sweeps: {next:?}"));
+}
+
+/// What the thread of a replica does.
+fn checkpoint(world: &Arc<World>, depth: u32, replica: u64) {
+    let ended = world.store_of(replica).checkpoint().map_err(|error| error.class());
+    world.note(depth, &format!("replica {replica} checkpoints: {ended:?}"));
+    world.count("checkpoint", ended.err().unwrap_or("ok"));
 }
 
 fn restart(world: &Arc<World>, depth: u32) {

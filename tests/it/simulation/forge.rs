@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use svc::domain::dead_letter::ErrorClass;
+use svc::domain::dead_letter::{ErrorClass, FailureCause};
 use svc::domain::id::{AttemptId, CheckRunId, InstallationId, WorkflowRunId};
 use svc::domain::outbox::{CheckRunStatus, EffectKind, SendResult};
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
 use svc::domain::reconcile::{Unavailable, task, uncertain};
 use svc::domain::repository::RepositoryRef;
 use svc::forge::{
-    CheckRunLookup, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
-    unavailable,
+    CheckRunLookup, CheckRunUpdate, Clearance, Dispatch, Forge, Gate, NewCheckRun, Permission,
+    Session, TokenUse, unavailable,
 };
 use svc::runtime::clock::Clock as _;
 use svc::runtime::notify::Notify;
@@ -206,6 +206,12 @@ impl SimulatedForge {
                 actions::step(world, self.depth + 1);
             }
         }
+        match fault {
+            // Of a sick tenant it is not the whole forge that cannot be reached.
+            Fault::NotSent if sick.is_some() => {}
+            Fault::NotSent => world.reach.failed(FailureCause::Refused),
+            _ => world.reach.succeeded(),
+        }
         if fault == Fault::DiedBefore {
             resume_unwind(Box::new(Died));
         }
@@ -221,10 +227,10 @@ impl SimulatedForge {
         &self,
         cut: &'static str,
         attempt: AttemptId,
-        gate: &Gate<'_>,
+        gate: &dyn Gate,
         effect: impl FnOnce(&mut ForgeState, i64) -> SendResult,
     ) -> SendResult {
-        if let Err(stopped) = gate() {
+        if let Err(stopped) = gate.check() {
             return stopped;
         }
         let began = self.world.clock.monotonic();
@@ -269,9 +275,10 @@ impl Forge for SimulatedForge {
         installation: InstallationId,
         _: &RepositoryRef,
         _: Permission,
-        gate: &'s Gate<'s>,
+        _: TokenUse,
+        gate: &'s dyn Gate,
     ) -> Result<Box<dyn Session + 's>, SendResult> {
-        gate()?;
+        gate.check()?;
         self.installation.store(installation.get(), Ordering::Relaxed);
         let now = self.world.clock.now();
         match self.draw_fault("open") {
@@ -280,6 +287,10 @@ impl Forge for SimulatedForge {
             Fault::NotSent => Err(SendResult::NotSent(ErrorClass::Unavailable, None)),
             _ => Ok(Box::new(SimulatedSession(self, gate))),
         }
+    }
+
+    fn clearance(&self) -> Option<Clearance<'_>> {
+        self.world.reach.clearance()
     }
 }
 
@@ -298,12 +309,12 @@ impl SimulatedForge {
     }
 }
 
-struct SimulatedSession<'a>(&'a SimulatedForge, &'a Gate<'a>);
+struct SimulatedSession<'a>(&'a SimulatedForge, &'a dyn Gate);
 
 impl SimulatedSession<'_> {
     /// Draws what happens to a look that the gate lets pass.
     fn look_up(&self, cut: &'static str) -> Result<Fault, Unavailable> {
-        self.1().map_err(unavailable)?;
+        self.1.check().map_err(unavailable)?;
         self.0.look_up(cut)
     }
 }
@@ -323,7 +334,7 @@ impl Session for SimulatedSession<'_> {
         &mut self,
         wanted: &NewCheckRun<'_>,
     ) -> Result<Option<CheckRunId>, Unavailable> {
-        self.1().map_err(unavailable)?;
+        self.1.check().map_err(unavailable)?;
         let now = self.0.world.clock.now();
         match self.0.draw_fault("find") {
             Fault::RateLimited => {

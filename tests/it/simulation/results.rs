@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use svc::domain::event::CommitSha;
-use svc::domain::result::{NewResult, Recorded, ResultReport};
+use svc::domain::result::{NewResult, RecordedResult, ResultReport};
 
 use super::forge::Run;
 use super::world::World;
@@ -25,16 +25,16 @@ pub(super) fn send(world: &Arc<World>, depth: u32) {
     let mut known = world.known.lock().unwrap();
     let key = (result.credential.to_string(), result.body_sha256);
     match recorded {
-        Recorded::Now => {
+        RecordedResult::Now => {
             assert!(known.decided.insert(result.attempt), "an attempt was decided twice");
             assert!(known.credentials.insert(key), "a credential counted twice");
             world.count("result", result.report.decision.as_str());
         }
-        Recorded::Before => {
+        RecordedResult::Before => {
             assert!(known.credentials.contains(&key), "what was never recorded is repeated");
             world.count("result", "repeated");
         }
-        Recorded::Refused(refusal) => {
+        RecordedResult::Refused(refusal) => {
             assert!(!known.credentials.contains(&key), "{refusal}: it was recorded before");
             world.count("result", refusal.as_str());
         }

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use svc::domain::delivery::NewDelivery;
 use svc::domain::id::AttemptId;
-use svc::domain::reconcile::Code;
+use svc::domain::reconcile::ReconcileCode;
 use svc::domain::result::NewResult;
 use svc::domain::time::Timestamp;
+use svc::forge::reach::Reach;
 use svc::metrics::Metrics;
 use svc::runtime::clock::Clock as _;
 use svc::runtime::notify::Notify;
@@ -33,6 +34,8 @@ pub(super) struct World {
     pub(super) chance: Chance,
     pub(super) clock: Arc<ManualClock>,
     pub(super) forge: Mutex<ForgeState>,
+    /// The network is that of all replicas.
+    pub(super) reach: Reach,
     pub(super) faults_on: Mutex<bool>,
     pub(super) known: Mutex<Known>,
     pub(super) metrics: Arc<Metrics>,
@@ -115,6 +118,7 @@ impl World {
             disk_fails: AtomicBool::new(false),
             notifies,
             began: clock.now(),
+            reach: Reach::new(Arc::<ManualClock>::clone(&clock), Arc::default()),
             clock,
             forge: Mutex::default(),
             faults_on: Mutex::new(true),
@@ -135,7 +139,12 @@ impl World {
     /// One of the replicas' stores.
     pub(super) fn replica(&self) -> (u64, Store) {
         let place = self.chance.below(REPLICAS);
-        (place, self.replicas.lock().unwrap()[usize::try_from(place).unwrap()].store.clone())
+        (place, self.store_of(place))
+    }
+
+    /// The store of a replica.
+    pub(super) fn store_of(&self, place: u64) -> Store {
+        self.replicas.lock().unwrap()[usize::try_from(place).unwrap()].store.clone()
     }
 
     /// Ends a replica and starts it anew on the same file.
@@ -335,7 +344,7 @@ impl World {
     fn count_reconciliations(&self) {
         let text = self.metrics.render();
         let mut log = self.log.lock().unwrap();
-        for code in Code::ALL {
+        for code in ReconcileCode::ALL {
             for then in ["recheck", "end"] {
                 let labels = format!("outcome=\"{code}\",then=\"{then}\"}} ");
                 let counts = text.lines().filter_map(|line| line.split_once(&labels));

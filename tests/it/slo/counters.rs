@@ -9,15 +9,15 @@ use log::Level;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::EffectKind;
 use svc::domain::reconcile::workflow::{Lookup, RunConclusion};
-use svc::domain::reconcile::{Kind, Unavailable};
+use svc::domain::reconcile::{ReconcileKind, Unavailable};
 use svc::domain::slo::{Severity, Signal};
 use svc::forge::CheckRunLookup;
 use svc::http::message::Surface;
 use svc::runtime::random::{Ids, Random};
 use svc::simulator::sign;
-use svc::store::{LeasePolicy, NEWEST_STEP, Options, Store};
+use svc::store::{LeasePolicy, LogRules, NEWEST_STEP, Options, Store};
 use svc::workers::driver::{Next, Worker as _};
-use svc::workers::slo::Slo;
+use svc::workers::slo::SloWorker;
 
 use super::{POLL, reject, worker};
 use crate::support::forge::Plan;
@@ -71,7 +71,7 @@ const CASES: &[(Signal, Case)] = &[
 /// A service, its evaluator, and every transition that was logged.
 struct Fixture {
     world: World,
-    slo: Slo,
+    slo: SloWorker,
     transitions: Vec<Line>,
 }
 
@@ -177,7 +177,7 @@ fn holders_that_vanish(fixture: &mut Fixture) {
     let claim = |owner: &str, lease_for: Duration| {
         let jobs = store.claim_jobs(9, owner, lease(lease_for)).unwrap();
         store.claim_message(owner, lease(lease_for), pace(), Vec::new()).unwrap();
-        let kind = Kind::WorkflowAttempt;
+        let kind = ReconcileKind::WorkflowAttempt;
         let lookup = store.claim_reconcile(kind, owner, lease_for, Vec::new()).unwrap().claim;
         assert_eq!((jobs.len(), lookup.is_some()), (3, true));
         jobs
@@ -303,10 +303,12 @@ fn a_transaction_that_takes_long(fixture: &mut Fixture) {
         clock: Arc::<ManualClock>::clone(&clock),
         ids: Ids::new(Box::new(slow)),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+        on_check: Arc::new(|_| {}),
+        log: LogRules::default(),
     })
     .unwrap();
     let (metrics, latest) = (Arc::clone(&world.app.metrics), world.app.slo.clone());
-    fixture.slo = Slo::new(store.clone(), clock, metrics, latest);
+    fixture.slo = SloWorker::new(store.clone(), clock, metrics, latest);
     fixture.evaluate();
     fixture.push(1..2);
     let claims = store.claim_jobs(9, "it", lease(LONG)).unwrap();

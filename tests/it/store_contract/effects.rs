@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use svc::domain::dead_letter::{ErrorClass, Reason, ReplayClass};
+use svc::domain::dead_letter::{DeadLetterReason, ErrorClass, ReplayClass};
 use svc::domain::lease::Claim;
-use svc::domain::outbox::{EffectKind, Learned, Message, SendResult, Settlement};
+use svc::domain::outbox::{EffectKind, Learned, OutboxMessage, SendResult, Settlement};
 use svc::store::{Error, Store};
 
 use super::{Bench, Open, POLICY, bench, delivery};
@@ -14,10 +14,11 @@ pub(super) fn exercise(open: Open) {
     gives_a_number_of_the_forge_to_one_attempt_alone(open);
     lets_an_answer_that_comes_late_prove_what_it_names(open);
     marks_an_effect_only_while_enough_of_its_lease_is_left(open);
+    gives_back_at_a_stop_what_its_owner_has_not_begun(open);
 }
 
 /// Starts so many releases, and claims the first effect of each.
-fn started(bench: &Bench, releases: u32) -> Vec<Claim<Message>> {
+fn started(bench: &Bench, releases: u32) -> Vec<Claim<OutboxMessage>> {
     for number in 1..=releases {
         bench.store.record_delivery(delivery(&number.to_string(), 1, number)).unwrap();
     }
@@ -28,7 +29,7 @@ fn started(bench: &Bench, releases: u32) -> Vec<Claim<Message>> {
 }
 
 /// Claims whatever can be; it must be of this kind.
-fn claims(store: &Store, kind: EffectKind) -> Vec<Claim<Message>> {
+fn claims(store: &Store, kind: EffectKind) -> Vec<Claim<OutboxMessage>> {
     let mut claims = Vec::new();
     while let Some(claim) = store.claim_message("outbox", POLICY, pace(), Vec::new()).unwrap() {
         assert_eq!(claim.item.kind, kind);
@@ -38,8 +39,12 @@ fn claims(store: &Store, kind: EffectKind) -> Vec<Claim<Message>> {
     claims
 }
 
-fn settle(bench: &Bench, claim: &Claim<Message>, result: SendResult) -> Result<Settlement, Error> {
-    bench.store.settle_message(claim, result, false, POLICY.retry)
+fn settle(
+    bench: &Bench,
+    claim: &Claim<OutboxMessage>,
+    result: SendResult,
+) -> Result<Settlement, Error> {
+    bench.store.settle_message(claim, result, false, None, POLICY.retry)
 }
 
 fn check_run(number: i64) -> SendResult {
@@ -62,7 +67,7 @@ fn gives_a_number_of_the_forge_to_one_attempt_alone(open: Open) {
     assert_eq!(
         settle(&bench, &creations[2], check_run(7)).unwrap(),
         Settlement::DeadLetter(
-            Reason::ForgeCheckRunCreateUncertain,
+            DeadLetterReason::ForgeCheckRunCreateUncertain,
             ErrorClass::Protocol,
             ReplayClass::CreateUncertain
         )
@@ -74,7 +79,7 @@ fn gives_a_number_of_the_forge_to_one_attempt_alone(open: Open) {
     assert_eq!(
         settle(&bench, &dispatches[1], dispatched(70)).unwrap(),
         Settlement::DeadLetter(
-            Reason::ForgeDispatchUncertain,
+            DeadLetterReason::ForgeDispatchUncertain,
             ErrorClass::Protocol,
             ReplayClass::DispatchUncertain
         )
@@ -116,4 +121,33 @@ fn marks_an_effect_only_while_enough_of_its_lease_is_left(open: Open) {
     assert!(matches!(bench.store.begin_send(&claim, more, pace()), Err(Error::LeaseLost)));
     bench.clock.advance(POLICY.lease);
     assert!(matches!(bench.store.begin_send(&claim, more, pace()), Err(Error::LeaseLost)));
+}
+
+fn gives_back_at_a_stop_what_its_owner_has_not_begun(open: Open) {
+    let Bench { store, .. } = &bench(open);
+    for number in 1..=3 {
+        store.record_delivery(delivery(&number.to_string(), 1, number)).unwrap();
+    }
+    let job = |owner| store.claim_jobs(1, owner, POLICY).unwrap().pop().unwrap();
+    let (own, other) = (job("own"), job("other"));
+    assert_eq!(store.give_back_jobs("own").wait().unwrap(), 1);
+    assert!(matches!(store.run_job(&own, &plan()).wait(), Err(Error::LeaseLost)));
+    store.run_job(&other, &plan()).wait().unwrap();
+    for claim in store.claim_jobs(100, "other", POLICY).unwrap() {
+        assert_eq!(claim.item.attempt, 1, "its try was not counted");
+        store.run_job(&claim, &plan()).wait().unwrap();
+    }
+    let message = |owner| store.claim_message(owner, POLICY, pace(), Vec::new()).unwrap().unwrap();
+    let (begun, unbegun, others) = (message("own"), message("own"), message("other"));
+    let begin = |claim| store.begin_send(claim, Duration::from_secs(1), pace());
+    begin(&begun).unwrap();
+    assert_eq!(store.give_back_unsent("own").wait().unwrap(), 1);
+    assert!(matches!(begin(&unbegun), Err(Error::LeaseLost)), "nothing leaves any more");
+    begin(&others).unwrap();
+    let again = message("next");
+    assert_eq!((again.item.id, again.item.try_count), (unbegun.item.id, 1));
+    assert!(store.claim_message("next", POLICY, pace(), Vec::new()).unwrap().is_none());
+    for (claim, number) in [begun, others].iter().zip([7, 8]) {
+        store.settle_message(claim, check_run(number), false, None, POLICY.retry).unwrap();
+    }
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use svc::domain::id::{GrantId, InvocationId};
 use svc::domain::relay::invocation::{Report, State};
-use svc::store::relay::{Effects, Held, Tell};
+use svc::store::relay::{Effects, SessionSocket, Tell};
 
 use super::{Bench, Open, bench};
 use crate::support::relay::Relay;
@@ -53,11 +53,11 @@ fn changed(effects: &Effects) -> Vec<(InvocationId, State)> {
 }
 
 /// What the plugin that holds a socket is told.
-fn told(effects: &Effects, held: Held) -> Vec<Tell> {
+fn told(effects: &Effects, held: SessionSocket) -> Vec<Tell> {
     effects.tell.iter().filter(|(to, _)| *to == held).map(|(_, tell)| *tell).collect()
 }
 
 /// The plugin says that it was carried out.
-fn succeed(relay: &Relay, held: Held, grant: GrantId) -> Effects {
+fn succeed(relay: &Relay, held: SessionSocket, grant: GrantId) -> Effects {
     relay.store.relay_report(held, grant, Report::Succeeded).unwrap()
 }

@@ -14,7 +14,7 @@ use crate::support::world::{open_raw, open_store};
 /// How many used states are remembered before they expire.
 const USED_MAX: u32 = 100_000;
 /// How many rows a sweep deletes.
-const SWEEP_MAX: usize = 500;
+const SWEEP_MAX: usize = 100;
 /// How long states live here.
 const LIFE: Duration = Duration::from_secs(300);
 /// Finished rows of other kinds are kept for that long.

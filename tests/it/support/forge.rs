@@ -12,7 +12,7 @@ use svc::domain::repository::RepositoryRef;
 use svc::domain::time::Timestamp;
 use svc::forge::{
     CheckRunLookup, CheckRunUpdate, Dispatch, Forge, Gate, NewCheckRun, Permission, Session,
-    unavailable,
+    TokenUse, unavailable,
 };
 use svc::runtime::notify::Notify;
 
@@ -166,9 +166,10 @@ impl Forge for FakeForge {
         _: InstallationId,
         _: &RepositoryRef,
         permission: Permission,
-        gate: &'s Gate<'s>,
+        _: TokenUse,
+        gate: &'s dyn Gate,
     ) -> Result<Box<dyn Session + 's>, SendResult> {
-        gate()?;
+        gate.check()?;
         let kinds = match permission {
             Permission::ActionsRead => Vec::new(),
             Permission::ActionsWrite => vec![EffectKind::WorkflowDispatch],
@@ -181,7 +182,7 @@ impl Forge for FakeForge {
     }
 }
 
-struct FakeSession<'a>(&'a FakeForge, &'a Gate<'a>);
+struct FakeSession<'a>(&'a FakeForge, &'a dyn Gate);
 
 impl FakeSession<'_> {
     /// Carries out an effect, or not, and answers as planned.
@@ -190,7 +191,7 @@ impl FakeSession<'_> {
         kind: EffectKind,
         effect: impl FnOnce(&mut State, i64) -> SendResult,
     ) -> SendResult {
-        if let Err(stopped) = self.1() {
+        if let Err(stopped) = self.1.check() {
             return stopped;
         }
         self.0.0.lock().unwrap().asked.push(kind);
@@ -233,7 +234,7 @@ impl Session for FakeSession<'_> {
         &mut self,
         wanted: &NewCheckRun<'_>,
     ) -> Result<Option<CheckRunId>, Unavailable> {
-        self.1().map_err(unavailable)?;
+        self.1.check().map_err(unavailable)?;
         let mut state = self.0.begin_lookup();
         if let Some(worker) = state.stopped_by_find.take() {
             worker.stop();
@@ -254,7 +255,7 @@ impl Session for FakeSession<'_> {
     }
 
     fn workflow_run(&mut self, _: &task::WorkflowRun) -> workflow::Lookup {
-        if let Err(stopped) = self.1() {
+        if let Err(stopped) = self.1.check() {
             return workflow::Lookup::Unavailable(unavailable(stopped));
         }
         let state = self.0.begin_lookup();
@@ -262,7 +263,7 @@ impl Session for FakeSession<'_> {
     }
 
     fn find_workflow_run(&mut self, _: &task::Dispatch) -> uncertain::Observation {
-        if let Err(stopped) = self.1() {
+        if let Err(stopped) = self.1.check() {
             return uncertain::Observation::Unavailable(unavailable(stopped));
         }
         let state = self.0.begin_lookup();
@@ -270,7 +271,7 @@ impl Session for FakeSession<'_> {
     }
 
     fn check_run(&mut self, wanted: &task::CheckRun) -> CheckRunLookup {
-        if let Err(stopped) = self.1() {
+        if let Err(stopped) = self.1.check() {
             return CheckRunLookup::Unavailable(unavailable(stopped));
         }
         let mut state = self.0.begin_lookup();

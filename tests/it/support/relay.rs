@@ -6,21 +6,22 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use svc::demo::plugin::device::Device;
+use svc::demo::plugin::device::BrowserProfile;
 use svc::domain::digest::Digest;
 use svc::domain::id::{
     DeviceId, GrantId, InvocationId, PageInstanceId, PairingId, ProposalId, RelayProcessId,
 };
 use svc::domain::relay::invocation::{Approval, Entry, Signed};
-use svc::domain::relay::{DecidedBy, Decision, Effect, Reason, Tool};
+use svc::domain::relay::{ActionEffect, CardDecision, DecidedBy, DesignTool, RelayReason};
 use svc::domain::time::Timestamp;
 use svc::relay::frame::{self, Nonce};
 use svc::relay::proof::{DecisionText, confirm_text};
 use svc::runtime::clock::Clock;
 use svc::store::Store;
 use svc::store::relay::{
-    Arrival, Arrived, Begins, Effects, Held, NewInvocation, NewPairing, NewProposal, Opened,
-    Paired, PairingAnswer, Point, Proof, Proposed, SignedVerdict, Tell, Verdict,
+    Arrival, Arrived, Begins, Effects, KeyPoint, NewInvocation, NewPairing, NewProposal,
+    OpenSession, Paired, PairingAnswer, Proof, Proposed, SessionSocket, SignedVerdict, Tell,
+    Verdict,
 };
 use uuid::Uuid;
 
@@ -48,7 +49,7 @@ pub(crate) struct Relay {
 /// A plugin that a person has paired, and its session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plugin {
-    pub(crate) held: Held,
+    pub(crate) held: SessionSocket,
     pub(crate) device: DeviceId,
     pub(crate) page: PageInstanceId,
     pub(crate) subject: &'static str,
@@ -57,13 +58,13 @@ pub(crate) struct Plugin {
 }
 
 /// The plugin installation of a number, of which there is one in this process.
-fn device(number: u8) -> &'static Device {
-    static DEVICES: [OnceLock<Device>; 256] = [const { OnceLock::new() }; 256];
-    DEVICES[usize::from(number)].get_or_init(|| Device::new().unwrap())
+fn device(number: u8) -> &'static BrowserProfile {
+    static DEVICES: [OnceLock<BrowserProfile>; 256] = [const { OnceLock::new() }; 256];
+    DEVICES[usize::from(number)].get_or_init(|| BrowserProfile::new().unwrap())
 }
 
 /// The public key of a number.
-pub(crate) fn key(number: u8) -> Point {
+pub(crate) fn key(number: u8) -> KeyPoint {
     device(number).key().point().unwrap()
 }
 
@@ -126,7 +127,7 @@ impl Relay {
         NewPairing {
             id: self.id(),
             key: key(number),
-            tool: Tool::Penpot,
+            tool: DesignTool::Penpot,
             begins: Begins::Offered(digest(code)),
             expires_at: self.now().plus(Duration::from_secs(300)),
         }
@@ -168,7 +169,7 @@ impl Relay {
         answer.proof.signature = sign(number, &confirm_text(&nonce(), offer.id, true));
         let (device, page) = (answer.device, answer.page);
         let opened = ready(self.store.relay_answer_pairing(answer).unwrap());
-        let held = Held { session: opened.session, epoch: opened.epoch };
+        let held = SessionSocket { session: opened.session, epoch: opened.epoch };
         Plugin { held, device, page, subject, key: number, file }
     }
 
@@ -188,7 +189,7 @@ impl Relay {
         let arrival = self.arrival(plugin, journal);
         match self.store.relay_arrive(arrival).unwrap() {
             Arrived::Ready(opened) => {
-                plugin.held = Held { session: opened.session, epoch: opened.epoch };
+                plugin.held = SessionSocket { session: opened.session, epoch: opened.epoch };
                 opened.effects
             }
             other => panic!("{other:?}"),
@@ -201,8 +202,13 @@ impl Relay {
     }
 
     /// A proposal with a step for each effect; calls with another `call` are other calls.
-    pub(crate) fn proposal(&self, plugin: &Plugin, effects: &[Effect], call: u8) -> NewProposal {
-        let step = |(place, effect): (u8, &Effect)| NewInvocation {
+    pub(crate) fn proposal(
+        &self,
+        plugin: &Plugin,
+        effects: &[ActionEffect],
+        call: u8,
+    ) -> NewProposal {
+        let step = |(place, effect): (u8, &ActionEffect)| NewInvocation {
             id: self.id(),
             action: "set_text",
             effect: *effect,
@@ -224,7 +230,7 @@ impl Relay {
     pub(crate) fn propose(
         &self,
         plugin: &Plugin,
-        effects: &[Effect],
+        effects: &[ActionEffect],
         call: u8,
     ) -> (ProposalId, Vec<InvocationId>) {
         let proposal = self.proposal(plugin, effects, call);
@@ -234,7 +240,7 @@ impl Relay {
     }
 
     pub(crate) fn signed(plugin: &Plugin) -> Signed {
-        let Held { session, epoch } = plugin.held;
+        let SessionSocket { session, epoch } = plugin.held;
         Signed { by: Some(plugin.device), session, epoch }
     }
 
@@ -275,8 +281,8 @@ impl Relay {
                 proposal,
                 arguments: &approval.arguments,
                 preview: approval.preview,
-                decision: Decision::Approved,
-                by: frame::DecidedBy::Person,
+                decision: CardDecision::Approved,
+                by: frame::DecidedInPlugin::Person,
             };
             approval.signature = sign(plugin.key, &text.text());
         }
@@ -288,12 +294,17 @@ impl Relay {
     }
 
     pub(crate) fn cannot_show(&self, plugin: &Plugin, proposal: ProposalId) -> Effects {
-        let verdict = Verdict::CannotShow(Self::signed(plugin), Reason::NoSuchNode);
+        let verdict = Verdict::CannotShow(Self::signed(plugin), RelayReason::NoSuchNode);
         self.decide(plugin, Self::verdict(proposal, verdict))
     }
 
     /// Proposes one step, shows and approves it; returns the invocation and its grant, which is claimed.
-    pub(crate) fn run(&self, plugin: &Plugin, effect: Effect, call: u8) -> (InvocationId, GrantId) {
+    pub(crate) fn run(
+        &self,
+        plugin: &Plugin,
+        effect: ActionEffect,
+        call: u8,
+    ) -> (InvocationId, GrantId) {
         let (proposal, steps) = self.propose(plugin, &[effect], call);
         (steps[0], executed(&self.approve(plugin, proposal)).expect("it is claimed"))
     }
@@ -310,7 +321,7 @@ impl Relay {
 }
 
 /// The session that was opened.
-pub(crate) fn ready(paired: Paired) -> Opened {
+pub(crate) fn ready(paired: Paired) -> OpenSession {
     match paired {
         Paired::Ready(opened) => opened,
         Paired::Close(code) => panic!("closed: {code}"),

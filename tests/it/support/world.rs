@@ -9,19 +9,19 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc::app::relay::{Relay, Settings};
-use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, ResultRules, WorkerNotify};
+use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Reload, ResultRules, WorkerNotify};
 use svc::auth::operator::Operators;
 use svc::auth::shared_secret;
 use svc::auth::workload::ALGORITHMS;
-use svc::config::OperatorConfig;
+use svc::config::{OperatorConfig, SecretDigests};
 use svc::domain::id::InstallationId;
 use svc::domain::pace::Pace;
-use svc::domain::reconcile::{Kind, Rules};
+use svc::domain::reconcile::{ReconcileKind, Rules};
 use svc::domain::retry::RetryPolicy;
 use svc::forge::{payload, signature};
 use svc::http::fixture;
 use svc::http::gate::Gate;
-use svc::http::mcp::Endpoint;
+use svc::http::mcp::McpEndpoint;
 use svc::http::message::{Answer, Head, Response, Service as _, Surface};
 use svc::http::routes::Router;
 use svc::jwks::JwksCache;
@@ -32,7 +32,7 @@ use svc::runtime::random::Ids;
 use svc::runtime::semaphore::Semaphore;
 use svc::runtime::watch::Watch;
 use svc::simulator::{Issuer, Webhook, Webhooks, sign};
-use svc::store::{NewRelease, Options, Store};
+use svc::store::{LogRules, NewRelease, Options, Store};
 use svc::workers::driver::{Next, Worker as _};
 use svc::workers::jobs::{Jobs, Unreturned};
 use svc::workers::outbox::Outbox;
@@ -102,13 +102,15 @@ pub(crate) fn open_store_on_a_disk_that_fails(
     path: &Path,
     clock: &Arc<ManualClock>,
     seed: u64,
-    on_fatal: Box<dyn Fn(&svc::store::Error) + Send>,
+    on_fatal: Box<dyn Fn(&svc::store::Error) + Send + Sync>,
 ) -> Store {
     Store::open(Options {
         path: path.to_owned(),
         clock: Arc::<ManualClock>::clone(clock),
         ids: Ids::new(Box::new(SeededRandom(seed))),
         on_fatal,
+        on_check: Arc::new(|_| {}),
+        log: LogRules { checkpoint_every: None, ..LogRules::default() },
     })
     .unwrap()
 }
@@ -200,6 +202,7 @@ impl World {
             }),
             reconciliation_configuration_valid: true,
             relay,
+            reload: Reload::new(Box::new(|| Err(Vec::new())), None, SecretDigests::default()),
             worker_notify: WorkerNotify::default(),
             metrics: Arc::new(Metrics::default()),
             card_checks: Semaphore::new(CARD_CHECKS_MAX),
@@ -213,7 +216,7 @@ impl World {
     }
 
     /// Serves `/mcp` behind a gate.
-    pub(crate) fn with_mcp(mut self, gate: Gate, mcp: Endpoint) -> Self {
+    pub(crate) fn with_mcp(mut self, gate: Gate, mcp: McpEndpoint) -> Self {
         let router = Router::new(Arc::clone(&self.app), Vec::new(), Some(gate));
         self.router = router.with_mcp(Arc::new(mcp));
         self
@@ -273,7 +276,7 @@ impl World {
     /// A worker that looks at what is amiss.
     pub(crate) fn reconcile(&self) -> Reconcile {
         Reconcile {
-            kinds: Kind::ALL,
+            kinds: ReconcileKind::ALL,
             store: self.store.clone(),
             forge: Arc::<FakeForge>::clone(&self.forge),
             owner: "reconcile".to_owned(),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Checked, Reporter};
+use crate::cli::output::escape;
 
 pub(super) struct Github;
 
@@ -27,9 +28,10 @@ impl Reporter for Github {
     }
 }
 
+/// The log of the run shows the command as well, so text of others is escaped as it is for a terminal. That leaves no
+/// line ends, which would end the command.
 fn data(text: &str) -> String {
-    // The percent sign first, or the other escapes would be escaped again.
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    escape(text).replace('%', "%25")
 }
 
 fn property(text: &str) -> String {
@@ -42,6 +44,12 @@ mod tests {
 
     #[test]
     fn no_text_ends_a_command() {
-        assert_eq!(property("a,b:100%\n::error::x"), "a%2Cb%3A100%25%0A%3A%3Aerror%3A%3Ax");
+        assert_eq!(property("a,b:100%\r\n::error::x"), r"a%2Cb%3A100%25\r\n%3A%3Aerror%3A%3Ax");
+    }
+
+    #[test]
+    fn no_text_commands_a_terminal_or_reorders_a_line() {
+        assert_eq!(data("\u{9b}31m\u{202e}x\u{85}\u{2066}y"), r"\u{9b}31m\u{202e}x\u{85}\u{2066}y");
+        assert_eq!(property("\u{90}a\u{200f}:b"), r"\u{90}a\u{200f}%3Ab");
     }
 }

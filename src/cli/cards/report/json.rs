@@ -50,6 +50,8 @@ impl Reporter for Json {
             "cards": total.cards,
             "valid": total.cards - total.invalid,
             "invalid": total.invalid,
+            "findings": total.findings,
+            "fixable": total.fixable,
             "unreadable": total.unreadable.len(),
         });
         format!("\n],\"summary\":{summary}}}\n")

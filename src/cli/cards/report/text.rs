@@ -1,17 +1,14 @@
-//! Reports for people: what is wrong, the line it stands on with a marker below it, and what to do.
-//! Text of the card is escaped, and of a long line only what is near is shown.
+//! Reports for people: what is wrong, the lines around it with a marker, and what to do. How much of a line is
+//! shown is decided in `excerpt`.
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style as Color};
 
+use super::excerpt::{self, Excerpt};
 use super::{Checked, Counts, Reporter};
 use crate::api::CardFinding;
-use crate::cli::output::escape;
-
-/// Characters of a line that are shown in front of a place, and from it on.
-const BEFORE: usize = 40;
-const BEHIND: usize = 60;
+use crate::cli::output::{Output, escape};
 
 /// A longer list of what is allowed is shown only when nothing better can be said.
 const ALLOWED_MAX: usize = 60;
@@ -19,29 +16,33 @@ const ALLOWED_MAX: usize = 60;
 pub(in crate::cli::cards) struct Text {
     error: Color,
     frame: Color,
+    /// Columns of an output line.
+    width: usize,
 }
 
+/// Columns where there is no terminal, so that a report is the same on every machine.
+const WIDTH: usize = 100;
+/// Fewer columns are not enough for anything.
+const WIDTH_MIN: usize = 40;
+
 impl Text {
-    pub(in crate::cli::cards) fn new(is_colored: bool) -> Self {
-        if !is_colored {
-            return Self { error: Color::new(), frame: Color::new() };
+    pub(in crate::cli::cards) fn new(output: Output) -> Self {
+        let width = output.columns().unwrap_or(WIDTH).max(WIDTH_MIN);
+        if !output.is_colored() {
+            return Self { error: Color::new(), frame: Color::new(), width };
         }
         let colored = |color: AnsiColor| Color::new().bold().fg_color(Some(color.into()));
-        Self { error: colored(AnsiColor::Red), frame: colored(AnsiColor::Blue) }
+        Self { error: colored(AnsiColor::Red), frame: colored(AnsiColor::Blue), width }
     }
 }
 
 impl Reporter for Text {
     fn card(&self, card: &Checked<'_>, out: &mut String) {
-        let good = match std::str::from_utf8(card.bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let good = card.bytes.get(..error.valid_up_to()).unwrap_or_default();
-                std::str::from_utf8(good).unwrap_or_default()
-            }
-        };
+        // Of what is not UTF-8, at least the places in front of the fault are where they were.
+        let text = String::from_utf8_lossy(card.bytes);
         for finding in &card.report.findings {
-            self.finding(card.name, good, finding, out).expect("writing to a string does not fail");
+            self.finding(card.name, &text, finding, out)
+                .expect("writing to a string does not fail");
         }
         if card.report.truncated {
             out.push_str(&escape(card.name));
@@ -53,12 +54,25 @@ impl Reporter for Text {
 
     fn tail(&self, total: &Counts) -> String {
         let (cards, invalid) = (total.cards, total.invalid);
-        let noun = if cards == 1 { "card" } else { "cards" };
+        let (shown, findings) = (counted(cards, "card"), counted(total.findings, "finding"));
         match invalid {
-            0 => format!("{cards} {noun}, valid\n"),
-            _ => format!("{cards} {noun}: {} valid, {invalid} not valid\n", cards - invalid),
+            // That nothing was read is an error, and told as one.
+            _ if cards == 0 => String::new(),
+            0 => format!("{shown}, valid\n"),
+            _ => {
+                let valid = cards - invalid;
+                let fixable = match total.fixable {
+                    0 => String::new(),
+                    count => format!(", {count} of which --fix can correct"),
+                };
+                format!("{shown}: {valid} valid, {invalid} not valid; {findings}{fixable}\n")
+            }
         }
     }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Text {
@@ -73,13 +87,29 @@ impl Text {
         let (code, message) = (escape(&finding.code), escape(&finding.message));
         let (name, line, column) = (escape(name), finding.line, finding.column);
         writeln!(out, "{error}error[{code}]{error:#}: {message}")?;
-        let number = line.to_string();
-        let gap = " ".repeat(number.len());
+        let near = excerpt::near(text, finding.offset);
+        let before = u64::try_from(near.before).unwrap_or(0);
+        let lines = u64::try_from(near.lines.len()).unwrap_or(0);
+        let first = line.saturating_sub(before);
+        let gap = " ".repeat(first.saturating_add(lines).saturating_sub(1).to_string().len());
         writeln!(out, "{gap}{frame}-->{frame:#} {name}:{line}:{column}")?;
-        let (shown, marker) = excerpt(text, finding);
         writeln!(out, "{gap} {frame}|{frame:#}")?;
-        writeln!(out, "{frame}{number} |{frame:#} {shown}")?;
-        writeln!(out, "{gap} {frame}|{frame:#} {error}{marker}{error:#}")?;
+        // In front of the text are the number, a space, the frame and a space.
+        let width = self.width.saturating_sub(gap.len() + 3);
+        for (place, text) in near.lines.iter().enumerate() {
+            let number = first.saturating_add(u64::try_from(place).unwrap_or(0));
+            let number = format!("{number:>width$}", width = gap.len());
+            if place != near.before {
+                let shown = excerpt::beginning(text, width);
+                writeln!(out, "{}", format!("{frame}{number} |{frame:#} {shown}").trim_end())?;
+                continue;
+            }
+            let Excerpt { shown, indent, marked } =
+                excerpt::around(text, near.at, finding.length, width);
+            writeln!(out, "{}", format!("{frame}{number} |{frame:#} {shown}").trim_end())?;
+            let (indent, marker) = (" ".repeat(indent), "^".repeat(marked));
+            writeln!(out, "{gap} {frame}|{frame:#} {indent}{error}{marker}{error:#}")?;
+        }
         // What to write says more than a long list of what may be written.
         let is_short = |allowed: &&String| {
             finding.suggestion.is_none() || allowed.chars().count() <= ALLOWED_MAX
@@ -92,35 +122,4 @@ impl Text {
         }
         writeln!(out)
     }
-}
-
-/// Returns what is shown of the line, and the marker below it.
-fn excerpt(text: &str, finding: &CardFinding) -> (String, String) {
-    let offset = finding.offset;
-    let before = text.get(..offset).unwrap_or(text);
-    // Takes one character more than is shown, to know whether the line is cut.
-    let mut near: Vec<char> =
-        before.chars().rev().take_while(|char| *char != '\n').take(BEFORE + 1).collect();
-    let is_cut = near.len() > BEFORE;
-    near.truncate(BEFORE);
-    let mut shown = String::from(if is_cut { "…" } else { "" });
-    shown.push_str(&plain(near.iter().rev().copied()));
-    let indent = shown.chars().count();
-    let rest = text.get(offset..).unwrap_or_default();
-    let line = rest.split('\n').next().unwrap_or_default().trim_end_matches('\r');
-    let behind: String = line.chars().take(BEHIND).collect();
-    shown.push_str(&plain(behind.chars()));
-    if behind.len() < line.len() {
-        shown.push('…');
-    }
-    let end = finding.length.min(behind.len());
-    // Escapes are longer than what they stand for, so the marker is measured in what is shown.
-    let marked = behind.get(..end).map_or(1, |marked| plain(marked.chars()).chars().count());
-    (shown.trim_end().to_owned(), format!("{}{}", " ".repeat(indent), "^".repeat(marked.max(1))))
-}
-
-/// Returns text without what would move the marker or the terminal.
-fn plain(chars: impl Iterator<Item = char>) -> String {
-    let spaced: String = chars.map(|char| if char == '\t' { ' ' } else { char }).collect();
-    escape(&spaced)
 }

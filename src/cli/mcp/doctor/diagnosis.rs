@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::findings::{Code, Finding};
 use super::issuer;
 use super::probe::{Answer, Exchange};
-use crate::api::{McpAuthorization, McpStatus, ProtectedResource};
-use crate::config::Problem;
+use crate::api::{self, McpStatus, ProtectedResource};
+use crate::config::SettingProblem;
 use crate::crypto::jose::Algorithm;
 use crate::crypto::jose::key_set::KeySet;
 use crate::mcp::description::without_query;
@@ -34,8 +34,8 @@ pub(super) struct Facts {
 pub(super) struct Environment {
     /// `None` when one cannot be used.
     pub(super) status: Option<McpStatus>,
-    pub(super) problems: Vec<Problem>,
-    pub(super) warnings: Vec<Problem>,
+    pub(super) problems: Vec<SettingProblem>,
+    pub(super) warnings: Vec<SettingProblem>,
 }
 
 /// Why the daemon does not answer.
@@ -107,7 +107,7 @@ pub(super) fn diagnose(facts: &Facts) -> Diagnosis {
 
 fn of_environment(environment: &Environment) -> Vec<Finding> {
     let finding = |code, next: &'static str| {
-        move |problem: &Problem| Finding::new(code, problem.to_string(), next)
+        move |problem: &SettingProblem| Finding::new(code, problem.to_string(), next)
     };
     let refused = finding(Code::SettingRefused, "correct it; svcd check-config reads all settings");
     let ignored = finding(Code::SettingIgnored, "correct the name, or remove the variable");
@@ -121,7 +121,7 @@ fn differences(environment: &McpStatus, daemon: &McpStatus) -> Vec<Finding> {
     let general = |status: &McpStatus| {
         [
             ("/mcp", on(status.enabled)),
-            ("modern routing", on(status.modern_routing)),
+            ("the modern era", on(status.modern_routing)),
             ("the default revision", Some(status.default_revision.to_string())),
         ]
     };
@@ -151,7 +151,7 @@ fn served(status: &McpStatus) -> [(&'static str, Option<String>); 6] {
     [
         // The daemon alone knows a port that the system chose.
         ("the endpoint", status.endpoint.clone()),
-        ("the issuer of tokens", Some(issuer.to_owned())),
+        ("the token issuer", Some(issuer.to_owned())),
         ("the address of its keys", authorization.map(|it| it.jwks_url.clone())),
         ("the audience of tokens", audience),
         ("the list of algorithms", authorization.map(|it| it.algorithms.join(","))),
@@ -167,7 +167,9 @@ fn of_endpoint(subject: &McpStatus, exchange: &Exchange) -> Option<Finding> {
         Err(cause) => {
             let next = match &subject.public_url {
                 Some(_) => "check the name, TLS, and whether the proxy in front of svcd is running",
-                None => "is svcd running, with SVC_MCP=true, and listening at SVC_PUBLIC_LISTEN?",
+                None => {
+                    "check that svcd is running with SVC_MCP=true and listens at SVC_PUBLIC_LISTEN"
+                }
             };
             let message = format!("nothing answers at {url}: {cause}");
             return Some(Finding::new(Code::EndpointUnreachable, message, next));
@@ -190,13 +192,17 @@ fn of_endpoint(subject: &McpStatus, exchange: &Exchange) -> Option<Finding> {
     }
 }
 
-fn of_challenge(authorization: &McpAuthorization, url: &str, answer: &Answer) -> Option<Finding> {
+fn of_challenge(
+    authorization: &api::McpAuthorization,
+    url: &str,
+    answer: &Answer,
+) -> Option<Finding> {
     let names = format!("resource_metadata=\"{}\"", authorization.resource_metadata);
     let challenge = answer.challenge.as_deref().unwrap_or_default();
     (!challenge.contains(&names)).then(|| {
         let message = format!("{url} answers HTTP 401 without {names} in WWW-Authenticate");
         let next =
-            "let the proxy pass on the 401 of svcd, and its header WWW-Authenticate, as they are";
+            "let the proxy forward the 401 of svcd and its WWW-Authenticate header unchanged";
         Finding::new(Code::ChallengeMissing, message, next)
     })
 }
@@ -205,7 +211,7 @@ fn of_challenge(authorization: &McpAuthorization, url: &str, answer: &Answer) ->
 fn of_era(subject: &McpStatus, url: &str, answer: &Answer) -> Option<Finding> {
     let is_modern = answer.status == 200;
     (is_modern != subject.modern_routing).then(|| {
-        let era = if is_modern { "the modern era too" } else { "the legacy era alone" };
+        let era = if is_modern { "the modern era as well" } else { "only the legacy era" };
         let message = format!("{url} speaks {era}, which is not how svcd is set up");
         let next = "another process may be listening there; compare its settings, or restart it";
         Finding::new(Code::EndpointDiffers, message, next)
@@ -217,12 +223,17 @@ const fn after_refusal(status: u16) -> &'static str {
         300..=399 => "clients follow no redirect: set SVC_PUBLIC_URL to the address it leads to",
         401 => "svcd requires no token; configure the proxy in front of it to require none either",
         403 => {
-            "without tokens /mcp serves this machine only: take the proxy away, or set up tokens"
+            "without tokens, /mcp serves this machine only: remove the proxy, or configure tokens"
         }
-        404 => "is SVC_MCP=true in svcd, and does the proxy pass on the path as it is?",
-        421 => "let the proxy pass on the Host header, or add that host to SVC_MCP_HOSTS",
+        404 => {
+            "check that svcd runs with SVC_MCP=true, and that the proxy forwards the path unchanged"
+        }
+        421 => "let the proxy forward the Host header, or add that host to SVC_MCP_HOSTS",
         429 => "let the proxy set X-Forwarded-For, so that each client has its own rate limit",
-        502..=504 => "does the proxy reach svcd at SVC_PUBLIC_LISTEN? svcctl status",
+        502..=504 => {
+            "check with svcctl status that svcd is running, and that the proxy connects \
+        to SVC_PUBLIC_LISTEN"
+        }
         _ => "check the proxy in front of svcd, and the log of svcd",
     }
 }
@@ -233,7 +244,7 @@ fn is_json_rpc(body: &[u8]) -> bool {
 }
 
 fn of_metadata(
-    authorization: &McpAuthorization,
+    authorization: &api::McpAuthorization,
     resource: &str,
     exchange: &Exchange,
 ) -> Option<Finding> {
@@ -245,7 +256,7 @@ fn of_metadata(
         Err(cause) => Some(Finding::new(
             Code::MetadataUnavailable,
             format!("the OAuth metadata cannot be fetched from {url}: {cause}"),
-            "let the proxy pass on /.well-known/oauth-protected-resource/mcp to svcd",
+            "let the proxy forward /.well-known/oauth-protected-resource/mcp to svcd",
         )),
         Ok(document)
             if document.resource == resource
@@ -255,21 +266,21 @@ fn of_metadata(
         }
         Ok(_) => Some(Finding::new(
             Code::MetadataDiffers,
-            format!("the OAuth metadata at {url} names another resource or issuer than svcd"),
-            "is it another process that answers there? let the proxy pass the path on to svcd",
+            format!("the OAuth metadata at {url} names a different resource or issuer than svcd"),
+            "another process may be answering there; let the proxy forward the path to svcd",
         )),
     }
 }
 
 /// Returns the algorithms of the keys that tokens are checked with, one for each key.
 fn usable_keys(
-    authorization: &McpAuthorization,
+    authorization: &api::McpAuthorization,
     exchange: &Exchange,
 ) -> Result<Vec<&'static str>, Finding> {
     let answer = exchange.document().map_err(|cause| {
         let shown = without_query(&exchange.url);
         let message = format!("the keys of the issuer cannot be fetched from {shown}: {cause}");
-        let next = "is SVC_MCP_JWKS_URL right, and may this machine reach it?";
+        let next = "check SVC_MCP_JWKS_URL, and whether this machine can reach it";
         Finding::new(Code::KeysUnavailable, message, next)
     })?;
     let wanted: Vec<Algorithm> =
@@ -277,7 +288,7 @@ fn usable_keys(
     let keys = KeySet::read(&answer.body, &wanted).ok_or_else(|| {
         let algorithms = authorization.algorithms.join(", ");
         let message = format!("the issuer publishes no key that can be used for {algorithms}");
-        let next = "each key needs a kid of its own; compare its alg with SVC_MCP_ALGORITHMS";
+        let next = "each key needs its own kid; compare its alg with SVC_MCP_ALGORITHMS";
         Finding::new(Code::KeysUnusable, message, next)
     })?;
     Ok(keys.keys().map(|key| key.algorithm().as_str()).collect())
@@ -290,7 +301,8 @@ fn of_proxy(daemon: &McpStatus) -> Option<Finding> {
     if daemon.enabled && daemon.authorization.is_none() && !names.is_empty() {
         let message =
             format!("the last request to /mcp came through a proxy ({})", names.join(", "));
-        let next = "it was refused: without tokens /mcp serves this machine only; set up tokens";
+        let next =
+            "it was refused: without tokens, /mcp serves this machine only; configure tokens";
         return Some(Finding::new(Code::ForwardingRefused, message, next));
     }
     (daemon.enabled && is_https && !names.iter().any(|name| name == FORWARDED_FOR)).then(|| {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::findings::{Code, Finding};
 use super::probe::Exchange;
-use crate::api::McpAuthorization;
+use crate::api;
 use crate::mcp::description::without_query;
 
 /// Returns where clients look for an issuer's metadata (RFC 8414, and its kin of `OpenID`), in their order.
@@ -34,7 +34,10 @@ struct IssuerMetadata {
 }
 
 /// Decides about the issuer's own metadata.
-pub(super) fn diagnose(authorization: &McpAuthorization, exchange: &Exchange) -> Option<Finding> {
+pub(super) fn diagnose(
+    authorization: &api::McpAuthorization,
+    exchange: &Exchange,
+) -> Option<Finding> {
     let url = &exchange.url;
     let document: Result<IssuerMetadata, String> = exchange.document().and_then(|answer| {
         serde_json::from_slice(&answer.body).map_err(|_| "it is not a metadata document".to_owned())

@@ -108,9 +108,9 @@ const SETTINGS: [&str; 8] = [
     "legacy revisions",
     "default revision",
     "modern revisions",
-    "modern routing",
+    "modern era",
     "endpoint",
-    "issuer of tokens",
+    "token issuer",
 ];
 
 /// Returns the settings in the order of [`SETTINGS`].

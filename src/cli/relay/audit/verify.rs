@@ -8,19 +8,21 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, or_dash};
 use crate::cli::relay::PATH;
 
-/// Verify that no event in the relay's audit log was changed, removed or inserted
+/// Verify the hashes and signatures of the events in the relay's audit log
 ///
-/// Recomputes the hash of every event, which covers the event before it, and verifies the signature of every
-/// confirmation, decision and allowance with the key of the device that made it. Store the head somewhere else:
-/// if the newest events are removed, the remaining log is still valid, but has a different head. If the whole log
-/// is rewritten, its hashes can be valid, but its signatures are not. Events written before schema step 50 lack
-/// the data to verify their signatures, and are counted separately. Exits with 0 if all hashes are valid and no
-/// signature is invalid, 1 otherwise.
+/// Each event contains a hash, which covers the hash of the previous event. This command recomputes all hashes. It
+/// also verifies the signatures with which devices confirmed pairings, decided about proposals, and allowed reads in
+/// advance. The head is the hash of the newest event. Store it on another machine, because a log without its newest
+/// events is still valid and differs only in its head. An attacker who rewrites the whole log can make its hashes
+/// valid, but cannot forge signatures. If the attacker leaves out the signed events, only a comparison with the stored
+/// head shows that the log was rewritten. The signatures of events that an older svcd wrote cannot be verified;
+/// these events are counted as not checkable, and do not change the exit status. Exits with 0 if all hashes are valid
+/// and no signature is missing or invalid, 1 otherwise.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl relay audit verify
-  svcctl relay audit verify -o json | jq -r .head     to store elsewhere
+  svcctl relay audit verify -o json | jq -r .head     # to store elsewhere
 ")]
 pub(crate) struct Args {}
 

@@ -10,8 +10,8 @@ use crate::cli::output::Output;
 
 /// Revoke a device permanently: its sessions end, and its key cannot be paired again
 ///
-/// Use this for a device that was lost or is no longer trusted. The plugin creates a new key when it is paired
-/// again. Revoking a device again changes nothing.
+/// Use this for a device that was lost or is no longer trusted. The plugin can be paired again later, with a
+/// new key. Revoking a device again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -14,8 +14,8 @@ use crate::cli::relay;
 
 /// Deny an invocation, and all steps of its proposal that have not begun
 ///
-/// The card disappears from the plugin. Exits with 1 if the invocation is running, has succeeded or may have
-/// succeeded, because it cannot be taken back then. Denying it again changes nothing.
+/// The plugin stops showing the proposal. An invocation that is running, has succeeded or may have succeeded cannot
+/// be denied; the command then exits with 1. Denying an invocation again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -10,9 +10,8 @@ use crate::cli::output::Output;
 
 /// End a session: its plugin is disconnected, and invocations that have not begun are cancelled
 ///
-/// The outcome of a running invocation is then unknown: look at the file. The device stays paired; see relay
-/// devices revoke.
-/// Ending a session again changes nothing.
+/// If an invocation is running, its outcome will be unknown: check the file. The device stays paired; see
+/// svcctl relay devices revoke. Ending a session again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -9,7 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Output, ago};
 use crate::domain::time::Timestamp;
 
-/// Show one session: its owner, its state, and until when agents may read without approval
+/// Show one session: its owner, its state, and how long agents may still read without approval
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

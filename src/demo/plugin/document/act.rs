@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Document, Kind, Node, area};
-use crate::relay::action::Action;
+use crate::relay::action::DesignAction;
 
 /// A picture of one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
@@ -44,14 +44,14 @@ impl Document {
     /// A word for the result or decision.
     pub fn targets(
         &self,
-        action: Action,
+        action: DesignAction,
         arguments: &Map<String, Value>,
     ) -> Result<Vec<String>, &'static str> {
         let arguments = Arguments(arguments);
         let mut targets = Vec::new();
         if let Some(id) = arguments.text("node") {
             let node = self.nodes.get(id).ok_or("no_such_node")?;
-            if action == Action::SetText && node.kind != Kind::Text {
+            if action == DesignAction::SetText && node.kind != Kind::Text {
                 return Err("not_a_text");
             }
             targets.push(id.to_owned());
@@ -77,32 +77,32 @@ impl Document {
     /// A word for the result; nothing was changed.
     pub fn act(
         &mut self,
-        action: Action,
+        action: DesignAction,
         arguments: &Map<String, Value>,
     ) -> Result<Value, &'static str> {
         // Checked again, because the document may have changed since the card was made.
         self.targets(action, arguments)?;
         let arguments = Arguments(arguments);
         match action {
-            Action::ListPages => {
+            DesignAction::ListPages => {
                 let pages = self.pages.iter().take(ENTRIES_MAX);
                 let pages: Vec<Value> =
                     pages.map(|(id, name)| json!({"id": id, "name": name})).collect();
                 Ok(json!({"pages": pages, "truncated": self.pages.len() > ENTRIES_MAX}))
             }
-            Action::GetSelection => {
+            DesignAction::GetSelection => {
                 let chosen = self.selection.iter().filter_map(|id| Some((id, self.nodes.get(id)?)));
                 let nodes: Vec<Value> =
                     chosen.take(ENTRIES_MAX).map(|(id, it)| entry(id, it)).collect();
                 Ok(json!({"nodes": nodes, "truncated": false}))
             }
-            Action::GetNode => {
+            DesignAction::GetNode => {
                 let id = arguments.text("node").ok_or("no_such_node")?;
                 let node = self.whole(id, arguments.count("depth", 1)).ok_or("no_such_node")?;
                 Ok(json!({"node": node, "truncated": false}))
             }
-            Action::FindNodes => self.find(arguments),
-            Action::ExportImage => {
+            DesignAction::FindNodes => self.find(arguments),
+            DesignAction::ExportImage => {
                 let (mime, data) = match arguments.text("format") {
                     Some("jpeg") => ("image/jpeg", JPEG),
                     Some("svg") => ("image/svg+xml", SVG),
@@ -110,15 +110,15 @@ impl Document {
                 };
                 Ok(json!({"mimeType": mime, "data": data}))
             }
-            Action::CreateRectangle => Ok(self.create(Kind::Rectangle, arguments)),
-            Action::CreateFrame => Ok(self.create(Kind::Frame, arguments)),
-            Action::CreateText => Ok(self.create(Kind::Text, arguments)),
-            Action::DeleteNode => self.delete(arguments),
-            Action::SetText
-            | Action::SetFill
-            | Action::MoveNode
-            | Action::ResizeNode
-            | Action::RenameNode => self.change(action, arguments),
+            DesignAction::CreateRectangle => Ok(self.create(Kind::Rectangle, arguments)),
+            DesignAction::CreateFrame => Ok(self.create(Kind::Frame, arguments)),
+            DesignAction::CreateText => Ok(self.create(Kind::Text, arguments)),
+            DesignAction::DeleteNode => self.delete(arguments),
+            DesignAction::SetText
+            | DesignAction::SetFill
+            | DesignAction::MoveNode
+            | DesignAction::ResizeNode
+            | DesignAction::RenameNode => self.change(action, arguments),
         }
     }
 
@@ -201,26 +201,30 @@ impl Document {
         Ok(json!({"node": id, "deleted": count}))
     }
 
-    fn change(&mut self, action: Action, arguments: Arguments<'_>) -> Result<Value, &'static str> {
+    fn change(
+        &mut self,
+        action: DesignAction,
+        arguments: Arguments<'_>,
+    ) -> Result<Value, &'static str> {
         let id = arguments.text("node").ok_or("no_such_node")?;
         let node = self.nodes.get_mut(id).ok_or("no_such_node")?;
         let before = node.clone();
         let text = |name| arguments.text(name).unwrap_or_default().to_owned();
         let old = match action {
-            Action::SetText => json!(node.text.replace(text("text")).unwrap_or_default()),
-            Action::SetFill => {
+            DesignAction::SetText => json!(node.text.replace(text("text")).unwrap_or_default()),
+            DesignAction::SetFill => {
                 let has_opacity = arguments.0.contains_key("opacity");
                 node.opacity = Some(if has_opacity { arguments.number("opacity") } else { 1.0 });
                 json!(node.fill.replace(text("color")))
             }
-            Action::MoveNode => {
+            DesignAction::MoveNode => {
                 (node.x, node.y) = (arguments.number("x"), arguments.number("y"));
                 if let Some(parent) = arguments.text("parent") {
                     node.parent = Some(parent.to_owned());
                 }
                 json!({"x": before.x, "y": before.y, "parent": before.parent})
             }
-            Action::ResizeNode => {
+            DesignAction::ResizeNode => {
                 (node.width, node.height) = (arguments.number("width"), arguments.number("height"));
                 json!({"width": before.width, "height": before.height})
             }

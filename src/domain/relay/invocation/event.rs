@@ -2,8 +2,8 @@
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, GrantId, PageInstanceId, RelaySessionId};
-use crate::domain::relay::grant::Claim;
-use crate::domain::relay::{DecidedBy, Reason};
+use crate::domain::relay::grant::GrantClaim;
+use crate::domain::relay::{DecidedBy, RelayReason};
 
 /// What a decision is bound to, taken from the bytes that were signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,11 @@ pub enum Report {
     /// It was carried out.
     Succeeded,
     /// It was not; the file is as before.
-    Failed(Reason),
+    Failed(RelayReason),
     /// The file was not as shown; nothing was done.
     Stale,
     /// It was carried out, it says, with a value that cannot be used.
-    Unusable(Reason),
+    Unusable(RelayReason),
 }
 
 words! {
@@ -95,7 +95,7 @@ pub enum Event {
     /// The plugin sent an approval.
     Approve(Approval),
     /// The plugin cannot show it.
-    CannotShow(Signed, Reason),
+    CannotShow(Signed, RelayReason),
     /// The person denied it.
     Deny(Signed),
     /// The caller who proposed it takes it back.
@@ -105,10 +105,10 @@ pub enum Event {
     /// Its proposal, or once it is approved its grant, is over.
     Expires,
     /// A process wants to carry it out.
-    Claim(Claim),
+    Claim(GrantClaim),
     /// The socket of its session sent how it ended.
     Result(Report),
-    /// The time it may run is over: [`Effect::deadline`](crate::domain::relay::Effect::deadline) from its claim.
+    /// The time it may run is over: [`Effect::deadline`](crate::domain::relay::ActionEffect::deadline) from its claim.
     DeadlinePasses,
     /// The socket of its session closed.
     SocketClosed,

@@ -1,8 +1,8 @@
 //! What comes of an event of an invocation.
 
-use crate::domain::relay::grant::Change;
+use crate::domain::relay::grant;
 use crate::domain::relay::invocation::State;
-use crate::domain::relay::{AuditEvent, CloseCode, Reason};
+use crate::domain::relay::{CloseCode, RelayEventName, RelayReason};
 
 words! {
     /// What the plugin is told about a card that is to go away.
@@ -35,11 +35,11 @@ pub struct Outcome {
     /// The new state.
     pub to: Option<State>,
     /// What happens to the grant.
-    pub grant: Option<Change>,
+    pub grant: Option<grant::Change>,
     /// Why it ended so; without a new state, why nothing was done.
-    pub reason: Option<Reason>,
+    pub reason: Option<RelayReason>,
     /// What is audited: always something with a new state, never without.
-    pub audit: Option<AuditEvent>,
+    pub audit: Option<RelayEventName>,
     /// What the plugin gets.
     pub plugin: Option<ToPlugin>,
     /// It was UNKNOWN until now.
@@ -55,31 +55,31 @@ pub(super) const CLOSE: Outcome =
     Outcome { plugin: Some(ToPlugin::Close(CloseCode::BadFrame)), ..NOTHING };
 
 /// Nothing happens, and that is why.
-pub(super) const fn unchanged(reason: Reason) -> Outcome {
+pub(super) const fn unchanged(reason: RelayReason) -> Outcome {
     NOTHING.because(reason)
 }
 
 /// A new state, audited by its name.
 pub(super) const fn to(state: State) -> Outcome {
     let audit = match state {
-        State::Proposed => AuditEvent::Proposed,
-        State::Shown => AuditEvent::Shown,
-        State::Approved => AuditEvent::Approved,
-        State::Running => AuditEvent::Claimed,
-        State::Denied => AuditEvent::Denied,
-        State::Cancelled => AuditEvent::Cancelled,
-        State::Expired => AuditEvent::Expired,
-        State::Succeeded | State::Failed | State::Stale | State::Unknown => AuditEvent::Settled,
+        State::Proposed => RelayEventName::Proposed,
+        State::Shown => RelayEventName::Shown,
+        State::Approved => RelayEventName::Approved,
+        State::Running => RelayEventName::Claimed,
+        State::Denied => RelayEventName::Denied,
+        State::Cancelled => RelayEventName::Cancelled,
+        State::Expired => RelayEventName::Expired,
+        State::Succeeded | State::Failed | State::Stale | State::Unknown => RelayEventName::Settled,
     };
     Outcome { to: Some(state), audit: Some(audit), ..NOTHING }
 }
 
 impl Outcome {
-    pub(super) const fn because(self, reason: Reason) -> Self {
+    pub(super) const fn because(self, reason: RelayReason) -> Self {
         Self { reason: Some(reason), ..self }
     }
 
-    pub(super) const fn grant(self, change: Change) -> Self {
+    pub(super) const fn grant(self, change: grant::Change) -> Self {
         Self { grant: Some(change), ..self }
     }
 

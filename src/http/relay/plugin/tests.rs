@@ -5,15 +5,15 @@ use http::Method;
 use super::*;
 use crate::http::message::Surface;
 
-fn plugin(url: Option<&str>) -> Plugin {
+fn plugin(url: Option<&str>) -> PluginPages {
     let url = url.map(|url| PublicUrl::read(url).unwrap());
     let tools = vec!["https://penpot.example".to_owned(), "http://localhost:9001".to_owned()];
-    Plugin::new(url, tools).unwrap()
+    PluginPages::new(url, tools).unwrap()
 }
 
 #[test]
 fn without_a_tool_there_is_no_plugin() {
-    assert!(Plugin::new(PublicUrl::read("https://svc.example"), Vec::new()).is_none());
+    assert!(PluginPages::new(PublicUrl::read("https://svc.example"), Vec::new()).is_none());
 }
 
 #[test]

@@ -13,5 +13,5 @@ fn a_path_too_long_for_a_socket_is_named() {
     fs::create_dir(&private).unwrap();
     UnixListener::bind(private.join("ffff")).unwrap();
     let problem = lock(&directory.path().join(name + "y")).unwrap_err().to_string();
-    assert_eq!(problem, "the path of the control socket has 97 bytes, at most 96 are possible");
+    assert_eq!(problem, "the path of the control socket has 97 bytes, but at most 96 are allowed");
 }

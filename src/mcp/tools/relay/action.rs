@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::held::Held;
+use super::held::PendingCall;
 use super::outcome::{self, About};
 use super::{Host, id, schema};
 use crate::mcp::tools::{Run, Tool};
-use crate::relay::action::Action;
+use crate::relay::action::DesignAction;
 
 /// Returns the tool of an action.
-pub(super) fn tool(host: &Host, action: Action) -> Tool {
+pub(super) fn tool(host: &Host, action: DesignAction) -> Tool {
     let host = host.clone();
     Tool {
         name: action.as_str(),
@@ -31,7 +31,7 @@ pub(super) fn tool(host: &Host, action: Action) -> Tool {
                 Err(refusal) => return call.finish(outcome::not_a_call(&refusal)),
             };
             match host.relay.propose(call.caller(), session, vec![step]) {
-                Ok(proposal) => Held::begin(&host, call, proposal, About::Action, host.wait),
+                Ok(proposal) => PendingCall::begin(&host, call, proposal, About::Action, host.wait),
                 Err(refusal) => call.finish(outcome::refused(&refusal)),
             }
         })),

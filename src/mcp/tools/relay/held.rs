@@ -7,17 +7,17 @@ use super::outcome::{self, About};
 use super::{Host, task};
 use crate::api::relay::{Invocation, RelayRefusal};
 use crate::domain::id::ProposalId;
-use crate::domain::relay::Tool as DesignTool;
+use crate::domain::relay::DesignTool;
 use crate::mcp::call::Call;
-use crate::mcp::relay::{Ended, Relay, Waiter};
-use crate::mcp::tasks::{Status, Task};
+use crate::mcp::relay::{Ended, RelayBackend, Waiter};
+use crate::mcp::tasks::{Task, TaskStatus};
 
 /// A client that asked for progress is told after this many checks, which are about seconds.
 const LOOKS_PER_MESSAGE: u32 = 5;
 
 /// A call that waits.
-pub(super) struct Held {
-    relay: Arc<dyn Relay>,
+pub(super) struct PendingCall {
+    relay: Arc<dyn RelayBackend>,
     call: Call,
     proposal: ProposalId,
     about: About,
@@ -26,7 +26,7 @@ pub(super) struct Held {
     looks: u32,
 }
 
-impl Held {
+impl PendingCall {
     /// Waits for the end of a proposal, but not longer than `within`, and then answers the call.
     pub(super) fn begin(
         host: &Host,
@@ -81,7 +81,7 @@ impl Held {
         let is_own = !matches!(self.about, About::Invocation(_));
         let task = task::of(self.about, steps).filter(|_| is_own && self.call.takes_task());
         // What has ended is answered with its result: a task would cost the client one more request.
-        task.filter(|task| task.status == Status::Working)
+        task.filter(|task| task.status == TaskStatus::Working)
     }
 
     /// Returns what the call is about.
@@ -102,7 +102,7 @@ impl Held {
     }
 }
 
-impl Waiter for Held {
+impl Waiter for PendingCall {
     fn look(&mut self) -> bool {
         if self.call.is_cancelled() {
             return false;

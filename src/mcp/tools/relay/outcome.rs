@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::api::relay::{Invocation, RelayRefusal};
 use crate::domain::id::InvocationId;
-use crate::domain::relay::Reason;
-use crate::domain::relay::invocation::State;
+use crate::domain::relay::RelayReason;
+use crate::domain::relay::invocation;
 use crate::mcp::result::ToolResult;
-use crate::relay::action::{Action, Refusal};
+use crate::relay::action::{self, DesignAction};
 
 /// What a call is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +45,9 @@ pub(super) fn of_cancelled(invocation: &Invocation) -> ToolResult {
     let result = of_one(invocation);
     match state(invocation) {
         // What this call asked for, although it is an error to the call that proposed the invocation.
-        State::Cancelled => ToolResult { is_error: false, ..result },
-        State::Succeeded => {
-            let sentence = "It was carried out before it could be taken back.";
+        invocation::State::Cancelled => ToolResult { is_error: false, ..result },
+        invocation::State::Succeeded => {
+            let sentence = "It was carried out before it could be cancelled.";
             ToolResult { is_error: true, ..with_sentence(result, sentence) }
         }
         _ => result,
@@ -75,17 +75,17 @@ fn of_steps(steps: &[Invocation]) -> ToolResult {
 
 /// Returns the step whose state is that of the proposal: the first that has not succeeded, or the last.
 pub(super) fn deciding(steps: &[Invocation]) -> Option<&Invocation> {
-    steps.iter().find(|step| state(step) != State::Succeeded).or(steps.last())
+    steps.iter().find(|step| state(step) != invocation::State::Succeeded).or(steps.last())
 }
 
 /// Returns the status of an invocation that is a task, as a sentence.
 pub(super) fn status_message(invocation: &Invocation) -> String {
     match state(invocation) {
-        State::Proposed | State::Shown => format!(
+        invocation::State::Proposed | invocation::State::Shown => format!(
             "A person must decide in the plugin of the design tool, until {}.",
             invocation.expires_at
         ),
-        State::Approved | State::Running => {
+        invocation::State::Approved | invocation::State::Running => {
             "The person has approved it, and it is being carried out.".to_owned()
         }
         _ => sentence(invocation),
@@ -99,7 +99,7 @@ pub(super) fn refused(refusal: &RelayRefusal) -> ToolResult {
 }
 
 /// Returns the result for arguments that the action does not accept.
-pub(super) fn not_a_call(refusal: &Refusal) -> ToolResult {
+pub(super) fn not_a_call(refusal: &action::Refusal) -> ToolResult {
     let message = match refusal.step {
         Some(step) => format!("In /steps/{step}/arguments: {}", refusal.message),
         None => refusal.message.clone(),
@@ -129,98 +129,98 @@ pub(super) fn with_sentence(mut result: ToolResult, sentence: &str) -> ToolResul
 fn judged(result: ToolResult, invocation: &Invocation) -> ToolResult {
     let sentence = sentence(invocation);
     match state(invocation) {
-        State::Succeeded if invocation.value_gone => with_sentence(result, &sentence),
-        State::Succeeded => result,
+        invocation::State::Succeeded if invocation.value_gone => with_sentence(result, &sentence),
+        invocation::State::Succeeded => result,
         _ => ToolResult { is_error: true, ..with_sentence(result, &sentence) },
     }
 }
 
 /// Reads the state; an unknown word counts as the state after which nothing is sent again.
-fn state(invocation: &Invocation) -> State {
-    State::from_word(&invocation.state).unwrap_or(State::Unknown)
+fn state(invocation: &Invocation) -> invocation::State {
+    invocation::State::from_word(&invocation.state).unwrap_or(invocation::State::Unknown)
 }
 
 /// Says what an invocation's state means, and what to do next.
 fn sentence(invocation: &Invocation) -> String {
     let Invocation { invocation: id, expires_at, .. } = invocation;
-    let reason = invocation.reason.as_deref().and_then(Reason::from_word);
+    let reason = invocation.reason.as_deref().and_then(RelayReason::from_word);
     match state(invocation) {
-        State::Proposed | State::Shown => format!(
+        invocation::State::Proposed | invocation::State::Shown => format!(
             "Nothing has happened yet: a person must decide in the plugin of the design tool, until {expires_at}. Ask the \
              person who has the file open to look there, and call get_invocation with {id}. Do not propose it again."
         ),
-        State::Approved | State::Running => format!(
+        invocation::State::Approved | invocation::State::Running => format!(
             "The person has approved it, and it is being carried out. Call get_invocation with {id} to see how it ended. Do \
              not propose it again."
         ),
-        State::Succeeded => "It was carried out, but what it returned is not here: a value is kept for ten minutes at most, \
-                             and only by the process of svcd that received it from the plugin. A tool that only reads can \
-                             be called again."
+        invocation::State::Succeeded => "It was carried out, but its result is no longer \
+        available: a result is kept for at most ten minutes, and only by the process of svcd that \
+        received it from the plugin. A tool that only reads can be called again."
             .to_owned(),
-        State::Failed => format!("It failed, and nothing was changed. {}", after_failure(reason)),
-        State::Stale => "Nothing was done: the document has changed since the person saw the card. Read the nodes again, and \
+        invocation::State::Failed => format!("It failed, and nothing was changed. {}", after_failure(reason)),
+        invocation::State::Stale => "Nothing was done: the document has changed since the person saw the card. Read the nodes again, and \
                          propose what fits them."
             .to_owned(),
-        State::Denied => "The person has denied it, and nothing was changed. Ask the person what they want instead before \
+        invocation::State::Denied => "The person has denied it, and nothing was changed. Ask the person what they want instead before \
                           you propose anything else."
             .to_owned(),
-        State::Expired => format!("Nothing was changed: {}", after_expiry(reason)),
-        State::Cancelled => format!("Nothing was changed: {}", after_cancellation(reason)),
-        State::Unknown => "It is not known whether it was carried out. Read the nodes or ask the person before you propose \
+        invocation::State::Expired => format!("Nothing was changed: {}", after_expiry(reason)),
+        invocation::State::Cancelled => format!("Nothing was changed: {}", after_cancellation(reason)),
+        invocation::State::Unknown => "It is not known whether it was carried out. Read the nodes or ask the person before you propose \
                            anything like it; nothing is sent again by itself. If it becomes known, get_invocation returns it."
             .to_owned(),
     }
 }
 
-fn after_failure(reason: Option<Reason>) -> &'static str {
+fn after_failure(reason: Option<RelayReason>) -> &'static str {
     match reason {
-        Some(Reason::NoSuchNode) => {
+        Some(RelayReason::NoSuchNode) => {
             "The file has no such node: find it with find_nodes, and propose again."
         }
-        Some(Reason::PageNotActive) => {
+        Some(RelayReason::PageNotActive) => {
             "The page is not the open one: ask the person to open it, and propose again."
         }
-        Some(Reason::ResultTooLarge) => {
+        Some(RelayReason::ResultTooLarge) => {
             "What it returned is too large: ask for less, with a smaller depth, limit or scale."
         }
-        Some(Reason::NotDelivered) => "The plugin never got it: propose it again.",
-        Some(Reason::WithdrawnByPerson) => {
+        Some(RelayReason::NotDelivered) => "The plugin did not receive it: propose it again.",
+        Some(RelayReason::WithdrawnByPerson) => {
             "The person stopped it. Ask them what they want instead."
         }
         _ => "The plugin could not do it: check the arguments, and propose again.",
     }
 }
 
-fn after_expiry(reason: Option<Reason>) -> &'static str {
+fn after_expiry(reason: Option<RelayReason>) -> &'static str {
     match reason {
-        Some(Reason::FileChanged) => {
+        Some(RelayReason::FileChanged) => {
             "another file was opened in the plugin. Call list_design_sessions before you propose it again."
         }
-        Some(Reason::Disconnected) => {
+        Some(RelayReason::Disconnected) => {
             "the plugin was disconnected before it was carried out. Ask the person to open it, and propose again."
         }
-        Some(Reason::GrantExpired) => {
+        Some(RelayReason::GrantExpired) => {
             "it was approved, but could not begin in time. Propose it again."
         }
         _ => "it was not decided in time. Ask the person to look at the plugin, and propose again.",
     }
 }
 
-fn after_cancellation(reason: Option<Reason>) -> &'static str {
+fn after_cancellation(reason: Option<RelayReason>) -> &'static str {
     match reason {
-        Some(Reason::StepFailed) => {
-            "a step before it did not succeed. See how that one ended, and propose the rest again."
+        Some(RelayReason::StepFailed) => {
+            "an earlier step did not succeed. See how that step ended, and propose the rest again."
         }
-        Some(Reason::Revoked) => {
+        Some(RelayReason::Revoked) => {
             "the pairing was revoked. Ask the person to pair again if they want to go on."
         }
-        Some(Reason::WithdrawnByPerson) => {
+        Some(RelayReason::WithdrawnByPerson) => {
             "the person has withdrawn the approval. Ask them what they want instead."
         }
-        Some(Reason::DeniedByOperator) => {
+        Some(RelayReason::DeniedByOperator) => {
             "an operator of the service has denied it. Ask the person before you propose it again."
         }
-        _ => "it was taken back before it began. It can be proposed again.",
+        _ => "it was cancelled before it began. It can be proposed again.",
     }
 }
 
@@ -257,13 +257,13 @@ fn value(invocation: &Invocation) -> Value {
 }
 
 fn is_image(invocation: &Invocation) -> bool {
-    Action::from_word(&invocation.action) == Some(Action::ExportImage)
+    DesignAction::from_word(&invocation.action) == Some(DesignAction::ExportImage)
 }
 
 /// Adds the state of an invocation that has not ended.
 fn add_pending(structured: &mut Map<String, Value>, invocation: &Invocation) {
     let status = match state(invocation) {
-        State::Approved | State::Running => "running",
+        invocation::State::Approved | invocation::State::Running => "running",
         _ => "approval_pending",
     };
     structured.insert("status".to_owned(), status.into());

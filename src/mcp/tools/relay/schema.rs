@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::mcp::tools::SCHEMA;
-use crate::relay::action::{Action, STEPS_MAX};
+use crate::relay::action::{DesignAction, STEPS_MAX};
 
 /// Returns the schema of an identifier.
 pub(super) fn uuid() -> Value {
@@ -16,7 +16,7 @@ pub(super) fn input(properties: Value, required: &[&str]) -> Value {
 }
 
 /// Returns the schema of a tool's arguments: those of its action, and the session.
-pub(super) fn action_input(action: Action) -> Value {
+pub(super) fn action_input(action: DesignAction) -> Value {
     let mut schema = action.arguments_schema().clone();
     let properties = schema.as_object_mut().map(|it| it.entry("properties").or_insert(json!({})));
     if let Some(properties) = properties.and_then(Value::as_object_mut) {
@@ -26,9 +26,9 @@ pub(super) fn action_input(action: Action) -> Value {
 }
 
 /// Returns the schema of a tool's result: the value of its action, or why there is none.
-pub(super) fn action_output(action: Action) -> Value {
+pub(super) fn action_output(action: DesignAction) -> Value {
     let mut value = action.result_schema().clone();
-    if action == Action::ExportImage {
+    if action == DesignAction::ExportImage {
         // Its bytes are separate content.
         let mime_type = value.pointer("/properties/mimeType").cloned().unwrap_or_default();
         value = object(json!({ "mimeType": mime_type }), &["mimeType"]);
@@ -46,7 +46,7 @@ pub(super) fn invocation_output() -> Value {
 pub(super) fn steps_input() -> Value {
     let mut definitions = Map::new();
     let mut cases = Vec::new();
-    for action in Action::ALL {
+    for action in DesignAction::ALL {
         let mut arguments = action.arguments_schema().clone();
         definitions.extend(take_definitions(&mut arguments));
         definitions.insert(action.to_string(), arguments);
@@ -55,7 +55,7 @@ pub(super) fn steps_input() -> Value {
             "then": { "properties": { "arguments": { "$ref": format!("#/$defs/{action}") } } }
         }));
     }
-    let names: Vec<&str> = Action::ALL.iter().map(|action| action.as_str()).collect();
+    let names: Vec<&str> = DesignAction::ALL.iter().map(|action| action.as_str()).collect();
     let step = object(
         json!({
             "action": { "enum": names },
@@ -167,8 +167,7 @@ fn design_session() -> Value {
 }
 
 fn session() -> Value {
-    let description =
-        "The file, by its session in list_design_sessions. May be left out while one is connected.";
+    let description = "The session of the file, from list_design_sessions. May be omitted if exactly one is connected.";
     with(uuid(), "description", description)
 }
 

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::outcome::{self, About};
 use crate::api::relay::{Invocation, RelayRefusal};
 use crate::mcp::Caller;
-use crate::mcp::relay::{Relay, Waiter};
-use crate::mcp::tasks::{Fault, Status, Task, Tasks};
+use crate::mcp::relay::{RelayBackend, Waiter};
+use crate::mcp::tasks::{Task, TaskFault, TaskStatus, Tasks};
 
 /// How long the value of an invocation is kept after it has ended. A task can be looked up for at least this long after
 /// the person's time to decide.
@@ -22,21 +22,21 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const WATCH_MAX: Duration = Duration::from_hours(24);
 
 /// The tasks of a relay.
-pub(super) struct RelayTasks(pub(super) Arc<dyn Relay>);
+pub(super) struct RelayTasks(pub(super) Arc<dyn RelayBackend>);
 
 /// Returns the task of a call about these invocations.
 pub(super) fn of(about: About, steps: &[Invocation]) -> Option<Task> {
     let first = steps.first()?;
     let deciding = outcome::deciding(steps).unwrap_or(first);
     let status = if !deciding.has_ended() {
-        Status::Working
+        TaskStatus::Working
     } else if steps.iter().all(|step| step.state == "cancelled") {
-        Status::Cancelled
+        TaskStatus::Cancelled
     } else {
-        Status::Completed(outcome::of(about, steps))
+        TaskStatus::Completed(outcome::of(about, steps))
     };
     let message = match &status {
-        Status::Completed(_) => None,
+        TaskStatus::Completed(_) => None,
         _ => Some(outcome::status_message(deciding)),
     };
     Some(Task {
@@ -55,15 +55,15 @@ pub(super) fn of(about: About, steps: &[Invocation]) -> Option<Task> {
 
 impl RelayTasks {
     /// Returns what a task is about: an invocation, or a proposal with all its steps.
-    fn find(&self, caller: &Caller, id: &str) -> Result<(About, Vec<Invocation>), Fault> {
+    fn find(&self, caller: &Caller, id: &str) -> Result<(About, Vec<Invocation>), TaskFault> {
         let Self(relay) = self;
         // Invocations and proposals both have UUIDs, so the id is looked up as one and then as the other.
         let (Ok(invocation), Ok(proposal)) = (id.parse(), id.parse()) else {
-            return Err(Fault::Unknown);
+            return Err(TaskFault::Unknown);
         };
         match relay.invocation(caller, invocation).map_err(fault) {
             Ok(found) => Ok((About::Action, vec![found])),
-            Err(Fault::Unknown) => {
+            Err(TaskFault::Unknown) => {
                 Ok((About::Steps, relay.steps(caller, proposal).map_err(fault)?))
             }
             Err(fault) => Err(fault),
@@ -71,25 +71,25 @@ impl RelayTasks {
     }
 }
 
-fn fault(refusal: RelayRefusal) -> Fault {
+fn fault(refusal: RelayRefusal) -> TaskFault {
     match refusal.code.as_ref() {
-        "no_such_invocation" => Fault::Unknown,
-        _ => Fault::Unavailable(refusal.message),
+        "no_such_invocation" => TaskFault::Unknown,
+        _ => TaskFault::Unavailable(refusal.message),
     }
 }
 
 impl Tasks for RelayTasks {
-    fn get(&self, caller: &Caller, id: &str) -> Result<Task, Fault> {
+    fn get(&self, caller: &Caller, id: &str) -> Result<Task, TaskFault> {
         let (about, steps) = self.find(caller, id)?;
-        of(about, &steps).ok_or(Fault::Unknown)
+        of(about, &steps).ok_or(TaskFault::Unknown)
     }
 
     /// Takes no answers: a person decides in the plugin, and a client cannot answer for that.
-    fn update(&self, caller: &Caller, id: &str, _: &Map<String, Value>) -> Result<(), Fault> {
+    fn update(&self, caller: &Caller, id: &str, _: &Map<String, Value>) -> Result<(), TaskFault> {
         self.find(caller, id).map(drop)
     }
 
-    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), Fault> {
+    fn cancel(&self, caller: &Caller, id: &str) -> Result<(), TaskFault> {
         let (_, steps) = self.find(caller, id)?;
         match outcome::deciding(&steps).filter(|step| !step.has_ended()) {
             Some(step) => self.0.cancel(caller, step.invocation).map(drop).map_err(fault),

@@ -7,13 +7,13 @@ use crate::crypto::sha256;
 use crate::domain::digest::Digest;
 use crate::domain::id::PairingId;
 use crate::domain::relay::allowance::Length;
-use crate::domain::relay::{AuditEvent, DecidedBy, Reason};
+use crate::domain::relay::{DecidedBy, RelayEventName, RelayReason};
 use crate::json;
 use crate::store::error::Error;
 use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::steps::Step;
 use crate::store::sql::{Db, Row, Tx, params};
-use crate::store::types::relay::{Device, Point, Proof};
+use crate::store::types::relay::{Device, KeyPoint, Proof};
 
 /// What the first event has instead of the hash of an event before it.
 pub(in crate::store) const BEGINNING: [u8; 32] = [0; 32];
@@ -68,9 +68,9 @@ impl<'a> Account<'a> {
 /// Records what happened to a device; of one that was paired, also its key and through which client.
 pub(in crate::store) fn device(
     tx: &Tx<'_>,
-    event: AuditEvent,
+    event: RelayEventName,
     device: &Device,
-    paired: Option<(&Point, Option<&str>)>,
+    paired: Option<(&KeyPoint, Option<&str>)>,
     account: &Account<'_>,
 ) -> Result<(), Error> {
     let event = RelayAuditEvent {
@@ -85,7 +85,7 @@ pub(in crate::store) fn device(
 /// Records what happened to a session.
 pub(in crate::store) fn session(
     tx: &Tx<'_>,
-    event: AuditEvent,
+    event: RelayEventName,
     session: &Session,
     account: &Account<'_>,
 ) -> Result<(), Error> {
@@ -98,9 +98,9 @@ pub(in crate::store) fn session(
 /// Records what happened to a step of a proposal.
 pub(in crate::store) fn step(
     tx: &Tx<'_>,
-    event: AuditEvent,
+    event: RelayEventName,
     (session, step): (&Session, &Step),
-    reason: Option<Reason>,
+    reason: Option<RelayReason>,
     account: &Account<'_>,
 ) -> Result<(), Error> {
     let event = RelayAuditEvent {
@@ -121,7 +121,7 @@ pub(in crate::store) fn step(
 /// Returns the next event, without what it is about.
 fn blank(
     tx: &Tx<'_>,
-    event: AuditEvent,
+    event: RelayEventName,
     subject: &str,
     account: &Account<'_>,
 ) -> Result<RelayAuditEvent, Error> {
@@ -182,7 +182,7 @@ fn add(
     tx: &Tx<'_>,
     event: &RelayAuditEvent,
     account: &Account<'_>,
-    key: Option<&Point>,
+    key: Option<&KeyPoint>,
 ) -> Result<(), Error> {
     let card = event.card_sha256.as_ref();
     let card: Option<Vec<u8>> =
@@ -238,7 +238,7 @@ pub(in crate::store) fn hash(event: &RelayAuditEvent) -> Result<Digest, Error> {
 }
 
 /// An event, and the key of its device when it happened.
-pub(in crate::store) type Keyed = (RelayAuditEvent, Option<Point>);
+pub(in crate::store) type Keyed = (RelayAuditEvent, Option<KeyPoint>);
 
 /// Returns at most `limit` events after the one of that number, the oldest first; for one that cannot be read, only its
 /// number. The key is that of the event in which the device was paired, which no later change of its row can replace;
@@ -283,7 +283,7 @@ pub(in crate::store) fn find(db: &Db<'_>, seq: i64) -> Result<Option<RelayAuditE
 
 fn read(row: &Row<'_>) -> Result<RelayAuditEvent, Error> {
     let signature: Option<[u8; 64]> = row.get("signature")?;
-    let public_key: Option<Point> = row.get("public_key")?;
+    let public_key: Option<KeyPoint> = row.get("public_key")?;
     Ok(RelayAuditEvent {
         seq: row.get("seq")?,
         event: row.get("event")?,

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::domain::relay::Reason;
-use crate::domain::relay::grant::Claim;
-use crate::domain::relay::invocation::{self, Event};
+use crate::domain::relay::RelayReason;
+use crate::domain::relay::grant::GrantClaim;
+use crate::domain::relay::invocation;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::Account;
 use crate::store::rows::relay::invocations::{self, Scene};
 use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::{grants, steps};
 use crate::store::sql::Tx;
-use crate::store::types::relay::{Effects, Held};
+use crate::store::types::relay::{Effects, SessionSocket};
 
 /// Whether this process still claims. Checked within the transaction, so that no transaction that begins after the stop
 /// claims anything, whichever verb it belongs to.
@@ -22,7 +22,6 @@ pub(in crate::store) struct Claims {
 }
 
 impl Claims {
-    /// Stops claiming.
     pub(in crate::store) fn stop(&self) {
         self.are_stopped.store(true, Ordering::Relaxed);
     }
@@ -33,9 +32,9 @@ impl Claims {
         &self,
         tx: &mut Tx<'_>,
         session: &Session,
-        held: Held,
+        held: SessionSocket,
         effects: &mut Effects,
-    ) -> Result<Option<Reason>, Error> {
+    ) -> Result<Option<RelayReason>, Error> {
         // Relaxed: the flag guards no other memory, and the writer's queue orders it before verbs that come later.
         if self.are_stopped.load(Ordering::Relaxed) {
             return Ok(None);
@@ -43,7 +42,7 @@ impl Claims {
         let Some(mut step) = steps::due(tx, session.id, tx.now)? else { return Ok(None) };
         let Some(grant) = step.grant else { return Ok(None) };
         let (is_session_free, is_lane_free) = grants::are_free(tx, session.id, grant.lane)?;
-        let claim = Claim {
+        let claim = GrantClaim {
             grant: grant.state,
             expires_at: grant.expires_at,
             session: session.state,
@@ -52,7 +51,8 @@ impl Claims {
             is_session_free,
             is_lane_free,
         };
-        let outcome = invocation::decide(&step.facts(session), &Event::Claim(claim), tx.now);
+        let outcome =
+            invocation::decide(&step.facts(session), &invocation::Event::Claim(claim), tx.now);
         if outcome.to.is_none() {
             return Ok(outcome.reason);
         }

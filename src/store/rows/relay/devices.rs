@@ -1,13 +1,13 @@
 //! Devices: a plugin's key, and the subject that it belongs to.
 
 use crate::domain::id::DeviceId;
-use crate::domain::relay::{Tool, device};
+use crate::domain::relay::{DesignTool, device};
 use crate::store::error::Error;
 use crate::store::sql::{Db, Row, Tx, params};
-use crate::store::types::relay::{Device, Point};
+use crate::store::types::relay::{Device, KeyPoint};
 
 /// Returns the device that has a key.
-pub(in crate::store) fn of_key(db: &Db<'_>, key: &Point) -> Result<Option<Device>, Error> {
+pub(in crate::store) fn of_key(db: &Db<'_>, key: &KeyPoint) -> Result<Option<Device>, Error> {
     db.query_one(
         "SELECT device_id, subject, state FROM relay_devices WHERE public_key = :key",
         params! { ":key": key },
@@ -32,8 +32,8 @@ fn read(row: &Row<'_>) -> Result<Device, Error> {
 pub(in crate::store) fn insert(
     tx: &Tx<'_>,
     device: &Device,
-    key: &Point,
-    tool: Tool,
+    key: &KeyPoint,
+    tool: DesignTool,
 ) -> Result<(), Error> {
     tx.execute(
         "INSERT INTO relay_devices (device_id, public_key, subject, tool, state, created_at, last_seen_at) \
@@ -59,7 +59,6 @@ pub(in crate::store) fn note_seen(tx: &Tx<'_>, id: DeviceId) -> Result<(), Error
     Ok(())
 }
 
-/// Revokes a device.
 pub(in crate::store) fn revoke(tx: &Tx<'_>, id: DeviceId) -> Result<(), Error> {
     tx.execute(
         "UPDATE relay_devices SET state = :revoked, revoked_at = :now \

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, InvocationId, ProposalId, RelaySessionId};
-use crate::domain::relay::grant::{self, Change, State};
+use crate::domain::relay::grant;
 use crate::store::error::Error;
 use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::steps::{Grant, Step};
 use crate::store::sql::{Tx, params};
-use crate::store::types::relay::Held;
+use crate::store::types::relay::SessionSocket;
 
 /// Most sessions that are told that a lane is free.
 const FREE_FOR_MAX: u32 = 16;
@@ -21,7 +21,7 @@ pub(in crate::store) fn mint(
     step: &Step,
     lasts: Duration,
 ) -> Result<Grant, Error> {
-    let state = next(None, Change::Mint)?;
+    let state = next(None, grant::Change::Mint)?;
     let id = GrantId::from(tx.ids.uuid(tx.now));
     let position = usize::try_from(step.position).unwrap_or(usize::MAX);
     let expires_at = grant::expires_at(position, tx.now, lasts);
@@ -49,7 +49,7 @@ pub(in crate::store) fn mint(
 /// unique indexes do not rely on it.
 pub(in crate::store) fn claim(
     tx: &Tx<'_>,
-    held: Held,
+    held: SessionSocket,
     grant: GrantId,
     step: &Step,
 ) -> Result<bool, Error> {
@@ -76,7 +76,11 @@ pub(in crate::store) fn claim(
 }
 
 /// Ends a grant, claimed or not.
-pub(in crate::store) fn end(tx: &Tx<'_>, grant: &Grant, change: Change) -> Result<(), Error> {
+pub(in crate::store) fn end(
+    tx: &Tx<'_>,
+    grant: &Grant,
+    change: grant::Change,
+) -> Result<(), Error> {
     let changed = tx.execute(
         "UPDATE relay_grants SET state = :to WHERE grant_id = :grant AND state = :from",
         params! {
@@ -157,6 +161,6 @@ pub(in crate::store) fn overdue(tx: &Tx<'_>, limit: u32) -> Result<Vec<Invocatio
     )
 }
 
-fn next(state: Option<State>, change: Change) -> Result<State, Error> {
+fn next(state: Option<grant::State>, change: grant::Change) -> Result<grant::State, Error> {
     grant::apply(state, change).ok_or(Error::Row("relay grant"))
 }

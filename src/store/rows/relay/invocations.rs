@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use crate::domain::id::ProposalId;
-use crate::domain::relay::grant::Change;
-use crate::domain::relay::invocation::{self, Event, Outcome, State, ToPlugin};
-use crate::domain::relay::proposal::{self, Next};
+
+use crate::domain::relay::invocation::{self, ToPlugin};
+use crate::domain::relay::proposal;
 use crate::domain::relay::{CloseCode, grant};
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, Account};
@@ -32,14 +32,14 @@ impl<'a> Scene<'a> {
 }
 
 /// A step and what is decided about it.
-pub(in crate::store) type Decided = (Step, Outcome);
+pub(in crate::store) type Decided = (Step, invocation::Outcome);
 
 /// Decides about each step before any decision is carried out.
 pub(in crate::store) fn decide(
     tx: &Tx<'_>,
     session: &Session,
     steps: Vec<Step>,
-    event: impl Fn(&Step) -> Option<Event>,
+    event: impl Fn(&Step) -> Option<invocation::Event>,
 ) -> Vec<Decided> {
     let decided = steps.into_iter().filter_map(|step| {
         let event = event(&step)?;
@@ -92,7 +92,7 @@ pub(in crate::store) fn happens(
     tx: &mut Tx<'_>,
     scene: &Scene<'_>,
     step: Step,
-    event: Event,
+    event: invocation::Event,
     effects: &mut Effects,
 ) -> Result<(), Error> {
     let decided = decide(tx, scene.session, vec![step], |_| Some(event));
@@ -104,18 +104,20 @@ fn follow(
     tx: &mut Tx<'_>,
     session: &Session,
     (proposal, position): (ProposalId, u32),
-    state: State,
+    state: invocation::State,
     effects: &mut Effects,
 ) -> Result<(), Error> {
     match proposal::after(state) {
-        Next::Wait => Ok(()),
-        Next::Begin => grants::begin_turn(tx, proposal, position.saturating_add(1)),
-        Next::Cancel => {
+        proposal::Next::Wait => Ok(()),
+        proposal::Next::Begin => grants::begin_turn(tx, proposal, position.saturating_add(1)),
+        proposal::Next::Cancel => {
             // Read again, because their states may have changed in this transaction.
             let mut behind = steps::of_proposal(tx, proposal)?;
             behind.retain(|step| step.position > position);
             let scene = Scene::new(session, Account::default());
-            for (mut step, outcome) in decide(tx, session, behind, |_| Some(Event::StepFailed)) {
+            for (mut step, outcome) in
+                decide(tx, session, behind, |_| Some(invocation::Event::StepFailed))
+            {
                 apply(tx, &scene, &mut step, &outcome, effects)?;
             }
             Ok(())
@@ -128,7 +130,7 @@ pub(in crate::store) fn apply(
     tx: &mut Tx<'_>,
     scene: &Scene<'_>,
     step: &mut Step,
-    outcome: &Outcome,
+    outcome: &invocation::Outcome,
     effects: &mut Effects,
 ) -> Result<(), Error> {
     // The grant first: whatever is told below needs the id of a grant that is minted here.
@@ -136,8 +138,10 @@ pub(in crate::store) fn apply(
     if let Some(to) = outcome.to {
         write(tx, step, to, outcome)?;
         match to {
-            State::Shown => proposals::note_preview(tx, step.proposal, scene.account.preview)?,
-            State::Proposed => proposals::note_preview(tx, step.proposal, None)?,
+            invocation::State::Shown => {
+                proposals::note_preview(tx, step.proposal, scene.account.preview)?;
+            }
+            invocation::State::Proposed => proposals::note_preview(tx, step.proposal, None)?,
             _ => {}
         }
         let event = outcome.audit.ok_or(Error::Row("relay audit event"))?;
@@ -160,16 +164,16 @@ fn change_grant(
     tx: &mut Tx<'_>,
     scene: &Scene<'_>,
     step: &mut Step,
-    change: Option<Change>,
+    change: Option<grant::Change>,
     effects: &mut Effects,
 ) -> Result<(), Error> {
     match (change, step.grant.as_mut()) {
-        (None | Some(Change::Claim), _) => Ok(()),
-        (Some(Change::Mint), None) => {
+        (None | Some(grant::Change::Claim), _) => Ok(()),
+        (Some(grant::Change::Mint), None) => {
             step.grant = Some(grants::mint(tx, scene.session, step, scene.grant_time)?);
             Ok(())
         }
-        (Some(change @ (Change::Spend | Change::Kill)), Some(grant)) => {
+        (Some(change @ (grant::Change::Spend | grant::Change::Kill)), Some(grant)) => {
             grants::end(tx, grant, change)?;
             // The state before the end: only a claimed grant kept its lane busy.
             if grant.state == grant::State::Claimed {
@@ -186,7 +190,12 @@ fn change_grant(
 }
 
 /// Writes the new state, if the old one is still stored. The arguments are deleted when the step ends.
-fn write(tx: &Tx<'_>, step: &mut Step, to: State, outcome: &Outcome) -> Result<(), Error> {
+fn write(
+    tx: &Tx<'_>,
+    step: &mut Step,
+    to: invocation::State,
+    outcome: &invocation::Outcome,
+) -> Result<(), Error> {
     let changed = tx.execute(
         "UPDATE relay_invocations SET state = :to, reason = :reason, is_late = :is_late, \
             arguments = CASE WHEN :is_terminal THEN NULL ELSE arguments END, updated_at = :now \
@@ -205,7 +214,7 @@ fn write(tx: &Tx<'_>, step: &mut Step, to: State, outcome: &Outcome) -> Result<(
     if changed == 1 { Ok(()) } else { Err(Error::Row("relay invocation")) }
 }
 
-fn tell(session: &Session, step: &Step, outcome: &Outcome, effects: &mut Effects) {
+fn tell(session: &Session, step: &Step, outcome: &invocation::Outcome, effects: &mut Effects) {
     let grant = step.grant.map(|grant| grant.id);
     let tell = match (outcome.plugin, grant) {
         (Some(ToPlugin::Withdraw(why)), _) => Tell::Withdraw(step.proposal, why),

@@ -2,21 +2,20 @@
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{PairingId, RelaySessionId};
-use crate::domain::relay::Tool;
-use crate::domain::relay::pairing::State;
+use crate::domain::relay::DesignTool;
+use crate::domain::relay::pairing;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Db, Row, Tx, params};
-use crate::store::types::relay::{Held, NewPairing, Point};
+use crate::store::types::relay::{KeyPoint, NewPairing, SessionSocket};
 
-/// A pairing.
 pub(in crate::store) struct Pairing {
     pub(in crate::store) id: PairingId,
-    pub(in crate::store) key: Point,
-    pub(in crate::store) tool: Tool,
+    pub(in crate::store) key: KeyPoint,
+    pub(in crate::store) tool: DesignTool,
     /// The session that gets another file, and the socket that asks for it.
-    pub(in crate::store) session: Option<Held>,
-    pub(in crate::store) state: State,
+    pub(in crate::store) session: Option<SessionSocket>,
+    pub(in crate::store) state: pairing::State,
     /// The subject who typed the code, or to whom the device belongs.
     pub(in crate::store) subject: Option<String>,
     pub(in crate::store) client: Option<String>,
@@ -28,7 +27,7 @@ pub(in crate::store) struct Pairing {
 #[derive(Clone, Copy)]
 pub(in crate::store) enum Beginning<'a> {
     Code(Digest),
-    Subject(&'a str, Option<Held>),
+    Subject(&'a str, Option<SessionSocket>),
 }
 
 /// Pairings: columns and tables.
@@ -63,7 +62,7 @@ fn read(row: &Row<'_>) -> Result<Pairing, Error> {
         id: row.get("pairing_id")?,
         key: row.get("public_key")?,
         tool: row.get("tool")?,
-        session: session.zip(epoch).map(|(session, epoch)| Held { session, epoch }),
+        session: session.zip(epoch).map(|(session, epoch)| SessionSocket { session, epoch }),
         state: row.get("state")?,
         subject: row.get("subject")?,
         client: row.get("client")?,
@@ -80,7 +79,7 @@ pub(in crate::store) fn open(tx: &Tx<'_>) -> Result<u32, Error> {
 }
 
 /// Says whether a person is asked whether the session that a socket holds may have another file.
-pub(in crate::store) fn is_asked_about(tx: &Tx<'_>, held: Held) -> Result<bool, Error> {
+pub(in crate::store) fn is_asked_about(tx: &Tx<'_>, held: SessionSocket) -> Result<bool, Error> {
     tx.value(
         "SELECT EXISTS (SELECT 1 FROM relay_pairings INDEXED BY relay_pairings_open \
             WHERE finished_at IS NULL AND session_id = :session AND session_epoch = :epoch)",
@@ -95,8 +94,10 @@ pub(in crate::store) fn insert(
     beginning: Beginning<'_>,
 ) -> Result<bool, Error> {
     let (code, subject, session, state) = match beginning {
-        Beginning::Code(code) => (Some(code), None, None, State::Offered),
-        Beginning::Subject(subject, session) => (None, Some(subject), session, State::Claimed),
+        Beginning::Code(code) => (Some(code), None, None, pairing::State::Offered),
+        Beginning::Subject(subject, session) => {
+            (None, Some(subject), session, pairing::State::Claimed)
+        }
     };
     // Codes are unique only while they are offered, so a finished pairing does not block a code for ever.
     let inserted = tx.execute(
@@ -144,7 +145,11 @@ pub(in crate::store) fn claim(
 }
 
 /// Ends a pairing.
-pub(in crate::store) fn finish(tx: &Tx<'_>, pairing: &Pairing, to: State) -> Result<(), Error> {
+pub(in crate::store) fn finish(
+    tx: &Tx<'_>,
+    pairing: &Pairing,
+    to: pairing::State,
+) -> Result<(), Error> {
     let changed = tx.execute(
         "UPDATE relay_pairings SET state = :to, finished_at = :now \
          WHERE pairing_id = :id AND state = :from",

@@ -1,9 +1,9 @@
 //! Events of a session, and what follows for its proposals and grants, in one transaction.
 
 use crate::domain::id::{GrantId, PageInstanceId, RelayProcessId};
-use crate::domain::relay::invocation::{self, Entry, Journal};
-use crate::domain::relay::session::{self, Event, Outcome, Toward};
-use crate::domain::relay::{AuditEvent, CloseCode};
+use crate::domain::relay::invocation::{self, Journal};
+use crate::domain::relay::session::{self, Toward};
+use crate::domain::relay::{CloseCode, RelayEventName};
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, Account};
 use crate::store::rows::relay::invocations::{self, Scene};
@@ -20,7 +20,7 @@ pub(in crate::store) struct Returning<'a> {
     /// The process that has its socket.
     pub(in crate::store) process: RelayProcessId,
     /// What its journal says; `None` where that is not known: then a missing entry proves nothing.
-    pub(in crate::store) journal: Option<&'a [(GrantId, Entry)]>,
+    pub(in crate::store) journal: Option<&'a [(GrantId, invocation::Entry)]>,
 }
 
 /// Carries out an event of a session other than the return of a page. Returns the code that closes the socket on which
@@ -28,7 +28,7 @@ pub(in crate::store) struct Returning<'a> {
 pub(in crate::store) fn happens(
     tx: &mut Tx<'_>,
     session: &mut Session,
-    event: Event,
+    event: session::Event,
     account: &Account<'_>,
     effects: &mut Effects,
 ) -> Result<Option<CloseCode>, Error> {
@@ -44,21 +44,21 @@ pub(in crate::store) fn returns(
     account: &Account<'_>,
     effects: &mut Effects,
 ) -> Result<Option<CloseCode>, Error> {
-    carry_out(tx, session, Event::Proved, Some(returning), account, effects)
+    carry_out(tx, session, session::Event::Proved, Some(returning), account, effects)
 }
 
 fn carry_out(
     tx: &mut Tx<'_>,
     session: &mut Session,
-    event: Event,
+    event: session::Event,
     returning: Option<Returning<'_>>,
     account: &Account<'_>,
     effects: &mut Effects,
 ) -> Result<Option<CloseCode>, Error> {
     let change = match session::decide(session.state, event) {
-        Outcome::Change(change) => change,
-        Outcome::Close(code) => return Ok(Some(code)),
-        Outcome::Unchanged => return Ok(None),
+        session::Outcome::Change(change) => change,
+        session::Outcome::Close(code) => return Ok(Some(code)),
+        session::Outcome::Unchanged => return Ok(None),
     };
     // The epoch under which the row is still stored: `update` compares it, and the old socket is addressed by it.
     let before = session.held();
@@ -82,7 +82,7 @@ fn carry_out(
         // Also in memory: the steps below are decided with this session.
         session.allowance = None;
         if sessions::end_allowance(tx, session.id)? {
-            audit::session(tx, AuditEvent::AllowanceEnded, session, account)?;
+            audit::session(tx, RelayEventName::AllowanceEnded, session, account)?;
         }
     }
     for toward in change.invocations {

@@ -2,12 +2,12 @@
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, PageInstanceId, RelayProcessId, RelaySessionId};
-use crate::domain::relay::allowance::Allowance;
-use crate::domain::relay::{Tool, session};
+use crate::domain::relay::allowance;
+use crate::domain::relay::{DesignTool, session};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Db, Row, Tx, params};
-use crate::store::types::relay::{Held, NewAllowance};
+use crate::store::types::relay::{NewAllowance, SessionSocket};
 
 /// A session with what the rules need to know about it.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(in crate::store) struct Session {
     pub(in crate::store) id: RelaySessionId,
     pub(in crate::store) device: DeviceId,
     pub(in crate::store) subject: String,
-    pub(in crate::store) tool: Tool,
+    pub(in crate::store) tool: DesignTool,
     pub(in crate::store) lane: Digest,
     pub(in crate::store) state: session::State,
     pub(in crate::store) epoch: u32,
@@ -23,13 +23,13 @@ pub(in crate::store) struct Session {
     pub(in crate::store) page: PageInstanceId,
     /// The process that accepted that socket; `None` for one of an earlier version.
     pub(in crate::store) process: Option<RelayProcessId>,
-    pub(in crate::store) allowance: Option<Allowance>,
+    pub(in crate::store) allowance: Option<allowance::Allowance>,
 }
 
 impl Session {
     /// Returns what names the socket that holds it, or held it last.
-    pub(in crate::store) const fn held(&self) -> Held {
-        Held { session: self.id, epoch: self.epoch }
+    pub(in crate::store) const fn held(&self) -> SessionSocket {
+        SessionSocket { session: self.id, epoch: self.epoch }
     }
 
     /// Says whether it is over.
@@ -55,7 +55,7 @@ pub(in crate::store) fn find(db: &Db<'_>, id: RelaySessionId) -> Result<Option<S
 }
 
 /// Returns the session that a socket holds; `None` once another socket was accepted, or none is left.
-pub(in crate::store) fn held(db: &Db<'_>, held: Held) -> Result<Option<Session>, Error> {
+pub(in crate::store) fn held(db: &Db<'_>, held: SessionSocket) -> Result<Option<Session>, Error> {
     Ok(find(db, held.session)?
         .filter(|session| session.epoch == held.epoch && session.has_socket()))
 }
@@ -131,7 +131,7 @@ fn read(row: &Row<'_>) -> Result<Session, Error> {
         epoch: row.get("epoch")?,
         page: row.get("page")?,
         process: row.get("process_id")?,
-        allowance: page.zip(until).map(|(page, until)| Allowance { page, until }),
+        allowance: page.zip(until).map(|(page, until)| allowance::Allowance { page, until }),
     })
 }
 
@@ -158,7 +158,11 @@ pub(in crate::store) fn insert(tx: &Tx<'_>, session: &Session) -> Result<(), Err
 }
 
 /// Writes the changes of a session, unless another epoch has begun.
-pub(in crate::store) fn update(tx: &Tx<'_>, session: &Session, before: Held) -> Result<(), Error> {
+pub(in crate::store) fn update(
+    tx: &Tx<'_>,
+    session: &Session,
+    before: SessionSocket,
+) -> Result<(), Error> {
     // `ended` is final: no event may reopen a session, whatever was read before.
     let changed = tx.execute(
         "UPDATE relay_sessions SET state = :state, epoch = :epoch, page = :page, lane = :lane, \

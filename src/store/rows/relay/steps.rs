@@ -2,8 +2,8 @@
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{GrantId, InvocationId, PageInstanceId, ProposalId, RelaySessionId};
-use crate::domain::relay::invocation::{Facts, State};
-use crate::domain::relay::{Effect, grant};
+use crate::domain::relay::invocation;
+use crate::domain::relay::{ActionEffect, grant};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::relay::sessions::Session;
@@ -23,9 +23,9 @@ pub(in crate::store) struct Step {
     pub(in crate::store) subject: String,
     pub(in crate::store) client: String,
     pub(in crate::store) action: String,
-    pub(in crate::store) effect: Effect,
+    pub(in crate::store) effect: ActionEffect,
     pub(in crate::store) arguments_sha256: Digest,
-    pub(in crate::store) state: State,
+    pub(in crate::store) state: invocation::State,
     /// Until when a decision about it is possible.
     pub(in crate::store) expires_at: Timestamp,
     /// The digest of its proposal's card.
@@ -45,8 +45,8 @@ pub(in crate::store) struct Grant {
 
 impl Step {
     /// Returns what the rules need to know.
-    pub(in crate::store) const fn facts(&self, session: &Session) -> Facts {
-        Facts {
+    pub(in crate::store) const fn facts(&self, session: &Session) -> invocation::Facts {
+        invocation::Facts {
             state: self.state,
             effect: self.effect,
             expires_at: self.expires_at,

@@ -8,7 +8,7 @@ use super::*;
 use crate::runtime::clock::SystemClock;
 use crate::runtime::random::SystemEntropy;
 use crate::store::sql::params;
-use crate::store::{Options, Store};
+use crate::store::{LogRules, Options, Store};
 
 /// What a verb does, which has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,26 @@ fn store(folder: &tempfile::TempDir) -> Store {
         clock: Arc::new(SystemClock::new()),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("{error}")),
+        on_check: Arc::new(|_| {}),
+        log: LogRules::default(),
     })
     .unwrap()
+}
+
+#[test]
+fn a_group_that_only_rolled_back_does_not_show_that_the_disk_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder);
+    let full = || Health::Failing(Unavailable::Full);
+    let refused: Result<(), Error> = store.write(|_| Err(Error::Unavailable(Unavailable::Full)));
+    refused.unwrap_err();
+    assert_eq!(store.health(), full());
+    for kind in [Kind::FailsAtOnce, Kind::FailsAfterItWrote] {
+        store.write(move |tx| run(kind, 1, tx)).unwrap_err();
+        assert_eq!(store.health(), full(), "{kind:?}");
+    }
+    store.write(|tx| run(Kind::Writes, 1, tx)).unwrap();
+    assert_eq!(store.health(), Health::Ok);
 }
 
 proptest! {

@@ -2,19 +2,18 @@
 
 use crate::domain::digest::Digest;
 use crate::domain::id::{DeviceId, PageInstanceId, PairingId, RelayProcessId, RelaySessionId};
-use crate::domain::relay::{CloseCode, Tool};
+use crate::domain::relay::{CloseCode, DesignTool};
 use crate::domain::time::Timestamp;
-use crate::store::types::relay::{Held, Opened, Point, Proof};
+use crate::store::types::relay::{KeyPoint, OpenSession, Proof, SessionSocket};
 
 /// A pairing that begins.
 #[derive(Clone, Debug)]
 pub struct NewPairing {
-    /// The pairing.
     pub id: PairingId,
     /// The key that has proved itself.
-    pub key: Point,
+    pub key: KeyPoint,
     /// The tool it runs in.
-    pub tool: Tool,
+    pub tool: DesignTool,
     /// How it begins.
     pub begins: Begins,
     /// Its end, unless it is claimed or confirmed.
@@ -32,20 +31,19 @@ pub enum Begins {
     Offered(Digest),
     /// Claimed by the subject of its known device, for a file that has no session yet, or for the session that the
     /// socket holds already. A socket that was replaced since gets nothing.
-    Claimed(DeviceId, Option<Held>),
+    Claimed(DeviceId, Option<SessionSocket>),
 }
 
 /// A pairing whose code was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedPairing {
-    /// The pairing.
     pub id: PairingId,
     /// Who typed it.
     pub subject: String,
     /// Through which client; empty where a known device opens another file, for which no code is typed.
     pub client: String,
     /// The tool its plugin runs in.
-    pub tool: Tool,
+    pub tool: DesignTool,
     /// Until when the person can confirm.
     pub expires_at: Timestamp,
 }
@@ -53,7 +51,6 @@ pub struct ClaimedPairing {
 /// A person's answer to a claimed pairing, whose signature holds.
 #[derive(Clone, Debug)]
 pub struct PairingAnswer {
-    /// The pairing.
     pub id: PairingId,
     /// Whether the subject may work on the open file.
     pub accept: bool,
@@ -63,7 +60,6 @@ pub struct PairingAnswer {
     pub session: RelaySessionId,
     /// Of subject, tool and file; of `session` where the tool does not say which file is open.
     pub lane: Digest,
-    /// The page.
     pub page: PageInstanceId,
     /// The process that has its socket.
     pub process: RelayProcessId,
@@ -75,7 +71,7 @@ pub struct PairingAnswer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Paired {
     /// The session is connected.
-    Ready(Opened),
+    Ready(OpenSession),
     /// The socket is closed.
     Close(CloseCode),
 }

@@ -6,9 +6,9 @@ use crate::domain::digest::Digest;
 use crate::domain::id::AttemptId;
 use crate::domain::lease::{Claim, Fence, RowHandle};
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::task::{CheckRun, ReconcileTask, Subject, TaskOutcome};
+use crate::domain::reconcile::task::{self, ReconcileTask, Subject, TaskOutcome};
 use crate::domain::reconcile::{
-    Code, Rules, Standing, check_run, lag_until, lifecycle, uncertain, workflow,
+    AttemptStanding, ReconcileCode, Rules, check_run, lag_until, lifecycle, uncertain, workflow,
 };
 use crate::domain::release::Ending;
 use crate::domain::time::Timestamp;
@@ -62,9 +62,11 @@ impl Store {
                 // A worker that observed another kind of subject: a bug, and nothing is concluded from it.
                 _ => return Err(Error::Row("subject_id")),
             };
-            let succeeded = !observation.is_unavailable();
+            // An observation that may show the lag of a fresh token is repeated before anything is concluded from it.
+            let is_lag = settled.code == ReconcileCode::ForgeTokenLag;
+            let succeeded = !observation.is_unavailable() && !is_lag;
             let worker = task.reason.kind().worker();
-            // In the same transaction: a tick of its own would cost one more commit for each look.
+            // In the same transaction: a tick of its own would cost one more commit for each observation.
             ticks::note(tx, worker, succeeded, ticks::RECONCILERS_EVERY)?;
             Ok(settled)
         })
@@ -89,7 +91,7 @@ fn workflow(
 ) -> Result<TaskOutcome, Error> {
     let standing = attempts::standing_of(tx, attempt)?;
     // Lag matters only while the attempt is current; the item of an old one closes whatever was seen.
-    if let (Standing::Current, Some(at)) = (standing, item.lag_until) {
+    if let (AttemptStanding::Current, Some(at)) = (standing, item.lag_until) {
         return items::recheck_for_lag(tx, item.fence, at);
     }
     match workflow::decide(standing, lookup, item.deadline, tx.now, item.rules) {
@@ -119,10 +121,10 @@ fn unknown_run(
     observation: uncertain::Observation,
 ) -> Result<TaskOutcome, Error> {
     if let uncertain::Observation::WorkflowRun(run) = observation
-        && attempts::standing_of(tx, attempt)? == Standing::Current
+        && attempts::standing_of(tx, attempt)? == AttemptStanding::Current
         && attempts::identify(tx, attempt, run)?
     {
-        return items::complete(tx, item.fence, Code::RunIdentified);
+        return items::complete(tx, item.fence, ReconcileCode::RunIdentified);
     }
     let lookup = match observation {
         uncertain::Observation::Unavailable(why) => workflow::Lookup::Unavailable(why),
@@ -140,7 +142,7 @@ fn uncertain(
     observation: uncertain::Observation,
 ) -> Result<TaskOutcome, Error> {
     let Some(message) = settlement::find_uncertain(tx, attempt, kind)? else {
-        return items::complete(tx, item.fence, Code::AlreadyRepaired);
+        return items::complete(tx, item.fence, ReconcileCode::AlreadyRepaired);
     };
     if let Some(at) = item.lag_until {
         return items::recheck_for_lag(tx, item.fence, at);
@@ -151,7 +153,7 @@ fn uncertain(
     let mut outcome = decide(observation, tx.now);
     if let uncertain::Outcome::Proved(proof) = outcome {
         if settlement::confirm_effect(tx, &message, proof)? {
-            return items::complete(tx, item.fence, Code::EffectProved);
+            return items::complete(tx, item.fence, ReconcileCode::EffectProved);
         }
         // What was found belongs to another attempt: it proves nothing about this one.
         outcome = decide(uncertain::Observation::NoProof, tx.now);
@@ -162,13 +164,15 @@ fn uncertain(
         }
         uncertain::Outcome::Disproved => {
             settlement::rule_out_effect(tx, &message)?;
-            Code::EffectDisproved
+            ReconcileCode::EffectDisproved
         }
         uncertain::Outcome::End(code) => {
             release_end::end_release(tx, attempt, Ending::Failed(code))?;
             code
         }
-        uncertain::Outcome::Unproved | uncertain::Outcome::Proved(_) => Code::EffectUnproved,
+        uncertain::Outcome::Unproved | uncertain::Outcome::Proved(_) => {
+            ReconcileCode::EffectUnproved
+        }
     };
     items::complete(tx, item.fence, code)
 }
@@ -176,12 +180,12 @@ fn uncertain(
 fn check_run(
     tx: &mut Tx<'_>,
     item: &Applying<'_>,
-    subject: &CheckRun,
+    subject: &task::CheckRun,
     observation: check_run::Observation,
 ) -> Result<TaskOutcome, Error> {
     let (release_run, attempt) = (subject.release_run, subject.attempt);
     let standing = publication::standing_of(tx, release_run, attempt)?;
-    if let (check_run::Standing::Unpublished, Some(at)) = (standing, item.lag_until) {
+    if let (check_run::ReleaseStanding::Unpublished, Some(at)) = (standing, item.lag_until) {
         return items::recheck_for_lag(tx, item.fence, at);
     }
     match check_run::decide(standing, observation, item.deadline, tx.now, item.rules) {
@@ -194,10 +198,10 @@ fn check_run(
         }
         check_run::Outcome::Published => {
             release_end::confirm(tx, attempt)?;
-            items::complete(tx, item.fence, Code::PublicationReconciled)
+            items::complete(tx, item.fence, ReconcileCode::PublicationReconciled)
         }
         check_run::Outcome::Fail(code) => {
-            if code == Code::ForgeCheckRunBindingMismatch {
+            if code == ReconcileCode::ForgeCheckRunBindingMismatch {
                 attempts::check_run_is_not_ours(tx, attempt)?;
             }
             publication::record_failure(tx, item.task.installation, release_run, code)?;
@@ -223,19 +227,20 @@ fn lifecycle(tx: &mut Tx<'_>, item: &Applying<'_>, inbox: RowHandle) -> Result<T
         |row| inbox::facts(row, item.rules),
     )?;
     // A row that was swept needs no repair.
-    let outcome = facts.map_or(lifecycle::Outcome::Close(Code::AlreadyRepaired), |facts| {
-        lifecycle::decide(&facts, tx.now)
-    });
+    let outcome = facts
+        .map_or(lifecycle::Outcome::Close(ReconcileCode::AlreadyRepaired), |facts| {
+            lifecycle::decide(&facts, tx.now)
+        });
     let code = match outcome {
         lifecycle::Outcome::Close(code) => code,
         lifecycle::Outcome::Project(state) => {
             inbox::set_state(tx, inbox, state)?;
-            Code::LifecycleInboxStateDrift
+            ReconcileCode::LifecycleInboxStateDrift
         }
         lifecycle::Outcome::Recreate => {
             inbox::recreate_job(tx, inbox)?;
             inbox::set_state(tx, inbox, InboxState::Accepted)?;
-            Code::LifecycleJobMissing
+            ReconcileCode::LifecycleJobMissing
         }
     };
     items::complete(tx, item.fence, code)

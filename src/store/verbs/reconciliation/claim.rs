@@ -5,20 +5,23 @@ use std::time::Duration;
 use crate::domain::id::InstallationId;
 use crate::domain::lease::{Claim, RowHandle, Vanished, after_vanished};
 use crate::domain::reconcile::task::{ReconcileTask, Subject};
-use crate::domain::reconcile::{Code, Kind, Status, VANISHED_MAX};
+use crate::domain::reconcile::{ReconcileCode, ReconcileKind, ReconcileStatus, VANISHED_MAX};
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::items::Due;
-use crate::store::rows::lease::Queue;
+use crate::store::rows::lease::LeaseQueue;
 use crate::store::rows::{forge_limits, items, lease, publication, subject, ticks, turns};
 use crate::store::sql::{Tx, params};
 use crate::store::types::{Closed, Polled};
 
 /// Items that one claim closes before it lets others have the writer.
 const CLAIM_CLOSES_MAX: u32 = 64;
+
 enum Next {
     Claimed(Box<Claim<ReconcileTask>>),
     MoreDue,
+    /// Something is due, of installations that must wait.
+    NoneAdmitted,
     NothingDue,
 }
 
@@ -31,7 +34,7 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was claimed.
     pub fn claim_reconcile(
         &self,
-        kind: Kind,
+        kind: ReconcileKind,
         owner: &str,
         lease: Duration,
         full: Vec<InstallationId>,
@@ -40,13 +43,16 @@ impl Store {
         let (polled, expired) = self.write(move |tx| {
             let (mut closed, expired) = take_back_expired(tx, kind)?;
             let claim = claim(tx, kind, &owner, lease, &full, &mut closed)?;
-            // A poll that finds nothing due has succeeded; otherwise the observation that follows says whether it did.
-            let more = !matches!(claim, Next::NothingDue);
-            ticks::note(tx, kind.worker(), !more, ticks::RECONCILERS_EVERY)?;
-            let claim = match claim {
-                Next::Claimed(claim) => Some(claim),
-                Next::MoreDue | Next::NothingDue => None,
+            let (claim, more, succeeded) = match claim {
+                // The observation that follows says whether it succeeded.
+                Next::Claimed(claim) => (Some(claim), true, false),
+                Next::MoreDue => (None, true, false),
+                Next::NoneAdmitted => (None, false, false),
+                // Idle polls go on through an outage of the forge, between the lookups that fail.
+                // (docs/decisions/90-reconciliation-success.md)
+                Next::NothingDue => (None, false, !items::any_unavailable(tx, kind)?),
             };
+            ticks::note(tx, kind.worker(), succeeded, ticks::RECONCILERS_EVERY)?;
             Ok((Polled { closed, claim, more }, expired))
         })?;
         self.count_lease_expiries(expired);
@@ -56,25 +62,28 @@ impl Store {
 
 fn claim(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ReconcileKind,
     owner: &str,
     lease: Duration,
     full: &[InstallationId],
     closed: &mut Vec<Closed>,
 ) -> Result<Next, Error> {
     for _ in 0..CLAIM_CLOSES_MAX {
-        let Some(due) = next_due(tx, kind, full)? else {
+        if !any_due(tx, kind)? {
             return Ok(Next::NothingDue);
+        }
+        let Some(due) = next_due(tx, kind, full)? else {
+            return Ok(Next::NoneAdmitted);
         };
         let loaded = match subject::load(tx, &due) {
             // One that cannot be read ends here, so that it does not keep others from being looked at.
-            Err(Error::Row(_)) => Err(Code::SubjectUnreadable),
+            Err(Error::Row(_)) => Err(ReconcileCode::SubjectUnreadable),
             loaded => loaded?,
         };
         let subject = match loaded {
             Ok(subject) => subject,
             Err(code) => {
-                if code == Code::ForgeCheckRunBindingMismatch {
+                if code == ReconcileCode::ForgeCheckRunBindingMismatch {
                     let release_run = due.subject.parse().map_err(|_| Error::Row("subject_id"))?;
                     publication::record_failure(tx, due.installation, release_run, code)?;
                 }
@@ -88,23 +97,27 @@ fn claim(
             // Charged with the claim, not after the call: a crash in between must not give the lookup back.
             forge_limits::take_lookup(tx, due.installation)?;
         }
-        let fence = lease::take(tx, Queue::Reconciliation, due.waiting, owner, lease)?;
+        let fence = lease::take(tx, LeaseQueue::Reconciliation, due.waiting, owner, lease)?;
         let task = task(tx, &due, subject)?;
         return Ok(Next::Claimed(Box::new(Claim { item: task, fence })));
     }
     Ok(Next::MoreDue)
 }
 
-/// Finds the next item that is due of the installation whose turn it is.
-fn next_due(tx: &Tx<'_>, kind: Kind, full: &[InstallationId]) -> Result<Option<Due>, Error> {
-    let any_due: bool = tx.value(
+fn any_due(tx: &Tx<'_>, kind: ReconcileKind) -> Result<bool, Error> {
+    tx.value(
         "SELECT EXISTS (SELECT 1 FROM reconciliation_items \
          WHERE status = 'open' AND kind = :kind AND next_check_at <= :now)",
         params! { ":kind": kind, ":now": tx.now },
-    )?;
-    if !any_due {
-        return Ok(None);
-    }
+    )
+}
+
+/// Finds the next item that is due of the installation whose turn it is.
+fn next_due(
+    tx: &Tx<'_>,
+    kind: ReconcileKind,
+    full: &[InstallationId],
+) -> Result<Option<Due>, Error> {
     let admits = |installation| {
         Ok(!kind.asks_the_forge()
             || (!full.contains(&installation) && forge_limits::may_look_up(tx, installation)?))
@@ -124,7 +137,11 @@ fn next_due(tx: &Tx<'_>, kind: Kind, full: &[InstallationId]) -> Result<Option<D
     )
 }
 
-fn waiting_behind(tx: &Tx<'_>, kind: Kind, after: i64) -> Result<Option<turns::Waiting>, Error> {
+fn waiting_behind(
+    tx: &Tx<'_>,
+    kind: ReconcileKind,
+    after: i64,
+) -> Result<Option<turns::Waiting>, Error> {
     tx.query_one(
         "SELECT installation_id, next_check_at FROM reconciliation_items \
          WHERE status = 'open' AND kind = :kind AND installation_id > :after \
@@ -153,7 +170,7 @@ struct Expired {
 
 /// Opens items again whose holder vanished; gives up items whose holders keep vanishing. Returns these, and how
 /// many leases ran out.
-fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<(Vec<Closed>, usize), Error> {
+fn take_back_expired(tx: &Tx<'_>, kind: ReconcileKind) -> Result<(Vec<Closed>, usize), Error> {
     let expired = tx.query(
         "SELECT id, vanished_count, reconciliation_id, reason FROM reconciliation_items \
          WHERE status = 'leased' AND lease_expires_at <= :now AND kind = :kind \
@@ -166,7 +183,7 @@ fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<(Vec<Closed>, usize), Er
                 Vanished::GiveUp => Some(Closed {
                     id: row.get("reconciliation_id")?,
                     reason: row.get("reason")?,
-                    code: Code::CrashLoop,
+                    code: ReconcileCode::CrashLoop,
                 }),
             };
             Ok(Expired { row: row.get("id")?, given_up })
@@ -182,7 +199,7 @@ fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<(Vec<Closed>, usize), Er
              WHERE id = :id",
             params! {
                 ":id": *row,
-                ":status": code.map_or(Status::Open, Code::final_status),
+                ":status": code.map_or(ReconcileStatus::Open, ReconcileCode::final_status),
                 ":code": code,
                 ":finished_at": code.map(|_| tx.now),
                 ":now": tx.now,
@@ -193,7 +210,7 @@ fn take_back_expired(tx: &Tx<'_>, kind: Kind) -> Result<(Vec<Closed>, usize), Er
     Ok((expired.into_iter().filter_map(|item| item.given_up).collect(), count))
 }
 
-fn close_unclaimed(tx: &Tx<'_>, row: RowHandle, code: Code) -> Result<(), Error> {
+fn close_unclaimed(tx: &Tx<'_>, row: RowHandle, code: ReconcileCode) -> Result<(), Error> {
     tx.execute(
         "UPDATE reconciliation_items SET status = :status, outcome_code = :code, \
          finished_at = :now, updated_at = :now WHERE id = :id",

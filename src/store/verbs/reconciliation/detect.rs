@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::domain::id::{InstallationId, ReconciliationId};
 use crate::domain::lease::RowHandle;
 use crate::domain::reconcile::lifecycle;
-use crate::domain::reconcile::{Kind, Reason, Rules};
+use crate::domain::reconcile::{ReconcileKind, ReconcileReason, Rules};
 use crate::domain::time::Timestamp;
 use crate::store::Store;
 use crate::store::error::Error;
@@ -25,7 +25,7 @@ const FIRST: RowHandle = RowHandle::new(0);
 
 /// What is amiss with a subject.
 struct Candidate {
-    reason: Reason,
+    reason: ReconcileReason,
     /// An attempt, release run or inbox row.
     subject: String,
     /// The attempt it is about; nothing for an inbox row.
@@ -34,28 +34,28 @@ struct Candidate {
 }
 
 impl Store {
-    /// Opens items for what is amiss. `inbox_after` is where the last look at the inbox ended, and is
+    /// Opens items for what is wrong. `inbox_after` is where the last scan of the inbox ended, and is
     /// moved on.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was opened.
     pub fn detect(
         &self,
-        kind: Kind,
+        kind: ReconcileKind,
         rules: Rules,
         now: Timestamp,
         inbox_after: &mut Option<RowHandle>,
     ) -> Result<Detected, Error> {
         let candidates = match kind {
-            Kind::WorkflowAttempt => {
+            ReconcileKind::WorkflowAttempt => {
                 let mut found = self.candidates(RUNNING, now, &rules)?;
                 // Reads of their own, not one snapshot: `open` checks every candidate again.
                 found.extend(self.candidates(UNKNOWN_RUN, now, &rules)?);
                 found.extend(self.candidates(UNCERTAIN, now, &rules)?);
                 found
             }
-            Kind::ReleaseRun => self.candidates(UNPUBLISHED, now, &rules)?,
-            Kind::WebhookInbox => self.drifted(now, &rules, inbox_after)?,
+            ReconcileKind::ReleaseRun => self.candidates(UNPUBLISHED, now, &rules)?,
+            ReconcileKind::WebhookInbox => self.drifted(now, &rules, inbox_after)?,
         };
         // The usual case, and it costs the writer nothing.
         if candidates.is_empty() {
@@ -195,11 +195,16 @@ fn open(
     tx: &mut Tx<'_>,
     candidate: &Candidate,
     rules: &Rules,
-) -> Result<Option<(ReconciliationId, Reason)>, Error> {
+) -> Result<Option<(ReconciliationId, ReconcileReason)>, Error> {
     let id = ReconciliationId::from(tx.ids.uuid(tx.now));
     let reason = candidate.reason;
     // An uncertain effect may be replayed and become uncertain again; the others happen once in each attempt.
-    let once = matches!(reason, Reason::RunningStale | Reason::RunUnknown | Reason::ReportingStale);
+    let once = matches!(
+        reason,
+        ReconcileReason::RunningStale
+            | ReconcileReason::RunUnknown
+            | ReconcileReason::ReportingStale
+    );
     let opened = tx.execute(
         "INSERT INTO reconciliation_items (reconciliation_id, kind, reason, subject_id, \
             attempt_id, installation_id, status, next_check_at, deadline_at, created_at, \

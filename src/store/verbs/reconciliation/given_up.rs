@@ -6,7 +6,9 @@
 use crate::domain::id::{AttemptId, InstallationId, ReconciliationId};
 use crate::domain::lease::RowHandle;
 use crate::domain::outbox::EffectKind;
-use crate::domain::reconcile::{Code, Kind, Reason, Rules, Standing, check_run, uncertain};
+use crate::domain::reconcile::{
+    AttemptStanding, ReconcileCode, ReconcileKind, ReconcileReason, Rules, check_run, uncertain,
+};
 use crate::domain::release::Ending;
 use crate::store::Store;
 use crate::store::error::Error;
@@ -35,7 +37,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the rest was not applied.
-    pub fn apply_deadlines(&self, kind: Kind, rules: Rules) -> Result<Vec<Closed>, Error> {
+    pub fn apply_deadlines(&self, kind: ReconcileKind, rules: Rules) -> Result<Vec<Closed>, Error> {
         let mut changed = Vec::new();
         // A transaction for each, so that one that fails rolls back no other.
         for item in self.overdue(kind, rules)? {
@@ -53,7 +55,7 @@ impl Store {
     }
 
     /// Reads the items whose deadline has passed, or is so far ahead that a wrong clock set it.
-    fn overdue(&self, kind: Kind, rules: Rules) -> Result<Vec<GivenUp>, Error> {
+    fn overdue(&self, kind: ReconcileKind, rules: Rules) -> Result<Vec<GivenUp>, Error> {
         let now = self.clock.now();
         self.read(|db| {
             db.query(
@@ -94,17 +96,21 @@ fn mark(tx: &Tx<'_>, row: RowHandle) -> Result<(), Error> {
 /// Applies the deadline of one item; returns what it came to, when it changed anything.
 fn apply(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Closed>, Error> {
     let id: ReconciliationId = item.id.parse().map_err(|_| Error::Row("reconciliation_id"))?;
-    let reason = Reason::from_word(&item.reason).ok_or(Error::Row("reason"))?;
+    let reason = ReconcileReason::from_word(&item.reason).ok_or(Error::Row("reason"))?;
     let code = match reason {
-        Reason::RunningStale | Reason::RunUnknown => {
-            end(tx, item, Code::ForgeWorkflowLookupFailed, None)?
+        ReconcileReason::RunningStale | ReconcileReason::RunUnknown => {
+            end(tx, item, ReconcileCode::ForgeWorkflowLookupFailed, None)?
         }
-        Reason::DispatchUncertain => end_uncertain(tx, item, EffectKind::WorkflowDispatch)?,
-        Reason::CheckRunCreateUncertain => end_uncertain(tx, item, EffectKind::CheckRunCreate)?,
+        ReconcileReason::DispatchUncertain => {
+            end_uncertain(tx, item, EffectKind::WorkflowDispatch)?
+        }
+        ReconcileReason::CheckRunCreateUncertain => {
+            end_uncertain(tx, item, EffectKind::CheckRunCreate)?
+        }
         // The release has ended already; only the failure to show that is left to be recorded.
-        Reason::ReportingStale => record_publication_failure(tx, item)?,
+        ReconcileReason::ReportingStale => record_publication_failure(tx, item)?,
         // The inbox is compared with its jobs again and again, without a deadline.
-        Reason::LifecycleJobMissing | Reason::LifecycleInboxStateDrift => None,
+        ReconcileReason::LifecycleJobMissing | ReconcileReason::LifecycleInboxStateDrift => None,
     };
     Ok(code.map(|code| Closed { id, reason, code }))
 }
@@ -113,7 +119,7 @@ fn end_uncertain(
     tx: &mut Tx<'_>,
     item: &GivenUp,
     effect: EffectKind,
-) -> Result<Option<Code>, Error> {
+) -> Result<Option<ReconcileCode>, Error> {
     end(tx, item, uncertain::unproved(effect), Some(effect))
 }
 
@@ -121,32 +127,37 @@ fn end_uncertain(
 fn end(
     tx: &mut Tx<'_>,
     item: &GivenUp,
-    code: Code,
+    code: ReconcileCode,
     uncertain: Option<EffectKind>,
-) -> Result<Option<Code>, Error> {
+) -> Result<Option<ReconcileCode>, Error> {
     let attempt: AttemptId = item.subject.parse().map_err(|_| Error::Row("subject_id"))?;
     let is_settled = match uncertain {
         Some(effect) => settlement::find_uncertain(tx, attempt, effect)?.is_none(),
         None => false,
     };
     // A result or a new attempt may have come while the item was given up.
-    if is_settled || attempts::standing_of(tx, attempt)? != Standing::Current {
+    if is_settled || attempts::standing_of(tx, attempt)? != AttemptStanding::Current {
         return Ok(None);
     }
     release_end::end_release(tx, attempt, Ending::Failed(code))?;
     Ok(Some(code))
 }
 
-fn record_publication_failure(tx: &mut Tx<'_>, item: &GivenUp) -> Result<Option<Code>, Error> {
+fn record_publication_failure(
+    tx: &mut Tx<'_>,
+    item: &GivenUp,
+) -> Result<Option<ReconcileCode>, Error> {
     let release_run = item.subject.parse().map_err(|_| Error::Row("subject_id"))?;
     let attempt = item.attempt.as_deref().ok_or(Error::Row("attempt_id"))?;
     let attempt = attempt.parse().map_err(|_| Error::Row("attempt_id"))?;
     let installation = InstallationId::try_from(item.installation);
     let installation = installation.map_err(|_| Error::Row("installation_id"))?;
-    if publication::standing_of(tx, release_run, attempt)? != check_run::Standing::Unpublished {
+    if publication::standing_of(tx, release_run, attempt)?
+        != check_run::ReleaseStanding::Unpublished
+    {
         return Ok(None);
     }
-    let code = Code::ForgeCheckRunLookupFailed;
+    let code = ReconcileCode::ForgeCheckRunLookupFailed;
     publication::record_failure(tx, installation, release_run, code)?;
     Ok(Some(code))
 }

@@ -4,7 +4,7 @@ use crate::api::relay::RelayAuditEvent;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, BEGINNING};
-use crate::store::types::relay::{Point, Verified};
+use crate::store::types::relay::{KeyPoint, Verified};
 
 /// Most events read at once, so that no snapshot of the file is held for long.
 const PAGE: u32 = 500;
@@ -18,7 +18,7 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn relay_verify_audit(
         &self,
-        mut each: impl FnMut(&RelayAuditEvent, Option<&Point>),
+        mut each: impl FnMut(&RelayAuditEvent, Option<&KeyPoint>),
     ) -> Result<Verified, Error> {
         let mut verified = Verified { rows: 0, head: None, broken: None };
         let mut seq = 0;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::digest::Digest;
 use crate::domain::id::ProposalId;
-use crate::domain::relay::invocation::{Event, State};
+use crate::domain::relay::invocation;
 use crate::domain::relay::{CloseCode, DecidedBy};
 use crate::store::Store;
 use crate::store::error::Error;
@@ -13,7 +13,7 @@ use crate::store::rows::relay::invocations::{self, Decided, Scene};
 use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::{sessions, steps};
 use crate::store::sql::{Tx, params};
-use crate::store::types::relay::{Effects, Held, SignedVerdict, Tell, Verdict};
+use crate::store::types::relay::{Effects, SessionSocket, SignedVerdict, Tell, Verdict};
 
 impl Store {
     /// Notes that the card of a proposal was shown, with the digest of what it showed.
@@ -22,7 +22,7 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn relay_shown(
         &self,
-        held: Held,
+        held: SessionSocket,
         proposal: ProposalId,
         preview: Digest,
     ) -> Result<Effects, Error> {
@@ -42,7 +42,7 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn relay_decide(
         &self,
-        held: Held,
+        held: SessionSocket,
         verdict: SignedVerdict,
         grant_time: Duration,
     ) -> Result<Effects, Error> {
@@ -75,7 +75,8 @@ fn was_shown(
     (proposal, preview): (ProposalId, Digest),
     effects: &mut Effects,
 ) -> Result<(), Error> {
-    let Some(decided) = decide(tx, session, proposal, Event::Shown(preview), effects)? else {
+    let Some(decided) = decide(tx, session, proposal, invocation::Event::Shown(preview), effects)?
+    else {
         return Ok(());
     };
     let account = Account { preview: Some(preview), ..Account::default() };
@@ -88,7 +89,7 @@ fn decide(
     tx: &Tx<'_>,
     session: &Session,
     proposal: ProposalId,
-    event: Event,
+    event: invocation::Event,
     effects: &mut Effects,
 ) -> Result<Option<Vec<Decided>>, Error> {
     let mut found = steps::of_proposal(tx, proposal)?;
@@ -114,17 +115,22 @@ fn take_in(
     effects: &mut Effects,
 ) -> Result<(), Error> {
     let (event, by) = match signed.verdict {
-        Verdict::Approve(approval) => (Event::Approve(approval), approval.by),
-        Verdict::Deny(signed) => (Event::Deny(signed), DecidedBy::Person),
+        Verdict::Approve(approval) => (invocation::Event::Approve(approval), approval.by),
+        Verdict::Deny(signed) => (invocation::Event::Deny(signed), DecidedBy::Person),
         Verdict::CannotShow(signed, reason) => {
-            (Event::CannotShow(signed, reason), DecidedBy::Plugin)
+            (invocation::Event::CannotShow(signed, reason), DecidedBy::Plugin)
         }
     };
     let Some(decided) = decide(tx, session, signed.proposal, event, effects)? else {
         return Ok(());
     };
     let is_decision = |(_, outcome): &Decided| {
-        matches!(outcome.to, Some(State::Approved | State::Denied | State::Failed))
+        matches!(
+            outcome.to,
+            Some(
+                invocation::State::Approved | invocation::State::Denied | invocation::State::Failed
+            )
+        )
     };
     if let Some((step, _)) = decided.iter().find(|decided| is_decision(decided)) {
         // Before the steps change: a second decision fails at the unique key and rolls all of it back.

@@ -2,20 +2,20 @@
 
 use crate::domain::id::DeviceId;
 use crate::domain::relay::device::Revocation;
-use crate::domain::relay::{AuditEvent, DecidedBy, device, session};
+use crate::domain::relay::{DecidedBy, RelayEventName, device, session};
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, Account};
 use crate::store::rows::relay::{devices, session_events, sessions};
 use crate::store::sql::Tx;
-use crate::store::types::relay::{Device, Effects, Held, Point};
+use crate::store::types::relay::{Device, Effects, KeyPoint, SessionSocket};
 
 impl Store {
     /// Returns the device that has this key, even if it is revoked; `None` if no person has paired it.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn relay_device(&self, key: &Point) -> Result<Option<Device>, Error> {
+    pub fn relay_device(&self, key: &KeyPoint) -> Result<Option<Device>, Error> {
         self.read(|db| devices::of_key(db, key))
     }
 
@@ -41,7 +41,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
-    pub fn relay_forget_device(&self, held: Held) -> Result<Effects, Error> {
+    pub fn relay_forget_device(&self, held: SessionSocket) -> Result<Effects, Error> {
         self.write(move |tx| {
             let Some(session) = sessions::held(tx, held)? else { return Ok(Effects::default()) };
             let device = devices::find(tx, session.device)?.ok_or(Error::Row("relay device"))?;
@@ -56,7 +56,7 @@ fn revoke(tx: &mut Tx<'_>, device: &Device, account: &Account<'_>) -> Result<Eff
         return Ok(effects);
     }
     devices::revoke(tx, device.id)?;
-    audit::device(tx, AuditEvent::DeviceRevoked, device, None, account)?;
+    audit::device(tx, RelayEventName::DeviceRevoked, device, None, account)?;
     for mut session in sessions::of_device(tx, device.id)? {
         let event = session::Event::DeviceRevoked;
         session_events::happens(tx, &mut session, event, account, &mut effects)?;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::domain::id::InvocationId;
-use crate::domain::relay::AuditEvent;
-use crate::domain::relay::invocation::Event;
-use crate::domain::relay::pairing::{self, Outcome};
+use crate::domain::relay::RelayEventName;
+use crate::domain::relay::invocation;
+use crate::domain::relay::pairing;
 use crate::domain::relay::session;
 use crate::domain::time::Timestamp;
 use crate::store::Store;
@@ -50,7 +50,7 @@ fn end_pairings(tx: &Tx<'_>, effects: &mut Effects) -> Result<usize, Error> {
     for pairing in &expired {
         let event = pairing::Event::TimeOver;
         let outcome = pairing::decide(pairing.state, event, pairing.expires_at, tx.now);
-        if let Outcome::End(to, _) = outcome {
+        if let pairing::Outcome::End(to, _) = outcome {
             pairings::finish(tx, pairing, to)?;
             effects.pairings.push(pairing.id);
         }
@@ -62,20 +62,20 @@ fn end_proposals(tx: &mut Tx<'_>, effects: &mut Effects) -> Result<usize, Error>
     let expired = proposals::expired(tx, BATCH)?;
     for proposal in &expired {
         let steps = steps::of_proposal(tx, *proposal)?;
-        happens(tx, steps, Event::Expires, effects)?;
+        happens(tx, steps, invocation::Event::Expires, effects)?;
     }
     Ok(expired.len())
 }
 
 fn end_grants(tx: &mut Tx<'_>, effects: &mut Effects) -> Result<usize, Error> {
     let expired = grants::expired(tx, BATCH)?;
-    each(tx, &expired, Event::Expires, effects)?;
+    each(tx, &expired, invocation::Event::Expires, effects)?;
     Ok(expired.len())
 }
 
 fn end_running(tx: &mut Tx<'_>, effects: &mut Effects) -> Result<usize, Error> {
     let overdue = grants::overdue(tx, BATCH)?;
-    each(tx, &overdue, Event::DeadlinePasses, effects)?;
+    each(tx, &overdue, invocation::Event::DeadlinePasses, effects)?;
     Ok(overdue.len())
 }
 
@@ -84,7 +84,7 @@ fn end_allowances(tx: &Tx<'_>) -> Result<usize, Error> {
     let over = sessions::with_allowance_over(tx, BATCH)?;
     for session in &over {
         sessions::note_allowance_over(tx, session.id)?;
-        audit::session(tx, AuditEvent::AllowanceEnded, session, &Account::default())?;
+        audit::session(tx, RelayEventName::AllowanceEnded, session, &Account::default())?;
     }
     Ok(over.len())
 }
@@ -101,7 +101,7 @@ fn end_sessions(tx: &mut Tx<'_>, before: Timestamp, effects: &mut Effects) -> Re
 fn each(
     tx: &mut Tx<'_>,
     invocations: &[InvocationId],
-    event: Event,
+    event: invocation::Event,
     effects: &mut Effects,
 ) -> Result<(), Error> {
     for invocation in invocations {
@@ -116,7 +116,7 @@ fn each(
 fn happens(
     tx: &mut Tx<'_>,
     steps: Vec<Step>,
-    event: Event,
+    event: invocation::Event,
     effects: &mut Effects,
 ) -> Result<(), Error> {
     let Some(first) = steps.first() else { return Ok(()) };

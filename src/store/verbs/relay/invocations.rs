@@ -1,7 +1,7 @@
 //! Invocations: carrying them out, taking them back, and looking them up for the subjects who proposed them.
 
 use crate::domain::id::{GrantId, InvocationId, ProposalId};
-use crate::domain::relay::invocation::{Event, Report};
+use crate::domain::relay::invocation;
 use crate::domain::relay::proposal::{self, Left};
 use crate::domain::relay::{CloseCode, DecidedBy, grant};
 use crate::store::Store;
@@ -11,7 +11,7 @@ use crate::store::rows::relay::invocations::{self, Scene};
 use crate::store::rows::relay::steps::Step;
 use crate::store::rows::relay::{proposals, sessions, steps};
 use crate::store::sql::{Row, Tx, params};
-use crate::store::types::relay::{Effects, GrantFor, Held, OwnInvocation, Tell};
+use crate::store::types::relay::{Effects, GrantFor, OwnInvocation, SessionSocket, Tell};
 
 /// The columns and tables of the invocations that a subject sees.
 const OWN: &str = "i.invocation_id, i.proposal_id, i.position, i.session_id, i.action, i.state, \
@@ -23,7 +23,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn relay_grant(&self, held: Held, grant: GrantId) -> Result<Option<GrantFor>, Error> {
+    pub fn relay_grant(
+        &self,
+        held: SessionSocket,
+        grant: GrantId,
+    ) -> Result<Option<GrantFor>, Error> {
         let is_claimed = |step: &Step| {
             let state = step.grant.map(|grant| grant.state);
             // `Spent` as well: a page that did not get its `settled` frame reports again.
@@ -43,9 +47,9 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn relay_report(
         &self,
-        held: Held,
+        held: SessionSocket,
         grant: GrantId,
-        report: Report,
+        report: invocation::Report,
     ) -> Result<Effects, Error> {
         let claims = self.relay_claims.clone();
         self.write(move |tx| {
@@ -56,7 +60,13 @@ impl Store {
                 None => effects.tell.push((held, Tell::Close(CloseCode::BadFrame))),
                 Some(step) => {
                     let scene = Scene::new(&session, Account::default());
-                    invocations::happens(tx, &scene, step, Event::Result(report), &mut effects)?;
+                    invocations::happens(
+                        tx,
+                        &scene,
+                        step,
+                        invocation::Event::Result(report),
+                        &mut effects,
+                    )?;
                     // A repeated report frees nothing, so there is nothing to claim.
                     if !effects.changed.is_empty() {
                         claims.claim_due(tx, &session, held, &mut effects)?;
@@ -77,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
-    pub fn relay_claim_due(&self, held: Held) -> Result<Effects, Error> {
+    pub fn relay_claim_due(&self, held: SessionSocket) -> Result<Effects, Error> {
         let claims = self.relay_claims.clone();
         self.write(move |tx| {
             let mut effects = Effects::default();
@@ -103,7 +113,9 @@ impl Store {
         self.write(move |tx| {
             let found = steps::find(tx, invocation)?.filter(|step| step.subject == subject);
             let account = Account::of(DecidedBy::Caller);
-            found.map(|step| take_back(tx, &step, Event::CallerCancels, account)).transpose()
+            found
+                .map(|step| take_back(tx, &step, invocation::Event::CallerCancels, account))
+                .transpose()
         })
     }
 
@@ -122,7 +134,7 @@ impl Store {
             }
             let steps = steps::of_proposal(tx, proposal)?;
             let step = steps.first().ok_or(Error::Row("relay proposal"))?;
-            take_back(tx, step, Event::CallerCancels, Account::of(DecidedBy::Caller))
+            take_back(tx, step, invocation::Event::CallerCancels, Account::of(DecidedBy::Caller))
         })
     }
 
@@ -136,7 +148,9 @@ impl Store {
         self.write(move |tx| {
             let found = steps::find(tx, invocation)?;
             let account = Account::operator(&by);
-            found.map(|step| take_back(tx, &step, Event::OperatorDenies, account)).transpose()
+            found
+                .map(|step| take_back(tx, &step, invocation::Event::OperatorDenies, account))
+                .transpose()
         })
     }
 
@@ -175,7 +189,7 @@ impl Store {
 fn take_back(
     tx: &mut Tx<'_>,
     step: &Step,
-    event: Event,
+    event: invocation::Event,
     account: Account<'_>,
 ) -> Result<Effects, Error> {
     let session = sessions::find(tx, step.session)?.ok_or(Error::Row("relay session"))?;

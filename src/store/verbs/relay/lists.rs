@@ -1,7 +1,7 @@
 //! The lists and items that operators see: metadata, the newest row first.
 
 use crate::api::relay::{RelayAuditEvent, RelayDevice, RelayInvocation, RelaySession};
-use crate::api::{Row as _, Wanted};
+use crate::api::{ListRequest, ListRow as _};
 use crate::domain::id::{DeviceId, InvocationId, RelaySessionId};
 use crate::domain::lease::RowHandle;
 use crate::domain::page::Page;
@@ -30,9 +30,9 @@ const INVOCATIONS: &str = "i.invocation_id, i.proposal_id, i.position, i.session
         LEFT JOIN relay_approvals d ON d.proposal_id = i.proposal_id";
 
 /// Reads a page of a list; `None` if its cursor names no row. `find` looks the cursor up, `list` reads what is below.
-fn page<R: crate::api::Row<Cursor: Bind>>(
+fn page<R: crate::api::ListRow<Cursor: Bind>>(
     db: &Db<'_>,
-    wanted: &Wanted<R>,
+    wanted: &ListRequest<R>,
     (find, list): (&str, &str),
     read: impl Fn(&Row<'_>) -> Result<R, Error>,
 ) -> Result<Option<Page<R, R::Cursor>>, Error> {
@@ -55,7 +55,7 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn relay_sessions(
         &self,
-        wanted: &Wanted<RelaySession>,
+        wanted: &ListRequest<RelaySession>,
     ) -> Result<Option<Page<RelaySession, RelaySessionId>>, Error> {
         let find = "SELECT id FROM relay_sessions WHERE session_id = :before";
         let list =
@@ -80,7 +80,7 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn relay_devices(
         &self,
-        wanted: &Wanted<RelayDevice>,
+        wanted: &ListRequest<RelayDevice>,
     ) -> Result<Option<Page<RelayDevice, DeviceId>>, Error> {
         let find = "SELECT id FROM relay_devices WHERE device_id = :before";
         let list = format!("SELECT {DEVICES} WHERE id < :below ORDER BY id DESC LIMIT +:limit");
@@ -102,7 +102,7 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn relay_invocations(
         &self,
-        wanted: &Wanted<RelayInvocation>,
+        wanted: &ListRequest<RelayInvocation>,
     ) -> Result<Option<Page<RelayInvocation, InvocationId>>, Error> {
         let find = "SELECT id FROM relay_invocations WHERE invocation_id = :before";
         let list =
@@ -128,7 +128,7 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn relay_audit_events(
         &self,
-        wanted: &Wanted<RelayAuditEvent>,
+        wanted: &ListRequest<RelayAuditEvent>,
     ) -> Result<Option<Page<RelayAuditEvent, i64>>, Error> {
         self.read(|db| {
             let before = match wanted.before {

@@ -2,8 +2,8 @@
 
 use crate::domain::digest::Digest;
 use crate::domain::id::PairingId;
-use crate::domain::relay::pairing::{self, CLAIMED, Event, Outcome, State};
-use crate::domain::relay::{AuditEvent, CloseCode, DecidedBy, device, session};
+use crate::domain::relay::pairing::{self, CLAIMED};
+use crate::domain::relay::{CloseCode, DecidedBy, RelayEventName, device, session};
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::{self, Account, Signed};
@@ -13,8 +13,8 @@ use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::{devices, pairings, processes, sessions};
 use crate::store::sql::Tx;
 use crate::store::types::relay::{
-    Begins, ClaimedPairing, Device, Effects, Held, NewPairing, Opened, Paired, PairingAnswer,
-    TooMany,
+    Begins, ClaimedPairing, Device, Effects, NewPairing, OpenSession, Paired, PairingAnswer,
+    SessionSocket, TooMany,
 };
 
 /// Most open pairings. With this many codes and the limits on guesses, guessing a code is hopeless.
@@ -60,8 +60,13 @@ impl Store {
         let who = (subject.to_owned(), client.to_owned());
         self.write(move |tx| {
             let Some(pairing) = pairings::offering(tx, code)? else { return Ok(None) };
-            match pairing::decide(pairing.state, Event::CodeTyped, pairing.expires_at, tx.now) {
-                Outcome::Claim => {
+            match pairing::decide(
+                pairing.state,
+                pairing::Event::CodeTyped,
+                pairing.expires_at,
+                tx.now,
+            ) {
+                pairing::Outcome::Claim => {
                     let until = tx.now.plus(CLAIMED);
                     pairings::claim(tx, &pairing, (&who.0, &who.1), until)?;
                     Ok(pairings::find(tx, pairing.id)?.and_then(claimed))
@@ -78,7 +83,8 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn relay_pairing(&self, id: PairingId) -> Result<Option<ClaimedPairing>, Error> {
         let now = self.clock.now();
-        let open = |found: &Pairing| found.state == State::Claimed && now < found.expires_at;
+        let open =
+            |found: &Pairing| found.state == pairing::State::Claimed && now < found.expires_at;
         self.read(|db| Ok(pairings::find(db, id)?.filter(open).and_then(claimed)))
     }
 
@@ -98,8 +104,13 @@ impl Store {
     pub fn relay_close_pairing(&self, id: PairingId) -> Result<(), Error> {
         self.write(move |tx| {
             let Some(pairing) = pairings::find(tx, id)? else { return Ok(()) };
-            match pairing::decide(pairing.state, Event::SocketClosed, pairing.expires_at, tx.now) {
-                Outcome::End(to, _) => pairings::finish(tx, &pairing, to),
+            match pairing::decide(
+                pairing.state,
+                pairing::Event::SocketClosed,
+                pairing.expires_at,
+                tx.now,
+            ) {
+                pairing::Outcome::End(to, _) => pairings::finish(tx, &pairing, to),
                 _ => Ok(()),
             }
         })
@@ -120,15 +131,15 @@ fn answer(tx: &mut Tx<'_>, answer: &PairingAnswer) -> Result<Paired, Error> {
     let Some(pairing) = pairings::find(tx, answer.id)? else {
         return Ok(Paired::Close(CloseCode::BadFrame));
     };
-    let event = if answer.accept { Event::Confirmed } else { Event::Refused };
+    let event = if answer.accept { pairing::Event::Confirmed } else { pairing::Event::Refused };
     match pairing::decide(pairing.state, event, pairing.expires_at, tx.now) {
-        Outcome::Pair => {}
-        Outcome::End(to, code) => {
+        pairing::Outcome::Pair => {}
+        pairing::Outcome::End(to, code) => {
             pairings::finish(tx, &pairing, to)?;
             return Ok(Paired::Close(code.unwrap_or(CloseCode::PairingExpired)));
         }
-        Outcome::Close(code) => return Ok(Paired::Close(code)),
-        Outcome::Claim | Outcome::NotFound | Outcome::Unchanged => {
+        pairing::Outcome::Close(code) => return Ok(Paired::Close(code)),
+        pairing::Outcome::Claim | pairing::Outcome::NotFound | pairing::Outcome::Unchanged => {
             return Ok(Paired::Close(CloseCode::BadFrame));
         }
     }
@@ -136,11 +147,11 @@ fn answer(tx: &mut Tx<'_>, answer: &PairingAnswer) -> Result<Paired, Error> {
         Ok(device) => device,
         Err(code) => {
             // The code was right but cannot be used; the pairing must not stay open for another try.
-            pairings::finish(tx, &pairing, State::Expired)?;
+            pairings::finish(tx, &pairing, pairing::State::Expired)?;
             return Ok(Paired::Close(code));
         }
     };
-    pairings::finish(tx, &pairing, State::Confirmed)?;
+    pairings::finish(tx, &pairing, pairing::State::Confirmed)?;
     open_session(tx, &pairing, &device, answer)
 }
 
@@ -161,7 +172,13 @@ fn bind(
             let device = Device { id: answer.device, subject, state: device::State::Active };
             devices::insert(tx, &device, &pairing.key, pairing.tool)?;
             let paired = (&pairing.key, pairing.client.as_deref());
-            audit::device(tx, AuditEvent::DevicePaired, &device, Some(paired), &account(answer))?;
+            audit::device(
+                tx,
+                RelayEventName::DevicePaired,
+                &device,
+                Some(paired),
+                &account(answer),
+            )?;
             Ok(device)
         }
     })
@@ -198,7 +215,7 @@ fn open_session(
     };
     processes::note(tx, answer.process)?;
     sessions::insert(tx, &session)?;
-    audit::session(tx, AuditEvent::SessionOpened, &session, &account(answer))?;
+    audit::session(tx, RelayEventName::SessionOpened, &session, &account(answer))?;
     Ok(Paired::Ready(opened(session, Effects::default())))
 }
 
@@ -206,7 +223,7 @@ fn open_session(
 /// file has already ended.
 fn change_file(
     tx: &Tx<'_>,
-    held: Held,
+    held: SessionSocket,
     device: &Device,
     answer: &PairingAnswer,
 ) -> Result<Paired, Error> {
@@ -221,7 +238,7 @@ fn change_file(
     }
     session.lane = answer.lane;
     sessions::update(tx, &session, session.held())?;
-    audit::session(tx, AuditEvent::SessionOpened, &session, &account(answer))?;
+    audit::session(tx, RelayEventName::SessionOpened, &session, &account(answer))?;
     Ok(Paired::Ready(opened(session, Effects::default())))
 }
 
@@ -231,7 +248,7 @@ fn account(answer: &PairingAnswer) -> Account<'_> {
     Account { signed, ..Account::of(DecidedBy::Person) }
 }
 
-fn opened(session: Session, effects: Effects) -> Opened {
+fn opened(session: Session, effects: Effects) -> OpenSession {
     let Session { id: session, device, epoch, subject, .. } = session;
-    Opened { session, device, epoch, subject, effects }
+    OpenSession { session, device, epoch, subject, effects }
 }

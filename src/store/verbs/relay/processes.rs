@@ -2,7 +2,7 @@
 
 use crate::domain::id::RelayProcessId;
 use crate::domain::relay::process::Beat;
-use crate::domain::relay::session::Event;
+use crate::domain::relay::session;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::relay::audit::Account;
@@ -37,7 +37,7 @@ impl Store {
     /// [`Error::Unavailable`] when nothing was changed.
     pub fn relay_close_ended(&self, last: Beat) -> Result<(Effects, bool), Error> {
         self.write(move |tx| {
-            // Compared in the transaction: a process that was only slow may have beaten after the last look.
+            // Compared in the transaction: a process that was only slow may have beaten after the last check.
             if processes::is_at(tx, last)? { close(tx, last) } else { Ok(Default::default()) }
         })
     }
@@ -47,7 +47,7 @@ fn close(tx: &mut Tx<'_>, last: Beat) -> Result<(Effects, bool), Error> {
     let mut effects = Effects::default();
     let mut open = sessions::of_process(tx, last.process, BATCH)?;
     for session in &mut open {
-        let (event, account) = (Event::SocketClosed, Account::default());
+        let (event, account) = (session::Event::SocketClosed, Account::default());
         session_events::happens(tx, session, event, &account, &mut effects)?;
     }
     let may_have_more = u32::try_from(open.len()).is_ok_and(|count| count >= BATCH);

@@ -1,11 +1,11 @@
 //! Proposals: what callers ask for, and what waits for a person.
 
 use crate::domain::id::{InvocationId, ProposalId};
-use crate::domain::relay::AuditEvent;
+use crate::domain::relay::RelayEventName;
 use crate::domain::relay::allowance::{self, Cover};
-use crate::domain::relay::invocation::State;
+use crate::domain::relay::invocation;
 use crate::domain::relay::proposal::{
-    self, Admission, COOLING_OFF, COVERED_OF_SESSION_MAX, Facts, Refusal, WAITING_OF_SESSION_MAX,
+    self, Admission, COOLING_OFF, COVERED_OF_SESSION_MAX, WAITING_OF_SESSION_MAX,
 };
 use crate::domain::time::Timestamp;
 use crate::store::Store;
@@ -14,7 +14,9 @@ use crate::store::rows::relay::audit::{self, Account};
 use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::{pairings, proposals, sessions, steps};
 use crate::store::sql::{Db, Row, Tx, params};
-use crate::store::types::relay::{Held, NewProposal, Proposed, Waiting, WaitingStep};
+use crate::store::types::relay::{
+    NewProposal, PendingProposal, Proposed, SessionSocket, WaitingStep,
+};
 
 /// Most denials of a client that are considered, the newest first.
 const DENIALS_READ_MAX: u32 = 100;
@@ -37,7 +39,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn relay_waiting(&self, held: Held) -> Result<Vec<Waiting>, Error> {
+    pub fn relay_waiting(&self, held: SessionSocket) -> Result<Vec<PendingProposal>, Error> {
         let now = self.clock.now();
         self.read(|db| db.snapshot(|db| waiting(db, held, now)))
     }
@@ -63,7 +65,7 @@ fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
     let session = found.filter(|session| session.subject == proposal.subject);
     let same = same_call(tx, proposal)?;
     let waiting = waiting_now(tx, proposal)?;
-    let facts = Facts {
+    let facts = proposal::Facts {
         same_call: same.map(|(_, invocation, state)| (invocation, state)),
         session: session.as_ref().map(|session| session.state),
         is_moving: session
@@ -89,7 +91,7 @@ fn propose(tx: &Tx<'_>, proposal: &NewProposal) -> Result<Proposed, Error> {
             } else {
                 facts.waiting_of_session.max(facts.waiting_of_subject)
             },
-            rests_until: facts.rests_until.filter(|_| why == Refusal::CoolingOff),
+            rests_until: facts.rests_until.filter(|_| why == proposal::Refusal::CoolingOff),
         }),
         (Admission::Propose | Admission::Join(_), ..) => Err(Error::Row("relay session")),
     }
@@ -139,7 +141,7 @@ fn waiting_now(tx: &Tx<'_>, proposal: &NewProposal) -> Result<WaitingNow, Error>
 fn same_call(
     tx: &Tx<'_>,
     proposal: &NewProposal,
-) -> Result<Option<(ProposalId, InvocationId, State)>, Error> {
+) -> Result<Option<(ProposalId, InvocationId, invocation::State)>, Error> {
     tx.query_one(
         "SELECT p.proposal_id, i.invocation_id, i.state \
          FROM relay_proposals p JOIN relay_invocations i ON i.proposal_id = p.proposal_id \
@@ -182,13 +184,17 @@ fn insert(tx: &Tx<'_>, proposal: &NewProposal, session: &Session) -> Result<(), 
     sessions::note_used(tx, session.id)?;
     for step in steps::of_proposal(tx, proposal.id)? {
         let account = Account::default();
-        audit::step(tx, AuditEvent::Proposed, (session, &step), None, &account)?;
+        audit::step(tx, RelayEventName::Proposed, (session, &step), None, &account)?;
     }
     Ok(())
 }
 
 /// Reads what waits by an index of that alone: the planner prefers the one of all that the session ever had.
-fn waiting(db: &Db<'_>, held: Held, now: Timestamp) -> Result<Vec<Waiting>, Error> {
+fn waiting(
+    db: &Db<'_>,
+    held: SessionSocket,
+    now: Timestamp,
+) -> Result<Vec<PendingProposal>, Error> {
     if sessions::held(db, held)?.is_none() {
         return Ok(Vec::new());
     }
@@ -199,7 +205,7 @@ fn waiting(db: &Db<'_>, held: Held, now: Timestamp) -> Result<Vec<Waiting>, Erro
          ORDER BY id LIMIT +:limit",
         params! { ":session": held.session, ":now": now, ":limit": CARDS_MAX },
         |row| {
-            Ok(Waiting {
+            Ok(PendingProposal {
                 id: row.get("proposal_id")?,
                 client: row.get("client")?,
                 expires_at: row.get("expires_at")?,

@@ -1,7 +1,7 @@
 //! Sessions: pages that come and go, and the list of a person's own sessions.
 
 use crate::domain::id::RelaySessionId;
-use crate::domain::relay::session::Event;
+use crate::domain::relay::session;
 use crate::domain::relay::{CloseCode, DecidedBy, device};
 use crate::domain::time::Timestamp;
 use crate::store::Store;
@@ -13,7 +13,7 @@ use crate::store::rows::relay::sessions::Session;
 use crate::store::rows::relay::{devices, sessions};
 use crate::store::sql::{Row, Tx, params};
 use crate::store::types::relay::{
-    Arrival, Arrived, Effects, Held, HeldSession, Opened, OwnSession, Tell,
+    Arrival, Arrived, Effects, HeldSession, OpenSession, OwnSession, SessionSocket, Tell,
 };
 
 /// Sessions of a killed process that one transaction takes up.
@@ -48,7 +48,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Unavailable`] when nothing was changed.
-    pub fn relay_session_event(&self, held: Held, event: Event) -> Result<Effects, Error> {
+    pub fn relay_session_event(
+        &self,
+        held: SessionSocket,
+        event: session::Event,
+    ) -> Result<Effects, Error> {
         let claims = self.relay_claims.clone();
         self.write(move |tx| happens(tx, &claims, held, event))
     }
@@ -67,7 +71,7 @@ impl Store {
         self.write(move |tx| {
             let Some(mut session) = sessions::find(tx, session)? else { return Ok(None) };
             let (account, mut effects) = (Account::operator(&by), Effects::default());
-            let event = Event::Revoked;
+            let event = session::Event::Revoked;
             session_events::happens(tx, &mut session, event, &account, &mut effects)?;
             Ok(Some(effects))
         })
@@ -90,7 +94,7 @@ impl Store {
                 params! {},
                 |row| {
                     let (session, epoch) = (row.get("session_id")?, row.get("epoch")?);
-                    let held = Held { session, epoch };
+                    let held = SessionSocket { session, epoch };
                     Ok(HeldSession { held, has_news: row.get("has_news")? })
                 },
             )
@@ -123,7 +127,7 @@ fn close_left(tx: &mut Tx<'_>, before: Timestamp) -> Result<bool, Error> {
     for session in &mut left {
         // Those who are told are gone with the process.
         let mut effects = Effects::default();
-        let (event, account) = (Event::SocketClosed, Account::default());
+        let (event, account) = (session::Event::SocketClosed, Account::default());
         session_events::happens(tx, session, event, &account, &mut effects)?;
     }
     Ok(u32::try_from(left.len()).is_ok_and(|count| count == LEFT_BATCH))
@@ -161,7 +165,7 @@ fn arrive(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Arrived, Error> {
         return Ok(Arrived::Close(code));
     }
     let Session { id: session, device, epoch, subject, .. } = session;
-    Ok(Arrived::Ready(Opened { session, device, epoch, subject, effects }))
+    Ok(Arrived::Ready(OpenSession { session, device, epoch, subject, effects }))
 }
 
 /// The session that a page may take up.
@@ -187,15 +191,24 @@ fn find(tx: &Tx<'_>, arrival: &Arrival) -> Result<Found, Error> {
     })
 }
 
-fn happens(tx: &mut Tx<'_>, claims: &Claims, held: Held, event: Event) -> Result<Effects, Error> {
+fn happens(
+    tx: &mut Tx<'_>,
+    claims: &Claims,
+    held: SessionSocket,
+    event: session::Event,
+) -> Result<Effects, Error> {
     let mut effects = Effects::default();
     let Some(mut session) = sessions::held(tx, held)? else { return Ok(effects) };
     let account = match event {
-        Event::SocketClosed | Event::PongsMissed | Event::PongAgain | Event::FileChanged => {
-            Account::default()
-        }
-        Event::Bye => Account::of(DecidedBy::Person),
-        Event::Proved | Event::Revoked | Event::DeviceRevoked | Event::Unused => {
+        session::Event::SocketClosed
+        | session::Event::PongsMissed
+        | session::Event::PongAgain
+        | session::Event::FileChanged => Account::default(),
+        session::Event::Bye => Account::of(DecidedBy::Person),
+        session::Event::Proved
+        | session::Event::Revoked
+        | session::Event::DeviceRevoked
+        | session::Event::Unused => {
             // Events of the store or of operators; a socket cannot cause them.
             return Ok(effects);
         }
@@ -203,7 +216,7 @@ fn happens(tx: &mut Tx<'_>, claims: &Claims, held: Held, event: Event) -> Result
     let closed = session_events::happens(tx, &mut session, event, &account, &mut effects)?;
     effects.tell.extend(closed.map(|code| (held, Tell::Close(code))));
     // While the page did not answer, nothing was claimed for it.
-    if event == Event::PongAgain {
+    if event == session::Event::PongAgain {
         claims.claim_due(tx, &session, held, &mut effects)?;
     }
     Ok(effects)

@@ -12,8 +12,8 @@ const CARD: &str =
     r#"{"protocolVersion":"1.0","name":"n","description":"d","url":"a:b","version":"1"}"#;
 
 /// The parts of a right signature, and the key that made it.
-struct Right {
-    kind: &'static str,
+pub(super) struct Right {
+    pub(super) kind: &'static str,
     key: Key,
     payload: String,
     signature: String,
@@ -21,7 +21,7 @@ struct Right {
 }
 
 impl Right {
-    fn new(kind: &'static str) -> Self {
+    pub(super) fn new(kind: &'static str) -> Self {
         let key = Key::new(kind);
         let jws = jws_of(&sign(&key.signer("k"), CARD));
         let parts: Vec<&str> = jws.split('.').collect();
@@ -30,7 +30,7 @@ impl Right {
         Self { kind, key, payload, signature, jws }
     }
 
-    fn jwk(&self) -> Value {
+    pub(super) fn jwk(&self) -> Value {
         self.key.signer("k").jwk()
     }
 
@@ -41,7 +41,7 @@ impl Right {
     }
 
     /// Signs the right payload under a header with other members, too.
-    fn with(&self, members: &str) -> String {
+    pub(super) fn with(&self, members: &str) -> String {
         let header = format!(r#"{{"alg":"{}","kid":"k"{members}}}"#, self.kind);
         self.resigned(&header, &self.payload)
     }
@@ -50,15 +50,18 @@ impl Right {
         self.jws.replace(&self.signature, &encoded(signature))
     }
 
-    fn judged(&self, jws: &str) -> SignatureVerdict {
+    pub(super) fn judged(&self, jws: &str) -> SignatureVerdict {
         judged(self.kind, jws, &jwks([self.jwk()]))
     }
 }
 
-fn judged(algorithm: &str, jws: &str, trusted: &Jwks) -> SignatureVerdict {
+pub(super) fn judged(algorithm: &str, jws: &str, trusted: &Jwks) -> SignatureVerdict {
+    verdicts(&card(algorithm, jws), trusted).unwrap().remove(0)
+}
+
+pub(super) fn card(algorithm: &str, jws: &str) -> String {
     let entry = json!({"algorithm": algorithm, "keyId": "k", "jws": jws});
-    let card = CARD.replace('}', &format!(",\"signatures\":[{entry}]}}"));
-    verdicts(&card, trusted).unwrap().remove(0)
+    CARD.replace('}', &format!(",\"signatures\":[{entry}]}}"))
 }
 
 #[test]
@@ -125,12 +128,6 @@ fn the_header_is_what_the_card_declares_and_nothing_that_matters_besides() {
             (right.with(r#","b64":false"#), Reason::HeaderUnencoded),
             (right.with(r#","b64":true"#), Reason::HeaderUnencoded),
             (right.with(r#","b64":false,"crit":["b64"]"#), Reason::HeaderCritical),
-            (right.with(r#","jku":"https://evil.example/jwks.json""#), Reason::HeaderKey),
-            (right.with(&format!(r#","jwk":{}"#, right.jwk())), Reason::HeaderKey),
-            (right.with(r#","x5u":"https://evil.example/cert""#), Reason::HeaderKey),
-            (right.with(r#","x5c":["AAAA"]"#), Reason::HeaderKey),
-            (right.with(r#","x5t":"AAAA""#), Reason::HeaderKey),
-            (right.with(r#","x5t#S256":null"#), Reason::HeaderKey),
             (right.with(r#","typ":"JWT""#), Reason::OtherType),
             (right.with(r#","typ":null"#), Reason::OtherType),
             (right.with(r#","kid":"k""#), Reason::HeaderDuplicate),

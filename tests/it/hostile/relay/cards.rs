@@ -6,8 +6,8 @@ use std::thread::scope;
 use std::time::Duration;
 
 use serde_json::json;
-use svc::domain::relay::Decision;
-use svc::relay::frame::DecidedBy;
+use svc::domain::relay::CardDecision;
+use svc::relay::frame::DecidedInPlugin;
 
 use super::hub::{Hub, get_selection, set_text, state, who};
 
@@ -44,7 +44,7 @@ fn a_card_is_remembered_however_many_reads_are_allowed_meanwhile() {
         peer.pong();
         hub.relay.propose(who("ada"), peer.session, &get_selection()).unwrap();
         let read = peer.next("propose");
-        peer.decide(&read, Decision::Approved, DecidedBy::Allowance).unwrap();
+        peer.decide(&read, CardDecision::Approved, DecidedInPlugin::Allowance).unwrap();
         let execute = peer.next("execute");
         peer.succeed(&execute, &json!({"page": "Page 1", "nodes": []})).unwrap();
     }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use svc::app::relay::{Closing, Connection};
-use svc::domain::relay::Decision;
-use svc::relay::frame::DecidedBy;
+use svc::domain::relay::CardDecision;
+use svc::relay::frame::DecidedInPlugin;
 
 use super::hub::{Hub, get_selection, set_text, state, who};
 use super::peer::Peer;
@@ -58,7 +58,11 @@ fn a_revoked_key_is_not_paired_again() {
     let mut peer = hub.paired(1, "ada");
     let device = hub
         .store
-        .relay_devices(&svc::api::Wanted { filter: svc::api::NoFilter {}, limit: 1, before: None })
+        .relay_devices(&svc::api::ListRequest {
+            filter: svc::api::NoFilter {},
+            limit: 1,
+            before: None,
+        })
         .unwrap();
     let device = device.unwrap().items.remove(0).device;
     let effects = hub.store.relay_revoke_device(device, "ops:test").unwrap().unwrap();
@@ -77,7 +81,7 @@ fn a_decision_is_worth_nothing_on_another_socket_and_twice() {
     let mut peer = hub.paired(1, "ada");
     hub.relay.propose(who("ada"), peer.session, &set_text(&["one"])).unwrap();
     let card = peer.next("propose");
-    let decision = peer.decision(&card, Decision::Approved, DecidedBy::Person);
+    let decision = peer.decision(&card, CardDecision::Approved, DecidedInPlugin::Person);
     // The page reloads; the same card is shown again; what was signed before is not taken.
     drop(peer.connection.take());
     peer.connect(&hub.relay).unwrap();
@@ -90,7 +94,7 @@ fn a_decision_is_worth_nothing_on_another_socket_and_twice() {
     peer.connect(&hub.relay).unwrap();
     let card = peer.next("propose");
     peer.show(&card);
-    let decision = peer.decision(&card, Decision::Approved, DecidedBy::Person);
+    let decision = peer.decision(&card, CardDecision::Approved, DecidedInPlugin::Person);
     for _ in 0..3 {
         peer.say(&decision).unwrap();
     }
@@ -107,7 +111,7 @@ fn another_device_of_the_same_person_decides_nothing() {
     let card = peer.next("propose");
     peer.show(&card);
     other.claim_session(&peer);
-    let decision = other.decision(&card, Decision::Approved, DecidedBy::Person);
+    let decision = other.decision(&card, CardDecision::Approved, DecidedInPlugin::Person);
     assert_eq!(code(other.say(&decision)), BAD);
     assert_eq!(code(peer.say(&decision)), BAD);
     assert_eq!(state(&hub.relay, "ada", &card["steps"][0]), "shown");
@@ -120,7 +124,7 @@ fn leave_to_read_is_none_to_write_and_none_of_another_key() {
     peer.allow();
     hub.relay.propose(who("ada"), peer.session, &set_text(&["one"])).unwrap();
     let card = peer.next("propose");
-    assert_eq!(code(peer.decide(&card, Decision::Approved, DecidedBy::Allowance)), BAD);
+    assert_eq!(code(peer.decide(&card, CardDecision::Approved, DecidedInPlugin::Allowance)), BAD);
     let mut eve = hub.paired(2, "eve");
     let mut peer = hub.paired(3, "ben");
     eve.claim_session(&peer);
@@ -130,7 +134,7 @@ fn leave_to_read_is_none_to_write_and_none_of_another_key() {
     let mut peer = hub.paired(4, "cleo");
     hub.relay.propose(who("cleo"), peer.session, &get_selection()).unwrap();
     let card = peer.next("propose");
-    assert_eq!(code(peer.decide(&card, Decision::Approved, DecidedBy::Allowance)), BAD);
+    assert_eq!(code(peer.decide(&card, CardDecision::Approved, DecidedInPlugin::Allowance)), BAD);
 }
 
 #[test]
@@ -163,7 +167,7 @@ fn nothing_is_said_out_of_order() {
         let mut claims = Peer::new(200);
         claims.session = Some("0199f3a0-0000-7000-8000-00000000000b".parse().unwrap());
         vec![
-            claims.decision(&card, Decision::Approved, DecidedBy::Person),
+            claims.decision(&card, CardDecision::Approved, DecidedInPlugin::Person),
             json!({"type": "context", "file": {"key": null, "name": "x", "page": "y"}}),
             json!({"type": "result", "grant": "0199f3a0-0000-7000-8000-00000000000a", "outcome": "stale"}),
             json!({"type": "ready", "session": claims.session, "epoch": 1, "account": "ada"}),

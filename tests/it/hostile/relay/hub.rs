@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use svc::app::relay::{Relay, Settings, Who};
 use svc::domain::id::InvocationId;
 use svc::domain::time::Timestamp;
-use svc::relay::action::Checked;
+use svc::relay::action::CheckedAction;
 use svc::runtime::clock::Clock;
 use svc::runtime::random::Ids;
-use svc::store::{Options, Store};
+use svc::store::{LogRules, Options, Store};
 
 use super::peer::Peer;
 use crate::support::{ManualClock, SeededRandom};
@@ -65,6 +65,8 @@ impl Hub {
             clock: Arc::<Moments>::clone(&moments),
             ids: Ids::new(Box::new(SeededRandom(1))),
             on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
+            on_check: Arc::new(|_| {}),
+            log: LogRules::default(),
         });
         let store = store.unwrap();
         let relay = relay(&store, &clock, 2, proposals);
@@ -126,18 +128,18 @@ pub(super) fn who(subject: &str) -> Who<'_> {
 }
 
 /// Steps of an action with some text.
-pub(super) fn set_text(texts: &[&str]) -> Vec<Checked> {
+pub(super) fn set_text(texts: &[&str]) -> Vec<CheckedAction> {
     let steps: Vec<(&str, Map<String, Value>)> = texts
         .iter()
         .map(|text| ("set_text", json!({"node": "1:2", "text": text}).as_object().unwrap().clone()))
         .collect();
-    Checked::steps(&steps).unwrap_or_else(|refusal| panic!("{}", refusal.message))
+    CheckedAction::steps(&steps).unwrap_or_else(|refusal| panic!("{}", refusal.message))
 }
 
 /// A read.
-pub(super) fn get_selection() -> Vec<Checked> {
+pub(super) fn get_selection() -> Vec<CheckedAction> {
     let steps = [("get_selection", Map::new())];
-    Checked::steps(&steps).unwrap_or_else(|refusal| panic!("{}", refusal.message))
+    CheckedAction::steps(&steps).unwrap_or_else(|refusal| panic!("{}", refusal.message))
 }
 
 /// The state of an invocation, as its subject sees it.

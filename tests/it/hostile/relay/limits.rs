@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use svc::app::relay::Who;
-use svc::domain::relay::Decision;
-use svc::relay::frame::DecidedBy;
+use svc::domain::relay::CardDecision;
+use svc::relay::frame::DecidedInPlugin;
 
 use super::hub::{Hub, get_selection, set_text, state, who};
 use super::peer::Peer;
@@ -77,7 +77,7 @@ fn reads_that_an_allowance_covers_are_no_proposals() {
     for number in 0..3 {
         propose(&hub, who("ada"), &peer, &number.to_string()).unwrap();
         let card = peer.next("propose");
-        peer.decide(&card, Decision::Denied, DecidedBy::Person).unwrap();
+        peer.decide(&card, CardDecision::Denied, DecidedInPlugin::Person).unwrap();
     }
     let other = Who { client: "another agent", ..who("ada") };
     for number in 0..7 {
@@ -97,7 +97,7 @@ fn reads_that_an_allowance_covers_are_no_proposals() {
     hub.tick();
     assert_eq!(read(&names[0]).unwrap_err(), "busy");
     let decided = peer.next("propose");
-    peer.decide(&decided, Decision::Approved, DecidedBy::Allowance).unwrap();
+    peer.decide(&decided, CardDecision::Approved, DecidedInPlugin::Allowance).unwrap();
     read(&names[0]).unwrap();
     // A page that comes back gets all of them, and not more at once than may wait for it.
     peer.connect(&hub.relay).unwrap();
@@ -117,7 +117,7 @@ fn who_was_denied_three_times_rests_and_others_do_not() {
     for number in 0..3 {
         propose(&hub, who("ada"), &peer, &number.to_string()).unwrap();
         let card = peer.next("propose");
-        peer.decide(&card, Decision::Denied, DecidedBy::Person).unwrap();
+        peer.decide(&card, CardDecision::Denied, DecidedInPlugin::Person).unwrap();
         hub.tick();
     }
     let refusal = hub.relay.propose(who("ada"), peer.session, &set_text(&["3"])).unwrap_err();
@@ -166,7 +166,7 @@ fn a_clock_that_jumps_ahead_ends_what_waits_and_forgets_nothing_that_happened() 
     assert_eq!(state(&hub.relay, "ada", &waiting["steps"][0]), "expired");
     assert!(peer.kinds().contains(&"withdraw".to_owned()));
     // A decision that comes late does nothing, and what was done is known late.
-    let late = peer.decision(&waiting, Decision::Approved, DecidedBy::Person);
+    let late = peer.decision(&waiting, CardDecision::Approved, DecidedInPlugin::Person);
     let _closed = peer.say(&late);
     peer.succeed(&execute, &serde_json::json!({"node": "1:2", "old": "x"})).unwrap();
     assert_eq!(state(&hub.relay, "ada", &running["steps"][0]), "succeeded");

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use svc::app::relay::{Closing, Connection, NoRoom, Relay, Socket};
 use svc::domain::digest::Digest;
 use svc::domain::id::{ProposalId, RelaySessionId};
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::relay::digest;
-use svc::relay::frame::{DecidedBy, Nonce};
+use svc::relay::frame::{DecidedInPlugin, Nonce};
 use svc::relay::proof::{DaemonKey, DecisionText, allowance_text, confirm_text, proof_text};
-use svc::store::relay::Point;
+use svc::store::relay::KeyPoint;
 use uuid::Uuid;
 
 use super::hub::who;
@@ -219,7 +219,7 @@ impl Peer {
     }
 
     /// Returns its public key, as the store has it.
-    pub(super) fn point(&self) -> Point {
+    pub(super) fn point(&self) -> KeyPoint {
         self.key.public().point().unwrap()
     }
 
@@ -238,10 +238,10 @@ impl Peer {
     pub(super) fn decide(
         &mut self,
         card: &Value,
-        decision: Decision,
-        by: DecidedBy,
+        decision: CardDecision,
+        by: DecidedInPlugin,
     ) -> Result<(), Closing> {
-        if by == DecidedBy::Person {
+        if by == DecidedInPlugin::Person {
             self.show(card);
         }
         let frame = self.decision(card, decision, by);
@@ -256,7 +256,12 @@ impl Peer {
     }
 
     /// Signs what was decided.
-    pub(super) fn decision(&self, card: &Value, decision: Decision, by: DecidedBy) -> Value {
+    pub(super) fn decision(
+        &self,
+        card: &Value,
+        decision: CardDecision,
+        by: DecidedInPlugin,
+    ) -> Value {
         let proposal: ProposalId = serde_json::from_value(card["proposal"].clone()).unwrap();
         let digest = |step: &Value| serde_json::from_value(step["argumentsSha256"].clone());
         let arguments: Vec<Digest> =
@@ -279,7 +284,7 @@ impl Peer {
 
     /// The person approves a card.
     pub(super) fn approve(&mut self, card: &Value) {
-        self.decide(card, Decision::Approved, DecidedBy::Person).unwrap();
+        self.decide(card, CardDecision::Approved, DecidedInPlugin::Person).unwrap();
     }
 
     /// The person lets the file be read for an hour.

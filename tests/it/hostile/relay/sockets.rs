@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
-use svc::demo::plugin::device::{Device, Host};
+use svc::demo::plugin::device::{BrowserProfile, Host};
 use svc::demo::plugin::document::Document;
 use svc::demo::plugin::event::Event;
 use svc::demo::plugin::socket::{Heard, OpenError, Opening, Socket};
-use svc::domain::relay::Decision;
+use svc::domain::relay::CardDecision;
 use svc::mcp::revision::MODERN;
 use tokio_tungstenite::tungstenite::Message;
 
@@ -83,7 +83,7 @@ impl Place {
     }
 
     /// A plugin with its session.
-    fn plugin(&self, device: &Device, file: &str) -> Plugin {
+    fn plugin(&self, device: &BrowserProfile, file: &str) -> Plugin {
         let host = Host::new(Document::sample());
         let mut plugin = Plugin::new(self.opening(), device.clone(), host, file);
         plugin.connect().unwrap();
@@ -154,7 +154,7 @@ fn pages_and_processes_that_may_not_connect_get_no_socket() {
 #[test]
 fn what_is_no_frame_closes_its_socket_and_no_other() {
     let mut place = Place::new(&[]);
-    let device = Device::new().unwrap();
+    let device = BrowserProfile::new().unwrap();
     let mut good = place.plugin(&device, "a file");
     let long = format!(r#"{{"type":"hello","plugin":"{}"}}"#, "x".repeat(16 << 10));
     let deep = format!(r#"{{"type":"hello","file":{}{}}}"#, "[".repeat(4_000), "]".repeat(4_000));
@@ -190,7 +190,7 @@ fn what_is_no_frame_closes_its_socket_and_no_other() {
 #[test]
 fn more_frames_than_may_come_close_the_socket() {
     let place = Place::new(&[("SVC_RELAY_FRAMES_PER_SECOND", "10")]);
-    let mut plugin = place.plugin(&Device::new().unwrap(), "a file");
+    let mut plugin = place.plugin(&BrowserProfile::new().unwrap(), "a file");
     let socket = plugin.socket().unwrap();
     for number in 0..200 {
         socket.send(&json!({"type": "pong", "n": number, "visible": true}).to_string());
@@ -201,7 +201,7 @@ fn more_frames_than_may_come_close_the_socket() {
 #[test]
 fn the_largest_results_of_many_plugins_at_once_are_bounded_and_others_are_served() {
     let mut place = Place::new(&[("SVC_LOG_LEVEL", "info")]);
-    let device = Device::new().unwrap();
+    let device = BrowserProfile::new().unwrap();
     let files: Vec<String> = (0..SOCKETS).map(|number| format!("file {number}")).collect();
     let mut plugins: Vec<Plugin> = files.iter().map(|file| place.plugin(&device, file)).collect();
     let (before, mut probes) = (Held::of(&place.daemon), Probes::default());
@@ -257,7 +257,7 @@ fn the_largest_results_of_many_plugins_at_once_are_bounded_and_others_are_served
 #[test]
 fn after_a_crash_no_session_is_said_to_be_connected_that_has_no_socket() {
     let mut place = Place::new(&[]);
-    let device = Device::new().unwrap();
+    let device = BrowserProfile::new().unwrap();
     let mut plugin = place.plugin(&device, "a file");
     let session = plugin.session().unwrap().to_string();
     let change = json!({"node": Document::TITLE, "text": "Sign in"});
@@ -283,7 +283,7 @@ fn after_a_crash_no_session_is_said_to_be_connected_that_has_no_socket() {
 #[test]
 fn many_calls_that_wait_hold_no_thread_and_end_together() {
     let mut place = Place::new(&[("SVC_LOG_LEVEL", "info"), ("SVC_RELAY_WAIT_SECONDS", "20")]);
-    let mut plugin = place.plugin(&Device::new().unwrap(), "a file");
+    let mut plugin = place.plugin(&BrowserProfile::new().unwrap(), "a file");
     let before = Held::of(&place.daemon);
     let mut probes = Probes::default();
     let arguments = json!({"node": Document::TITLE, "text": "Sign in"});
@@ -304,7 +304,7 @@ fn many_calls_that_wait_hold_no_thread_and_end_together() {
             probes.ask(&place.daemon.public, "calls that wait");
         }
         assert!(Held::of(&place.daemon).threads <= before.threads + 40);
-        plugin.decide(proposal.unwrap(), Decision::Approved);
+        plugin.decide(proposal.unwrap(), CardDecision::Approved);
         plugin
             .until(PATIENCE, |_, event| matches!(event, Event::Settled(_)).then_some(()))
             .unwrap();
@@ -322,10 +322,11 @@ fn many_calls_that_wait_hold_no_thread_and_end_together() {
 #[test]
 fn neither_log_nor_audit_nor_metrics_hold_what_people_say() {
     let mut place = Place::new(&[("SVC_LOG_LEVEL", "trace")]);
-    let device = Device::new().unwrap();
+    let device = BrowserProfile::new().unwrap();
     let mut plugin = place.plugin(&device, &format!("{CANARY} file"));
     plugin.host().open().document.type_text(Document::TITLE, &format!("{CANARY} old"));
-    for (number, decision) in [Decision::Approved, Decision::Denied].into_iter().enumerate() {
+    for (number, decision) in [CardDecision::Approved, CardDecision::Denied].into_iter().enumerate()
+    {
         let text = format!("{CANARY} new {number}");
         let pending = place.call("set_text", &json!({"node": Document::TITLE, "text": text}));
         assert_eq!(pending["status"], "approval_pending", "{pending}");
@@ -335,7 +336,7 @@ fn neither_log_nor_audit_nor_metrics_hold_what_people_say() {
         };
         let proposal = plugin.until(PATIENCE, |_, event| card(event)).unwrap();
         plugin.decide(proposal, decision);
-        if decision == Decision::Approved {
+        if decision == CardDecision::Approved {
             let settled = |event: &Event| matches!(event, Event::Settled(_)).then_some(());
             plugin.until(PATIENCE, |_, event| settled(event)).unwrap();
             let found = place.call("get_invocation", &json!({"invocation": pending["invocation"]}));

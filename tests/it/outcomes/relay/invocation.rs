@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use svc::domain::digest::Digest;
 use svc::domain::id::{DeviceId, GrantId, PageInstanceId, RelaySessionId};
 use svc::domain::relay::allowance::Allowance;
-use svc::domain::relay::grant::{self, Claim};
+use svc::domain::relay::grant::{self, GrantClaim};
 use svc::domain::relay::invocation::{
     Approval, Entry, Event, Facts, Journal, Outcome, Report, Signed, State, ToPlugin, decide,
 };
-use svc::domain::relay::{DecidedBy, Effect, Reason, session};
+use svc::domain::relay::{ActionEffect, DecidedBy, RelayReason, session};
 
 use super::super::{NOW, check};
 use super::TICK;
@@ -22,7 +22,7 @@ fn id<T: From<uuid::Uuid>>(number: u128) -> T {
 fn facts(state: State) -> Facts {
     Facts {
         state,
-        effect: Effect::Write,
+        effect: ActionEffect::Write,
         expires_at: NOW.plus(TICK),
         preview: (state != State::Proposed).then(|| preview(1)),
         session: id(1),
@@ -62,15 +62,15 @@ fn rows(state: State) -> Vec<Row> {
     claims(state, &mut row);
     for (name, report) in [
         ("result succeeded", Report::Succeeded),
-        ("result failed", Report::Failed(Reason::NoSuchNode)),
+        ("result failed", Report::Failed(RelayReason::NoSuchNode)),
         ("result stale", Report::Stale),
-        ("result unusable, a write", Report::Unusable(Reason::BadResult)),
+        ("result unusable, a write", Report::Unusable(RelayReason::BadResult)),
     ] {
         row(name, Event::Result(report), same);
     }
-    let large = Event::Result(Report::Unusable(Reason::ResultTooLarge));
-    row("result unusable, a read", large, |facts| facts.effect = Effect::Read);
-    row("result unusable, an export", large, |facts| facts.effect = Effect::Export);
+    let large = Event::Result(Report::Unusable(RelayReason::ResultTooLarge));
+    row("result unusable, a read", large, |facts| facts.effect = ActionEffect::Read);
+    row("result unusable, an export", large, |facts| facts.effect = ActionEffect::Export);
     row("deadline", Event::DeadlinePasses, same);
     row("socket closes", Event::SocketClosed, same);
     for (name, journal) in [
@@ -107,36 +107,36 @@ fn decisions(row: &mut impl FnMut(&str, Event, fn(&mut Facts))) {
         row(&format!("approve by person, {fault}"), Event::Approve(approval), same);
     }
     let allowance = Event::Approve(by(DecidedBy::Allowance));
-    row("approve by allowance, read", allowance, |facts| facts.effect = Effect::Read);
-    row("approve by allowance, export", allowance, |facts| facts.effect = Effect::Export);
+    row("approve by allowance, read", allowance, |facts| facts.effect = ActionEffect::Read);
+    row("approve by allowance, export", allowance, |facts| facts.effect = ActionEffect::Export);
     row("approve by allowance, write", allowance, same);
     row("approve by allowance, destructive", allowance, |facts| {
-        facts.effect = Effect::Destructive;
+        facts.effect = ActionEffect::Destructive;
     });
     row("approve by allowance, read, it has run out", allowance, |facts| {
-        facts.effect = Effect::Read;
+        facts.effect = ActionEffect::Read;
         facts.allowance = Some(Allowance { page: id::<PageInstanceId>(1), until: NOW });
     });
     row("approve by allowance, read, there is none", allowance, |facts| {
-        facts.effect = Effect::Read;
+        facts.effect = ActionEffect::Read;
         facts.allowance = None;
     });
     for who in [DecidedBy::Plugin, DecidedBy::Operator, DecidedBy::Caller] {
         row(&format!("approve by {who}"), Event::Approve(by(who)), |facts| {
-            facts.effect = Effect::Read;
+            facts.effect = ActionEffect::Read;
         });
     }
-    row("cannot show", Event::CannotShow(signed(), Reason::NoSuchNode), same);
+    row("cannot show", Event::CannotShow(signed(), RelayReason::NoSuchNode), same);
     row("deny", Event::Deny(signed()), same);
     for (fault, signed) in faults {
-        let event = Event::CannotShow(signed, Reason::NoSuchNode);
+        let event = Event::CannotShow(signed, RelayReason::NoSuchNode);
         row(&format!("cannot show, {fault}"), event, same);
         row(&format!("deny, {fault}"), Event::Deny(signed), same);
     }
 }
 
 fn claims(state: State, row: &mut impl FnMut(&str, Event, fn(&mut Facts))) {
-    let claim = Claim {
+    let claim = GrantClaim {
         grant: match state {
             State::Approved => grant::State::Unused,
             State::Running => grant::State::Claimed,
@@ -151,17 +151,17 @@ fn claims(state: State, row: &mut impl FnMut(&str, Event, fn(&mut Facts))) {
     };
     let mut claims = vec![
         ("claim".to_owned(), claim),
-        ("claim, before its turn".to_owned(), Claim { expires_at: None, ..claim }),
-        ("claim, as the grant expires".to_owned(), Claim { expires_at: Some(NOW), ..claim }),
-        ("claim, by an earlier epoch".to_owned(), Claim { held_epoch: 1, ..claim }),
-        ("claim, the session is busy".to_owned(), Claim { is_session_free: false, ..claim }),
-        ("claim, the lane is busy".to_owned(), Claim { is_lane_free: false, ..claim }),
+        ("claim, before its turn".to_owned(), GrantClaim { expires_at: None, ..claim }),
+        ("claim, as the grant expires".to_owned(), GrantClaim { expires_at: Some(NOW), ..claim }),
+        ("claim, by an earlier epoch".to_owned(), GrantClaim { held_epoch: 1, ..claim }),
+        ("claim, the session is busy".to_owned(), GrantClaim { is_session_free: false, ..claim }),
+        ("claim, the lane is busy".to_owned(), GrantClaim { is_lane_free: false, ..claim }),
     ];
     for session in [session::State::Away, session::State::Suspended, session::State::Ended] {
-        claims.push((format!("claim, session {session}"), Claim { session, ..claim }));
+        claims.push((format!("claim, session {session}"), GrantClaim { session, ..claim }));
     }
     for grant in [grant::State::Claimed, grant::State::Spent, grant::State::Dead] {
-        claims.push((format!("claim, grant {grant}"), Claim { grant, ..claim }));
+        claims.push((format!("claim, grant {grant}"), GrantClaim { grant, ..claim }));
     }
     for (name, claim) in claims {
         row(&name, Event::Claim(claim), |_| {});
@@ -223,13 +223,13 @@ fn a_journal_is_read_for_one_grant() {
 #[test]
 fn a_plugin_says_only_its_own_reasons() {
     for (word, reason) in [
-        ("no_such_node", Reason::NoSuchNode),
-        ("page_not_active", Reason::PageNotActive),
-        ("not_delivered", Reason::PluginFailed),
-        ("revoked", Reason::PluginFailed),
-        ("anything", Reason::PluginFailed),
-        ("", Reason::PluginFailed),
+        ("no_such_node", RelayReason::NoSuchNode),
+        ("page_not_active", RelayReason::PageNotActive),
+        ("not_delivered", RelayReason::PluginFailed),
+        ("revoked", RelayReason::PluginFailed),
+        ("anything", RelayReason::PluginFailed),
+        ("", RelayReason::PluginFailed),
     ] {
-        assert_eq!(Reason::from_plugin(word), reason, "{word}");
+        assert_eq!(RelayReason::from_plugin(word), reason, "{word}");
     }
 }

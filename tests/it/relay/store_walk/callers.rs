@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use svc::domain::relay::Effect;
+use svc::domain::relay::ActionEffect;
 use svc::domain::relay::proposal::Refusal;
 use svc::store::relay::{NewProposal, Proposed};
 
@@ -14,8 +14,8 @@ impl World {
     pub(super) fn propose(&mut self, s: usize) {
         let process = self.below(2);
         let steps = 1 + self.below(3);
-        let effects: Vec<Effect> = (0..steps)
-            .map(|_| if steps == 1 { Effect::Read } else { Effect::ALL[self.below(4)] })
+        let effects: Vec<ActionEffect> = (0..steps)
+            .map(|_| if steps == 1 { ActionEffect::Read } else { ActionEffect::ALL[self.below(4)] })
             .collect();
         if !self.chance(10) {
             self.calls = self.calls.wrapping_add(1);
@@ -86,7 +86,7 @@ impl World {
         let (relay, subject) = (&self.processes[process], own.plugin.subject);
         let foreign = NewProposal {
             subject: subject.to_owned(),
-            ..relay.proposal(&theirs.plugin, &[Effect::Read], self.calls)
+            ..relay.proposal(&theirs.plugin, &[ActionEffect::Read], self.calls)
         };
         let no_such_session = |proposed: Proposed| {
             matches!(proposed, Proposed::Refused { why: Refusal::NoSuchSession, .. })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use svc::domain::digest::Digest;
 use svc::domain::id::{DeviceId, InvocationId};
-use svc::domain::relay::AuditEvent;
+use svc::domain::relay::RelayEventName;
 use svc::domain::relay::invocation::State;
 
 use super::page::Acting;
@@ -15,7 +15,7 @@ use super::world::World;
 pub(super) struct Seen {
     rows: i64,
     /// The last event of each invocation.
-    last: BTreeMap<InvocationId, AuditEvent>,
+    last: BTreeMap<InvocationId, RelayEventName>,
 }
 
 impl Seen {
@@ -25,29 +25,29 @@ impl Seen {
 }
 
 /// The states in which an invocation can be after an event.
-fn states_after(event: AuditEvent) -> &'static [State] {
+fn states_after(event: RelayEventName) -> &'static [State] {
     match event {
-        AuditEvent::Proposed => &[State::Proposed],
-        AuditEvent::Shown => &[State::Shown],
-        AuditEvent::Approved => &[State::Approved],
-        AuditEvent::Claimed => &[State::Running],
+        RelayEventName::Proposed => &[State::Proposed],
+        RelayEventName::Shown => &[State::Shown],
+        RelayEventName::Approved => &[State::Approved],
+        RelayEventName::Claimed => &[State::Running],
         // The plugin could not show it.
-        AuditEvent::Denied => &[State::Denied, State::Failed],
-        AuditEvent::Cancelled => &[State::Cancelled],
-        AuditEvent::Expired => &[State::Expired],
-        AuditEvent::Settled => &[State::Succeeded, State::Failed, State::Stale, State::Unknown],
-        AuditEvent::SettledLate => &[State::Succeeded, State::Failed, State::Stale],
+        RelayEventName::Denied => &[State::Denied, State::Failed],
+        RelayEventName::Cancelled => &[State::Cancelled],
+        RelayEventName::Expired => &[State::Expired],
+        RelayEventName::Settled => &[State::Succeeded, State::Failed, State::Stale, State::Unknown],
+        RelayEventName::SettledLate => &[State::Succeeded, State::Failed, State::Stale],
         _ => &[],
     }
 }
 
 /// Says whether the rules let one event follow another of the same invocation.
-fn may_follow(before: Option<AuditEvent>, event: AuditEvent) -> bool {
-    use AuditEvent::{
+fn may_follow(before: Option<RelayEventName>, event: RelayEventName) -> bool {
+    use RelayEventName::{
         Approved, Cancelled, Claimed, Denied, Expired, Proposed, Settled, SettledLate, Shown,
     };
     let Some(before) = before else { return event == Proposed };
-    let may: &[AuditEvent] = match before {
+    let may: &[RelayEventName] = match before {
         Proposed => &[Shown, Approved, Denied, Cancelled, Expired],
         Shown => &[Proposed, Approved, Denied, Cancelled, Expired],
         Approved => &[Claimed, Cancelled, Expired],
@@ -79,7 +79,7 @@ impl World {
             self.seen.rows = seq;
             let Some(invocation) = invocation else { continue };
             let id: InvocationId = invocation.parse().unwrap();
-            let event = AuditEvent::from_word(&event).unwrap();
+            let event = RelayEventName::from_word(&event).unwrap();
             let before = self.seen.last.insert(id, event);
             if !may_follow(before, event) {
                 self.wrong(format!("{event} after {before:?}"));
@@ -119,7 +119,7 @@ impl World {
             if !event.is_some_and(|event| states_after(event).contains(&state)) {
                 self.wrong(format!("{state}, and the audit log says {event:?}"));
             }
-            if is_late != (event == Some(AuditEvent::SettledLate)) {
+            if is_late != (event == Some(RelayEventName::SettledLate)) {
                 self.wrong(format!("{state} is late: {is_late}, and the log says {event:?}"));
             }
             let effects = self.carried_out.get(&id).copied().unwrap_or(0);

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use svc::domain::digest::Digest;
 use svc::domain::id::{GrantId, InvocationId, PageInstanceId, ProposalId};
 use svc::domain::relay::invocation::Entry;
-use svc::store::relay::{Held, Waiting};
+use svc::store::relay::{PendingProposal, SessionSocket};
 
 use super::Defect;
 
 /// What a page is told.
 #[derive(Clone, Debug)]
 pub(super) enum Frame {
-    Propose(Waiting),
+    Propose(PendingProposal),
     Withdraw(ProposalId),
     Execute { grant: GrantId, invocation: InvocationId, arguments_sha256: Digest },
     Settled(GrantId),
@@ -35,13 +35,13 @@ pub(super) type Entries = BTreeMap<GrantId, Entry>;
 pub(super) struct Page {
     pub(super) instance: PageInstanceId,
     /// The process that has the other end of its socket, and what the socket holds.
-    pub(super) socket: Option<(usize, Held)>,
+    pub(super) socket: Option<(usize, SessionSocket)>,
     pub(super) is_frozen: bool,
     /// What waits to be read, also while it is frozen and after its socket has closed.
     pub(super) inbox: VecDeque<Frame>,
     pub(super) acting: Vec<Acting>,
     /// Proposals on the screen.
-    pub(super) cards: Vec<Waiting>,
+    pub(super) cards: Vec<PendingProposal>,
     /// What was told already on this socket.
     pub(super) told: BTreeSet<ProposalId>,
     /// Of which a person, or an allowance, has approved exactly these arguments here.
@@ -72,7 +72,7 @@ impl Page {
         &mut self,
         storage: &mut Entries,
         defect: Option<Defect>,
-    ) -> Option<Waiting> {
+    ) -> Option<PendingProposal> {
         match self.inbox.pop_front()? {
             Frame::Propose(proposal) => return Some(proposal),
             Frame::Withdraw(proposal) => self.cards.retain(|card| card.id != proposal),

@@ -3,9 +3,10 @@
 use svc::domain::relay::allowance::Length;
 use svc::domain::relay::invocation::{Entry, Report, Signed};
 use svc::domain::relay::session::Event;
-use svc::domain::relay::{DecidedBy, Effect, Reason};
+use svc::domain::relay::{ActionEffect, DecidedBy, RelayReason};
 use svc::store::relay::{
-    Arrival, Arrived, Effects, Held, NewAllowance, Paired, SignedVerdict, Tell, Verdict, Waiting,
+    Arrival, Arrived, Effects, NewAllowance, Paired, PendingProposal, SessionSocket, SignedVerdict,
+    Tell, Verdict,
 };
 
 use super::page::{Acting, Page};
@@ -25,13 +26,13 @@ impl World {
     }
 
     /// The socket of a page, if what it sends arrives.
-    fn heard(&self, s: usize, p: usize) -> Option<(usize, Held)> {
+    fn heard(&self, s: usize, p: usize) -> Option<(usize, SessionSocket)> {
         let page = &self.sites[s].pages[p];
         page.socket.filter(|_| !page.is_frozen)
     }
 
     /// The plugin as this page is it.
-    fn as_page(&self, s: usize, p: usize, held: Held) -> Plugin {
+    fn as_page(&self, s: usize, p: usize, held: SessionSocket) -> Plugin {
         Plugin { held, page: self.sites[s].pages[p].instance, ..self.sites[s].plugin }
     }
 
@@ -45,7 +46,7 @@ impl World {
         let Some(card) = page.read(&mut site.storage, defect) else { return };
         let Some((process, held)) = self.heard(s, p) else { return };
         let plugin = self.as_page(s, p, held);
-        let reads = card.steps.iter().all(|step| step.effect == Effect::Read);
+        let reads = card.steps.iter().all(|step| step.effect == ActionEffect::Read);
         if reads && self.has_leave(&plugin) {
             self.approve(s, p, &card, DecidedBy::Allowance);
         } else {
@@ -64,7 +65,7 @@ impl World {
         own.is_some_and(|own| own.allowance_until.is_some())
     }
 
-    fn approve(&mut self, s: usize, p: usize, card: &Waiting, by: DecidedBy) {
+    fn approve(&mut self, s: usize, p: usize, card: &PendingProposal, by: DecidedBy) {
         let Some((_, held)) = self.heard(s, p) else { return };
         let plugin = self.as_page(s, p, held);
         let approved = card.steps.iter().map(|step| (step.id, step.arguments_sha256));
@@ -88,7 +89,7 @@ impl World {
         match self.below(24) {
             0 => self.decide(s, p, Relay::verdict(card.id, Verdict::Deny(signed))),
             1 => {
-                let verdict = Verdict::CannotShow(signed, Reason::NoSuchNode);
+                let verdict = Verdict::CannotShow(signed, RelayReason::NoSuchNode);
                 self.decide(s, p, Relay::verdict(card.id, verdict));
             }
             2 => self.lie(s, p, &card, &plugin),
@@ -106,7 +107,7 @@ impl World {
     }
 
     /// A page says what it may not. Nothing must come of it but the end of its socket.
-    fn lie(&mut self, s: usize, p: usize, card: &Waiting, plugin: &Plugin) {
+    fn lie(&mut self, s: usize, p: usize, card: &PendingProposal, plugin: &Plugin) {
         let by = DecidedBy::Person;
         let mut verdict = Relay::approval(plugin, card.id, by);
         let Verdict::Approve(approval) = &mut verdict.verdict else { return };
@@ -156,7 +157,7 @@ impl World {
         page.write(&mut site.storage, acting.grant, outcome);
         let report = match outcome {
             Entry::Stale => Report::Stale,
-            Entry::Failed => Report::Failed(Reason::PluginFailed),
+            Entry::Failed => Report::Failed(RelayReason::PluginFailed),
             Entry::Begun | Entry::Succeeded => Report::Succeeded,
         };
         // A page whose socket is gone keeps it in its journal.
@@ -201,7 +202,7 @@ impl World {
         };
         match self.processes[process].store.relay_arrive(arrival).unwrap() {
             Arrived::Ready(opened) => {
-                let held = Held { session: opened.session, epoch: opened.epoch };
+                let held = SessionSocket { session: opened.session, epoch: opened.epoch };
                 self.hold(s, p, process, held, opened.effects);
             }
             Arrived::Ask => self.confirm(s, p, process, None),
@@ -215,14 +216,14 @@ impl World {
         }
     }
 
-    fn hold(&mut self, s: usize, p: usize, process: usize, held: Held, effects: Effects) {
+    fn hold(&mut self, s: usize, p: usize, process: usize, held: SessionSocket, effects: Effects) {
         self.sites[s].plugin.held = held;
         self.sites[s].pages[p].socket = Some((process, held));
         self.carry_out(process, effects);
     }
 
     /// The person says that the device may work on the open file, in its session or in one of its own.
-    fn confirm(&mut self, s: usize, p: usize, process: usize, of_session: Option<Held>) {
+    fn confirm(&mut self, s: usize, p: usize, process: usize, of_session: Option<SessionSocket>) {
         let mut plugin = self.sites[s].plugin;
         plugin.held = of_session.unwrap_or(plugin.held);
         let relay = &self.processes[process];
@@ -234,7 +235,7 @@ impl World {
         answer.page = self.sites[s].pages[p].instance;
         match relay.store.relay_answer_pairing(answer).unwrap() {
             Paired::Ready(opened) => {
-                let held = Held { session: opened.session, epoch: opened.epoch };
+                let held = SessionSocket { session: opened.session, epoch: opened.epoch };
                 self.hold(s, p, process, held, opened.effects);
             }
             Paired::Close(_) => self.sites[s].pages[p].disconnect(),

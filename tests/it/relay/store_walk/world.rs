@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use svc::domain::id::{InvocationId, ProposalId};
 use svc::domain::relay::invocation::State;
 use svc::domain::relay::session;
-use svc::store::relay::{Effects, Held, Tell};
+use svc::store::relay::{Effects, SessionSocket, Tell};
 
 use super::Defect;
 use super::invariants::Seen;
@@ -216,13 +216,13 @@ impl World {
     }
 
     /// The sockets of a process.
-    pub(super) fn sockets(&self, process: usize) -> Vec<Held> {
+    pub(super) fn sockets(&self, process: usize) -> Vec<SessionSocket> {
         let pages = self.sites.iter().flat_map(|site| &site.pages);
         let sockets = pages.filter_map(|page| page.socket);
         sockets.filter(|(at, _)| *at == process).map(|(_, held)| held).collect()
     }
 
-    fn tell(&mut self, process: usize, held: Held, tell: Tell) {
+    fn tell(&mut self, process: usize, held: SessionSocket, tell: Tell) {
         let pages = self.sites.iter_mut().flat_map(|site| &mut site.pages);
         for page in pages.filter(|page| page.socket == Some((process, held))) {
             page.inbox.push_back(match tell {

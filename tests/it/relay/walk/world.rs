@@ -9,7 +9,7 @@ use std::time::Duration;
 use svc::domain::id::{DeviceId, PageInstanceId, RelaySessionId};
 use svc::domain::relay::allowance::{Allowance, Length};
 use svc::domain::relay::invocation::{Entry, Event, Report, Signed, State};
-use svc::domain::relay::{DecidedBy, Effect, Reason, grant, session};
+use svc::domain::relay::{ActionEffect, DecidedBy, RelayReason, grant, session};
 use svc::domain::time::Timestamp;
 
 use super::Defect;
@@ -33,7 +33,7 @@ pub(super) struct Invocation {
     /// The places of the steps of its proposal.
     first: usize,
     steps: usize,
-    effect: Effect,
+    effect: ActionEffect,
     state: State,
     expires_at: Timestamp,
     is_previewed: bool,
@@ -201,7 +201,7 @@ impl World {
         if let Read::Show { first, steps } = page.read(&mut session.journal, defect) {
             let leave = session.allowance.is_some_and(|leave| leave.page == page.instance);
             let reads =
-                (first..first + steps).all(|at| self.invocations[at].effect == Effect::Read);
+                (first..first + steps).all(|at| self.invocations[at].effect == ActionEffect::Read);
             if leave && reads {
                 page.approved.extend(first..first + steps);
                 self.decision(s, p, first, self.approval(s, DecidedBy::Allowance));
@@ -221,7 +221,7 @@ impl World {
         let signed = self.signed(s);
         match self.below(20) {
             0 => self.decision(s, p, first, Event::Deny(signed)),
-            1 => self.decision(s, p, first, Event::CannotShow(signed, Reason::NoSuchNode)),
+            1 => self.decision(s, p, first, Event::CannotShow(signed, RelayReason::NoSuchNode)),
             choice => {
                 self.sessions[s].pages[p].approved.extend(first..first + steps);
                 self.decision(s, p, first, self.approval(s, DecidedBy::Person));
@@ -263,7 +263,7 @@ impl World {
         self.sessions[s].journal.insert(acting.grant, outcome);
         let report = match outcome {
             Entry::Stale => Report::Stale,
-            Entry::Failed => Report::Failed(Reason::PluginFailed),
+            Entry::Failed => Report::Failed(RelayReason::PluginFailed),
             Entry::Begun | Entry::Succeeded => Report::Succeeded,
         };
         // A page whose socket is gone keeps it in its journal.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use svc::api::Wanted;
+use svc::api::ListRequest;
 use svc::api::relay::RelayAuditEvent;
 use svc::domain::relay::allowance::Length;
 use svc::domain::relay::session::Event;
-use svc::domain::relay::{DecidedBy, Effect, Reason};
+use svc::domain::relay::{ActionEffect, DecidedBy, RelayReason};
 use svc::store::relay::{NewAllowance, Verified};
 
 use super::super::Open;
@@ -22,7 +22,7 @@ pub(super) fn exercise(open: Open) {
 }
 
 fn events(room: &Room) -> Vec<RelayAuditEvent> {
-    let wanted = Wanted { filter: svc::api::NoFilter::default(), before: None, limit: 1_000 };
+    let wanted = ListRequest { filter: svc::api::NoFilter::default(), before: None, limit: 1_000 };
     let mut events = room.relay.store.relay_audit_events(&wanted).unwrap().unwrap().items;
     events.reverse();
     events
@@ -40,16 +40,16 @@ fn records_every_change(open: Open) {
         Verified { rows: 0, head: None, broken: None }
     );
     let mut ann = relay.pair(1, "ann", 1);
-    let (_, grant) = relay.run(&ann, Effect::Write, 1);
+    let (_, grant) = relay.run(&ann, ActionEffect::Write, 1);
     succeed(relay, ann.held, grant);
     succeed(relay, ann.held, grant);
     let allowance = NewAllowance { page: ann.page, length: Length::Hour, proof: proof(1) };
     store.relay_allow(ann.held, allowance).unwrap();
-    let (denied, _) = relay.propose(&ann, &[Effect::Write], 2);
+    let (denied, _) = relay.propose(&ann, &[ActionEffect::Write], 2);
     relay.show(&ann, denied);
     relay.deny(&ann, denied);
-    relay.run(&ann, Effect::Write, 3);
-    let (_, waits) = relay.propose(&ann, &[Effect::Write], 4);
+    relay.run(&ann, ActionEffect::Write, 3);
+    let (_, waits) = relay.propose(&ann, &[ActionEffect::Write], 4);
     relay.returns(&mut ann, &[]);
     store.relay_cancel("ann", waits[0]).unwrap();
     store.relay_session_event(ann.held, Event::PongsMissed).unwrap();
@@ -88,7 +88,7 @@ fn says_who_decided_and_with_what_proof(open: Open) {
     let room = Room::new(open);
     let (relay, store) = (&room.relay, &room.relay.store);
     let ann = relay.pair(1, "ann", 1);
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write], 1);
     relay.approve(&ann, proposal);
     let events_now = events(&room);
     let paired = &events_now[0];
@@ -130,10 +130,10 @@ fn says_once_that_an_allowance_has_ended(open: Open) {
     assert_eq!((end.event.as_str(), end.decided_by), ("relay.allowance_ended", None));
     assert_eq!((end.session, end.epoch), (Some(ann.held.session), Some(1)));
     // A decision that was on its way is still told why it does nothing.
-    let (proposal, _) = relay.propose(&ann, &[Effect::Read], 1);
+    let (proposal, _) = relay.propose(&ann, &[ActionEffect::Read], 1);
     let verdict = Relay::approval(&ann, proposal, DecidedBy::Allowance);
     let late = relay.decide(&ann, verdict);
-    assert_eq!((late.unchanged, late.tell), (Some(Reason::AllowanceEnded), vec![]));
+    assert_eq!((late.unchanged, late.tell), (Some(RelayReason::AllowanceEnded), vec![]));
     // Neither the person nor the end of the session ends it again.
     allow(Length::Ended);
     assert_eq!(ended(), 1);
@@ -189,7 +189,7 @@ fn a_broken_chain_is_found() {
     for (change, broken) in changes {
         let room = Room::new(open_store);
         let ann = room.relay.pair(1, "ann", 1);
-        room.relay.run(&ann, Effect::Write, 1);
+        room.relay.run(&ann, ActionEffect::Write, 1);
         let connection = open_raw(&room.database());
         assert!(connection.execute(change, []).is_err(), "events are final: {change}");
         connection

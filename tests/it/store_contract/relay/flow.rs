@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use svc::domain::id::InvocationId;
 use svc::domain::relay::invocation::{Report, State, Withdrawal};
-use svc::domain::relay::{CloseCode, DecidedBy, Effect, Reason};
+use svc::domain::relay::{ActionEffect, CloseCode, DecidedBy, RelayReason};
 use svc::store::relay::{Effects, GrantFor, SignedVerdict, Tell};
 
 use super::super::Open;
@@ -29,12 +29,15 @@ fn carries_out_what_was_approved(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let store = &relay.store;
     let ann = relay.pair(1, "ann", 1);
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write], 1);
     let waiting = store.relay_waiting(ann.held).unwrap();
     let [card] = waiting.as_slice() else { panic!("{waiting:?}") };
     assert_eq!((card.id, card.client.as_str()), (proposal, "agent"));
     let [step] = card.steps.as_slice() else { panic!("{card:?}") };
-    assert_eq!((step.id, step.action.as_str(), step.effect), (steps[0], "set_text", Effect::Write));
+    assert_eq!(
+        (step.id, step.action.as_str(), step.effect),
+        (steps[0], "set_text", ActionEffect::Write)
+    );
     assert_eq!(step.arguments, "{\"secret\":\"canary-1-0\"}");
     assert_eq!(changed(&relay.show(&ann, proposal)), [(steps[0], State::Shown)]);
     assert_eq!(relay.show(&ann, proposal), Effects::default(), "told again");
@@ -42,7 +45,7 @@ fn carries_out_what_was_approved(open: Open) {
     let expected = [(steps[0], State::Approved), (steps[0], State::Running)];
     assert_eq!(changed(&effects), expected);
     let grant = executed(&effects).unwrap();
-    let (invocation, effect, arguments_sha256) = (steps[0], Effect::Write, digest(0));
+    let (invocation, effect, arguments_sha256) = (steps[0], ActionEffect::Write, digest(0));
     let execute = Tell::Execute { grant, invocation, arguments_sha256, effect };
     assert_eq!(effects.tell, [(ann.held, execute)]);
     assert_eq!(store.relay_waiting(ann.held).unwrap(), []);
@@ -66,14 +69,14 @@ fn records_what_was_shown_with_the_decision(open: Open) {
         shown: Some(digest(shown)),
         ..Relay::approval(&ann, proposal, DecidedBy::Person)
     };
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write], 1);
     let effects = relay.decide(&ann, verdict(proposal, 7));
     let states = [State::Shown, State::Approved, State::Running];
     assert_eq!(changed(&effects), states.map(|state| (steps[0], state)));
     let events = super::audit::names(&room);
     assert_eq!(events[events.len() - 3..], ["shown", "approved", "claimed"]);
     succeed(relay, ann.held, executed(&effects).unwrap());
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write], 2);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write], 2);
     relay.show(&ann, proposal);
     let close = vec![(ann.held, Tell::Close(CloseCode::BadFrame))];
     assert_eq!(relay.decide(&ann, verdict(proposal, 8)).tell, close, "another preview");
@@ -85,7 +88,8 @@ fn records_what_was_shown_with_the_decision(open: Open) {
 fn carries_out_the_steps_in_order(open: Open) {
     let Room { bench, relay } = &Room::new(open);
     let ann = relay.pair(1, "ann", 1);
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Read, Effect::Write, Effect::Export], 1);
+    let (proposal, steps) =
+        relay.propose(&ann, &[ActionEffect::Read, ActionEffect::Write, ActionEffect::Export], 1);
     let mut grant = executed(&relay.approve(&ann, proposal));
     for (place, step) in steps.iter().enumerate() {
         // Longer than a grant lasts: its time begins with its turn.
@@ -100,10 +104,10 @@ fn carries_out_the_steps_in_order(open: Open) {
 fn ends_the_steps_behind_one_that_did_not_succeed(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let ann = relay.pair(1, "ann", 1);
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 3], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write; 3], 1);
     let first = executed(&relay.approve(&ann, proposal)).unwrap();
     let second = executed(&succeed(relay, ann.held, first)).unwrap();
-    let failed = Report::Failed(Reason::NoSuchNode);
+    let failed = Report::Failed(RelayReason::NoSuchNode);
     let effects = relay.store.relay_report(ann.held, second, failed).unwrap();
     let expected = [(steps[1], State::Failed), (steps[2], State::Cancelled)];
     assert_eq!((changed(&effects), executed(&effects)), (expected.to_vec(), None));
@@ -117,16 +121,16 @@ fn keeps_one_in_flight_in_a_lane(open: Open) {
     // Two plugins of one person have the same file open, another person a file of their own.
     let (ann, anns_other) = (relay.pair(1, "ann", 1), relay.pair(2, "ann", 1));
     let bob = relay.pair(3, "bob", 1);
-    let (_, first) = relay.run(&ann, Effect::Write, 1);
-    let (proposal, steps) = relay.propose(&anns_other, &[Effect::Write], 1);
+    let (_, first) = relay.run(&ann, ActionEffect::Write, 1);
+    let (proposal, steps) = relay.propose(&anns_other, &[ActionEffect::Write], 1);
     assert_eq!(executed(&relay.approve(&anns_other, proposal)), None);
     let refused = store.relay_claim_due(anns_other.held).unwrap();
-    assert_eq!((refused.unchanged, refused.changed), (Some(Reason::LaneBusy), vec![]));
-    relay.run(&bob, Effect::Write, 1);
-    let (second, waits) = relay.propose(&ann, &[Effect::Write], 2);
+    assert_eq!((refused.unchanged, refused.changed), (Some(RelayReason::LaneBusy), vec![]));
+    relay.run(&bob, ActionEffect::Write, 1);
+    let (second, waits) = relay.propose(&ann, &[ActionEffect::Write], 2);
     assert_eq!(executed(&relay.approve(&ann, second)), None);
     let refused = store.relay_claim_due(ann.held).unwrap();
-    assert_eq!(refused.unchanged, Some(Reason::SessionBusy));
+    assert_eq!(refused.unchanged, Some(RelayReason::SessionBusy));
     // The session that has the socket goes on; the holder of the other one is told that the lane is free.
     let effects = succeed(relay, ann.held, first);
     let next = executed(&effects).expect("its own next one");
@@ -148,7 +152,7 @@ fn refuses_what_breaks_the_protocol(open: Open) {
         tell: vec![(plugin.held, Tell::Close(CloseCode::BadFrame))],
         ..Effects::default()
     };
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Read, Effect::Write], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Read, ActionEffect::Write], 1);
     let approval = |by| Relay::approval(&ann, proposal, by);
     // Not shown yet; by an allowance that there is not; by those who may not.
     for by in [DecidedBy::Person, DecidedBy::Allowance, DecidedBy::Operator, DecidedBy::Caller] {
@@ -178,7 +182,7 @@ fn takes_back_what_has_not_begun(open: Open) {
     let store = &relay.store;
     let ann = relay.pair(1, "ann", 1);
     let cancel = |subject: &str, id| store.relay_cancel(subject, id).unwrap();
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 2], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write; 2], 1);
     assert_eq!(cancel("bob", steps[0]), None, "it is not theirs");
     assert_eq!(cancel("ann", relay.id()), None);
     let effects = cancel("ann", steps[1]).unwrap();
@@ -188,13 +192,13 @@ fn takes_back_what_has_not_begun(open: Open) {
     }
     assert_eq!(cancel("ann", steps[0]), Some(Effects::default()), "again");
     // What runs goes on, what is behind it does not.
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 2], 2);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write; 2], 2);
     let grant = executed(&relay.approve(&ann, proposal)).unwrap();
     let effects = store.relay_deny(steps[0], "ops").unwrap().unwrap();
     assert_eq!(changed(&effects), [(steps[1], State::Cancelled)]);
     assert_eq!(relay.state(&ann, steps[1]), "cancelled denied_by_operator");
     let late = store.relay_deny(steps[0], "ops").unwrap().unwrap();
-    assert_eq!((late.unchanged, late.changed), (Some(Reason::TooLate), vec![]));
+    assert_eq!((late.unchanged, late.changed), (Some(RelayReason::TooLate), vec![]));
     assert_eq!(store.relay_deny(relay.id(), "ops").unwrap(), None);
     assert_eq!(changed(&succeed(relay, ann.held, grant)), [(steps[0], State::Succeeded)]);
 }
@@ -203,18 +207,18 @@ fn denies(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let ann = relay.pair(1, "ann", 1);
     let states = |steps: &[_]| steps.iter().map(|id| relay.state(&ann, *id)).collect::<Vec<_>>();
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 2], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write; 2], 1);
     relay.show(&ann, proposal);
     relay.deny(&ann, proposal);
     assert_eq!(states(&steps), ["denied", "denied"]);
     assert_eq!(relay.deny(&ann, proposal), Effects::default(), "again");
     assert_eq!(relay.approve(&ann, proposal), Effects::default(), "too late");
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 2], 2);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write; 2], 2);
     relay.cannot_show(&ann, proposal);
     assert_eq!(states(&steps), ["failed no_such_node", "failed no_such_node"]);
     // They change their mind while the lane is busy.
-    let (_, grant) = relay.run(&ann, Effect::Write, 3);
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write], 4);
+    let (_, grant) = relay.run(&ann, ActionEffect::Write, 3);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write], 4);
     relay.approve(&ann, proposal);
     relay.deny(&ann, proposal);
     assert_eq!(states(&steps), ["cancelled withdrawn_by_person"]);
@@ -229,7 +233,7 @@ fn lets_one_of_two_processes_claim(open: Open) {
         let other = relay.beside(open, &room.database(), &room.bench.clock);
         let plugins = [relay.pair(1, "ann", 1), relay.pair(2, "ann", 1)];
         let proposals = plugins.map(|plugin| {
-            let (proposal, _) = relay.propose(&plugin, &[Effect::Write], 1);
+            let (proposal, _) = relay.propose(&plugin, &[ActionEffect::Write], 1);
             relay.show(&plugin, proposal);
             proposal
         });
@@ -264,11 +268,11 @@ fn the_file_itself_refuses_a_second_claim() {
     let relay = &room.relay;
     let (ann, anns_other) = (relay.pair(1, "ann", 1), relay.pair(2, "ann", 1));
     let approved = |plugin: &Plugin, call| {
-        let (proposal, steps) = relay.propose(plugin, &[Effect::Write], call);
+        let (proposal, steps) = relay.propose(plugin, &[ActionEffect::Write], call);
         assert_eq!(executed(&relay.approve(plugin, proposal)), None);
         steps[0]
     };
-    relay.run(&ann, Effect::Write, 1);
+    relay.run(&ann, ActionEffect::Write, 1);
     let of_session = approved(&ann, 2);
     let of_lane = approved(&anns_other, 1);
     let connection = open_raw(&room.database());

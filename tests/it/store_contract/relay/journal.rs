@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use svc::domain::id::GrantId;
 use svc::domain::relay::invocation::{Entry, Report, State};
-use svc::domain::relay::{Effect, Reason};
-use svc::store::relay::{Arrival, Arrived, Held, Tell};
+use svc::domain::relay::{ActionEffect, RelayReason};
+use svc::store::relay::{Arrival, Arrived, SessionSocket, Tell};
 
 use super::super::Open;
 use super::{Room, changed, succeed, told};
@@ -23,7 +23,7 @@ pub(super) fn exercise(open: Open) {
 fn returning(open: Open, entry: Option<Entry>, is_other_page: bool) -> (String, Vec<Tell>) {
     let Room { relay, .. } = &Room::new(open);
     let ann = relay.pair(1, "ann", 1);
-    let (invocation, grant) = relay.run(&ann, Effect::Write, 1);
+    let (invocation, grant) = relay.run(&ann, ActionEffect::Write, 1);
     let mut page = if is_other_page { relay.reloaded(&ann) } else { ann };
     let journal: Vec<_> = entry.into_iter().map(|entry| (grant, entry)).collect();
     let effects = relay.returns(&mut page, &journal);
@@ -53,8 +53,8 @@ fn settles_what_was_unknown(open: Open) {
     let store = &relay.store;
     let mut ann = relay.pair(1, "ann", 1);
     let unknown = |plugin: &Plugin, call| {
-        let (invocation, grant) = relay.run(plugin, Effect::Write, call);
-        bench.clock.advance(Effect::Write.deadline());
+        let (invocation, grant) = relay.run(plugin, ActionEffect::Write, call);
+        bench.clock.advance(ActionEffect::Write.deadline());
         let (effects, _) = store.relay_expire(KEPT).unwrap();
         assert_eq!(changed(&effects), [(invocation, State::Unknown)]);
         (invocation, grant)
@@ -85,16 +85,16 @@ fn lets_entries_go_that_are_of_no_use(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let store = &relay.store;
     let mut ann = relay.pair(1, "ann", 1);
-    let (_, settled) = relay.run(&ann, Effect::Write, 1);
+    let (_, settled) = relay.run(&ann, ActionEffect::Write, 1);
     succeed(relay, ann.held, settled);
     // Another file of the same device: its journal has entries of both.
     let pairing = relay.ask(&ann, false);
     store.relay_begin_pairing(pairing.clone()).unwrap().unwrap();
     let answer = relay.answer(&pairing, lane("ann", 2), true);
     let opened = ready(store.relay_answer_pairing(answer).unwrap());
-    let held = Held { session: opened.session, epoch: opened.epoch };
+    let held = SessionSocket { session: opened.session, epoch: opened.epoch };
     let second = Plugin { held, file: 2, ..ann };
-    let (_, running) = relay.run(&second, Effect::Write, 1);
+    let (_, running) = relay.run(&second, ActionEffect::Write, 1);
     let forgotten: GrantId = relay.id();
     let journal = [
         (settled, Entry::Succeeded),
@@ -114,7 +114,7 @@ fn proves_nothing_without_a_journal(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let store = &relay.store;
     let ann = relay.pair(1, "ann", 1);
-    let (invocation, grant) = relay.run(&ann, Effect::Write, 1);
+    let (invocation, grant) = relay.run(&ann, ActionEffect::Write, 1);
     let pairing = relay.ask(&ann, false);
     store.relay_begin_pairing(pairing.clone()).unwrap().unwrap();
     let mut answer = relay.answer(&pairing, lane("ann", 1), true);
@@ -122,7 +122,7 @@ fn proves_nothing_without_a_journal(open: Open) {
     let opened = ready(store.relay_answer_pairing(answer).unwrap());
     assert_eq!((opened.session, opened.epoch), (ann.held.session, 2));
     assert_eq!(relay.state(&ann, invocation), "unknown page_replaced");
-    let held = Held { session: opened.session, epoch: 2 };
+    let held = SessionSocket { session: opened.session, epoch: 2 };
     let effects = succeed(relay, held, grant);
     assert_eq!(changed(&effects), [(invocation, State::Succeeded)]);
 }
@@ -130,11 +130,11 @@ fn proves_nothing_without_a_journal(open: Open) {
 fn takes_no_unusable_value_of_a_write_for_a_failure(open: Open) {
     let Room { bench, relay } = &Room::new(open);
     let ann = relay.pair(1, "ann", 1);
-    let unusable = Report::Unusable(Reason::BadResult);
-    let (read, grant) = relay.run(&ann, Effect::Read, 1);
+    let unusable = Report::Unusable(RelayReason::BadResult);
+    let (read, grant) = relay.run(&ann, ActionEffect::Read, 1);
     relay.store.relay_report(ann.held, grant, unusable).unwrap();
     assert_eq!(relay.state(&ann, read), "failed bad_result");
-    let (write, grant) = relay.run(&ann, Effect::Write, 2);
+    let (write, grant) = relay.run(&ann, ActionEffect::Write, 2);
     relay.store.relay_report(ann.held, grant, unusable).unwrap();
     assert_eq!(relay.state(&ann, write), "unknown bad_result");
     bench.clock.advance(Duration::from_secs(1));

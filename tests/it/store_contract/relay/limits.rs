@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use svc::domain::relay::Effect;
+use svc::domain::relay::ActionEffect;
 use svc::domain::relay::allowance::Length;
 use svc::domain::relay::proposal::Refusal;
 use svc::domain::relay::session::Event;
-use svc::domain::relay::{DecidedBy, Reason};
+use svc::domain::relay::{DecidedBy, RelayReason};
 use svc::store::relay::{Effects, NewAllowance, NewProposal, Proposed, Tell};
 
 use super::super::Open;
@@ -31,13 +31,15 @@ fn joins_the_same_call(open: Open) {
     let relay = &room.relay;
     let other = relay.beside(open, &room.database(), &room.bench.clock);
     let ann = relay.pair(1, "ann", 1);
-    let (first, steps) = relay.propose(&ann, &[Effect::Write], 1);
+    let (first, steps) = relay.propose(&ann, &[ActionEffect::Write], 1);
     let again =
-        |store: &Relay| store.store.relay_propose(store.proposal(&ann, &[Effect::Write], 1));
+        |store: &Relay| store.store.relay_propose(store.proposal(&ann, &[ActionEffect::Write], 1));
     assert_eq!(again(relay).unwrap(), Proposed::Same(first));
     assert_eq!(again(&other).unwrap(), Proposed::Same(first), "of another process");
-    let through_another =
-        NewProposal { client: "other".to_owned(), ..relay.proposal(&ann, &[Effect::Write], 1) };
+    let through_another = NewProposal {
+        client: "other".to_owned(),
+        ..relay.proposal(&ann, &[ActionEffect::Write], 1)
+    };
     assert_eq!(relay.store.relay_propose(through_another).unwrap(), Proposed::Made);
     relay.approve(&ann, first);
     assert_eq!(again(relay).unwrap(), Proposed::Same(first), "it runs");
@@ -53,8 +55,9 @@ fn takes_back_what_no_call_stands_for(open: Open) {
     let relay = &room.relay;
     let other = relay.beside(open, &room.database(), &room.bench.clock);
     let ann = relay.pair(1, "ann", 1);
-    let call = || other.store.relay_propose(relay.proposal(&ann, &[Effect::Write; 2], 1)).unwrap();
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 2], 1);
+    let call =
+        || other.store.relay_propose(relay.proposal(&ann, &[ActionEffect::Write; 2], 1)).unwrap();
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write; 2], 1);
     assert_eq!((call(), call()), (Proposed::Same(proposal), Proposed::Same(proposal)));
     let leave = |subject| relay.store.relay_leave(subject, proposal).unwrap();
     assert_eq!(leave("bob"), Effects::default(), "another's is unknown");
@@ -68,7 +71,7 @@ fn takes_back_what_no_call_stands_for(open: Open) {
     assert_eq!(relay.state(&ann, steps[1]), "cancelled cancelled_by_caller");
     assert_eq!(leave("ann"), Effects::default(), "again");
     // What has begun goes on.
-    let (running, _) = relay.run(&ann, Effect::Write, 2);
+    let (running, _) = relay.run(&ann, ActionEffect::Write, 2);
     let ran = relay.store.relay_invocation_of("ann", running).unwrap().unwrap();
     assert_eq!(changed(&relay.store.relay_leave("ann", ran.proposal).unwrap()), []);
     assert_eq!(relay.state(&ann, running), "running");
@@ -77,7 +80,7 @@ fn takes_back_what_no_call_stands_for(open: Open) {
 fn limits_what_waits(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let propose = |plugin: &Plugin, call| {
-        relay.store.relay_propose(relay.proposal(plugin, &[Effect::Write; 2], call)).unwrap()
+        relay.store.relay_propose(relay.proposal(plugin, &[ActionEffect::Write; 2], call)).unwrap()
     };
     let anns: Vec<Plugin> = (1..=3).map(|number| relay.pair(number, "ann", number)).collect();
     for call in 0..8 {
@@ -104,15 +107,16 @@ fn lets_a_client_rest_that_was_denied_too_often(open: Open) {
     let ann = relay.pair(1, "ann", 1);
     let minutes = |count: u64| Duration::from_secs(60 * count);
     let deny = |call| {
-        let (proposal, _) = relay.propose(&ann, &[Effect::Write; 2], call);
+        let (proposal, _) = relay.propose(&ann, &[ActionEffect::Write; 2], call);
         relay.deny(&ann, proposal);
     };
-    let propose = |call| relay.store.relay_propose(relay.proposal(&ann, &[Effect::Write], call));
+    let propose =
+        |call| relay.store.relay_propose(relay.proposal(&ann, &[ActionEffect::Write], call));
     // What the plugin cannot show, and what an operator denies, is not the person's no.
     for call in 0..3 {
-        let (proposal, _) = relay.propose(&ann, &[Effect::Write], call);
+        let (proposal, _) = relay.propose(&ann, &[ActionEffect::Write], call);
         relay.cannot_show(&ann, proposal);
-        let (_, steps) = relay.propose(&ann, &[Effect::Write], call);
+        let (_, steps) = relay.propose(&ann, &[ActionEffect::Write], call);
         relay.store.relay_deny(steps[0], "ops").unwrap();
     }
     deny(1);
@@ -124,8 +128,10 @@ fn lets_a_client_rest_that_was_denied_too_often(open: Open) {
     let resting =
         Proposed::Refused { why: Refusal::CoolingOff, waiting: 0, rests_until: Some(until) };
     assert_eq!(propose(4).unwrap(), resting);
-    let through_another =
-        NewProposal { client: "other".to_owned(), ..relay.proposal(&ann, &[Effect::Write], 4) };
+    let through_another = NewProposal {
+        client: "other".to_owned(),
+        ..relay.proposal(&ann, &[ActionEffect::Write], 4)
+    };
     assert_eq!(relay.store.relay_propose(through_another).unwrap(), Proposed::Made);
     bench.clock.advance(minutes(10) - Duration::from_micros(1));
     assert!(matches!(propose(4).unwrap(), Proposed::Refused { why: Refusal::CoolingOff, .. }));
@@ -138,7 +144,7 @@ fn says_at_once_that_a_session_is_not_there(open: Open) {
     let (ann, bob) = (relay.pair(1, "ann", 1), relay.pair(2, "bob", 1));
     let propose = |proposal| relay.store.relay_propose(proposal).unwrap();
     let happens = |event| relay.store.relay_session_event(ann.held, event).unwrap();
-    let proposal = || relay.proposal(&ann, &[Effect::Write], 1);
+    let proposal = || relay.proposal(&ann, &[ActionEffect::Write], 1);
     let foreign = NewProposal { subject: "bob".to_owned(), ..proposal() };
     assert_eq!(propose(foreign), refused(Refusal::NoSuchSession, 0));
     let unknown = NewProposal { session: relay.id(), ..proposal() };
@@ -150,7 +156,7 @@ fn says_at_once_that_a_session_is_not_there(open: Open) {
     assert!(relay.store.relay_sessions_of("ann").unwrap().len() == 1);
     relay.store.relay_revoke_device(ann.device, "ops").unwrap();
     assert_eq!(propose(proposal()), refused(Refusal::NoSuchSession, 0));
-    assert_eq!(propose(relay.proposal(&bob, &[Effect::Write], 1)), Proposed::Made);
+    assert_eq!(propose(relay.proposal(&bob, &[ActionEffect::Write], 1)), Proposed::Made);
 }
 
 fn reads_by_leave(open: Open) {
@@ -162,24 +168,24 @@ fn reads_by_leave(open: Open) {
         assert_eq!(store.relay_allow(ann.held, allowance).unwrap(), Effects::default());
         store.relay_sessions_of("ann").unwrap()[0].allowance_until
     };
-    let by_allowance = |effects: &[Effect], call| {
+    let by_allowance = |effects: &[ActionEffect], call| {
         let (proposal, steps) = relay.propose(&ann, effects, call);
         (relay.decide(&ann, Relay::approval(&ann, proposal, DecidedBy::Allowance)), steps)
     };
     assert_eq!(allow(Length::Ended), None);
     let until = relay.now().plus(Duration::from_secs(900));
     assert_eq!(allow(Length::Quarter), Some(until));
-    let (effects, steps) = by_allowance(&[Effect::Read], 1);
+    let (effects, steps) = by_allowance(&[ActionEffect::Read], 1);
     let grant = executed(&effects).expect("read without a card");
     super::succeed(relay, ann.held, grant);
     assert_eq!(relay.state(&ann, steps[0]), "succeeded");
     // Not what else is on the card.
-    let (effects, steps) = by_allowance(&[Effect::Read, Effect::Export], 2);
+    let (effects, steps) = by_allowance(&[ActionEffect::Read, ActionEffect::Export], 2);
     assert_eq!((changed(&effects), effects.tell.len()), (vec![], 1));
     assert_eq!(relay.state(&ann, steps[0]), "proposed");
     bench.clock.advance(Duration::from_secs(900));
-    let (effects, _) = by_allowance(&[Effect::Read], 3);
-    assert_eq!((effects.unchanged, effects.tell.len()), (Some(Reason::AllowanceEnded), 0));
+    let (effects, _) = by_allowance(&[ActionEffect::Read], 3);
+    assert_eq!((effects.unchanged, effects.tell.len()), (Some(RelayReason::AllowanceEnded), 0));
     assert_eq!(store.relay_sessions_of("ann").unwrap()[0].allowance_until, None);
     assert!(allow(Length::Hour).is_some());
     assert_eq!(allow(Length::Ended), None);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use svc::domain::relay::{CloseCode, Tool, device};
+use svc::domain::relay::{CloseCode, DesignTool, device};
 use svc::store::Store;
 use svc::store::relay::{
-    Arrived, Device, Effects, Held, NewPairing, Paired, PairingAnswer, Tell, TooMany,
+    Arrived, Device, Effects, NewPairing, Paired, PairingAnswer, SessionSocket, Tell, TooMany,
 };
 use zeroize::Zeroizing;
 
@@ -45,7 +45,7 @@ fn pairs_a_plugin_by_its_code(open: Open) {
     assert_eq!(store.relay_claim_pairing(digest(2), "ann", "agent").unwrap(), None);
     let claimed = store.relay_claim_pairing(digest(1), "ann", "agent").unwrap().unwrap();
     assert_eq!((claimed.subject.as_str(), claimed.client.as_str()), ("ann", "agent"));
-    assert_eq!((claimed.tool, claimed.expires_at), (Tool::Penpot, relay.now().plus(MINUTE)));
+    assert_eq!((claimed.tool, claimed.expires_at), (DesignTool::Penpot, relay.now().plus(MINUTE)));
     assert_eq!(store.relay_pairing(offer.id).unwrap(), Some(claimed));
     assert_eq!(store.relay_claim_pairing(digest(1), "bob", "agent").unwrap(), None, "used");
     let answer = relay.answer(&offer, lane("ann", 1), true);
@@ -154,7 +154,7 @@ fn opens_another_file_with_a_click(open: Open) {
     let (_, paired) = click(false, 3);
     let taken = ready(paired);
     assert_eq!((taken.session, taken.epoch), (second.session, 2));
-    let old = Held { session: second.session, epoch: 1 };
+    let old = SessionSocket { session: second.session, epoch: 1 };
     assert_eq!(taken.effects.tell, [(old, Tell::Close(CloseCode::TakenOver))]);
     // A session that has ended is not brought back.
     store.relay_end_session(ann.held.session, "ops").unwrap().unwrap();

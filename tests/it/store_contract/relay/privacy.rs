@@ -1,7 +1,7 @@
 //! Nothing of another subject is seen, and nothing of what was asked for stays.
 
-use svc::api::{Row, Wanted};
-use svc::domain::relay::Effect;
+use svc::api::{ListRequest, ListRow};
+use svc::domain::relay::ActionEffect;
 use svc::domain::relay::invocation::Report;
 use svc::store::relay::Proposed;
 
@@ -19,7 +19,7 @@ fn shows_each_subject_their_own(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let store = &relay.store;
     let (ann, bob) = (relay.pair(1, "ann", 1), relay.pair(2, "bob", 1));
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write; 2], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write; 2], 1);
     let (theirs, unknown) =
         (store.relay_steps_of("bob", proposal), store.relay_steps_of("bob", relay.id()));
     assert_eq!((theirs.unwrap(), unknown.unwrap()), (vec![], vec![]));
@@ -37,10 +37,10 @@ fn shows_each_subject_their_own(open: Open) {
 }
 
 /// Reads a list page by page, and checks that nothing is missed or shown twice.
-fn all<R: Row>(
-    mut page: impl FnMut(&Wanted<R>) -> Option<svc::domain::page::Page<R, R::Cursor>>,
+fn all<R: ListRow>(
+    mut page: impl FnMut(&ListRequest<R>) -> Option<svc::domain::page::Page<R, R::Cursor>>,
 ) -> Vec<R> {
-    let mut wanted = Wanted { filter: R::Filter::default(), before: None, limit: 2 };
+    let mut wanted = ListRequest { filter: R::Filter::default(), before: None, limit: 2 };
     let mut rows = Vec::new();
     loop {
         let found = page(&wanted).expect("the cursor names a row");
@@ -52,8 +52,8 @@ fn all<R: Row>(
     }
 }
 
-fn before<R: Row>(before: R::Cursor) -> Wanted<R> {
-    Wanted { filter: R::Filter::default(), before: Some(before), limit: 2 }
+fn before<R: ListRow>(before: R::Cursor) -> ListRequest<R> {
+    ListRequest { filter: R::Filter::default(), before: Some(before), limit: 2 }
 }
 
 fn lists_for_operators(open: Open) {
@@ -62,7 +62,7 @@ fn lists_for_operators(open: Open) {
     let plugins: Vec<_> = (1..=5).map(|number| relay.pair(number, "ann", number)).collect();
     let mut invocations = Vec::new();
     for plugin in &plugins {
-        let (proposal, steps) = relay.propose(plugin, &[Effect::Write], 1);
+        let (proposal, steps) = relay.propose(plugin, &[ActionEffect::Write], 1);
         invocations.extend(steps);
         relay.approve(plugin, proposal);
     }
@@ -107,7 +107,7 @@ fn arguments_are_gone_from_the_file_once_an_invocation_has_ended() {
     let (relay, store) = (&room.relay, &room.relay.store);
     let ann = relay.pair(1, "ann", 1);
     let propose = |call: u8, bytes: usize| {
-        let mut proposal = relay.proposal(&ann, &[Effect::Write; 2], call);
+        let mut proposal = relay.proposal(&ann, &[ActionEffect::Write; 2], call);
         for (place, step) in proposal.steps.iter_mut().enumerate() {
             let filler = format!("needle-{call}-{place} ").repeat(bytes / 10 + 1);
             step.arguments = format!("{{\"text\":\"{filler}\"}}");
@@ -131,7 +131,7 @@ fn arguments_are_gone_from_the_file_once_an_invocation_has_ended() {
         relay.cannot_show(&ann, proposal);
         let (proposal, _) = propose(call(3), bytes);
         relay.approve(&ann, proposal);
-        room.bench.clock.advance(Effect::Write.deadline());
+        room.bench.clock.advance(ActionEffect::Write.deadline());
         store.relay_expire(KEPT).unwrap();
     }
     let (_, steps) = propose(99, 100);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use svc::domain::relay::allowance::Length;
 use svc::domain::relay::invocation::{Report, State, Withdrawal};
 use svc::domain::relay::session::{self, Event};
-use svc::domain::relay::{CloseCode, DecidedBy, Effect, Reason};
-use svc::store::relay::{Arrival, Arrived, Effects, Held, NewAllowance, Tell};
+use svc::domain::relay::{ActionEffect, CloseCode, DecidedBy, RelayReason};
+use svc::store::relay::{Arrival, Arrived, Effects, NewAllowance, SessionSocket, Tell};
 
 use super::super::Open;
 use super::{Room, changed, told};
@@ -57,7 +57,7 @@ fn lets_a_stale_holder_change_nothing(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let store = &relay.store;
     let mut ann = relay.pair(1, "ann", 1);
-    let (proposal, steps) = relay.propose(&ann, &[Effect::Write], 1);
+    let (proposal, steps) = relay.propose(&ann, &[ActionEffect::Write], 1);
     let stale = ann;
     let effects = relay.returns(&mut ann, &[]);
     assert_eq!(effects.tell, [(stale.held, Tell::Close(CloseCode::TakenOver))]);
@@ -108,13 +108,13 @@ fn tells_a_page_nothing_that_does_not_answer(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let store = &relay.store;
     let (ann, anns_other) = (relay.pair(1, "ann", 1), relay.pair(2, "ann", 1));
-    let (_, running) = relay.run(&ann, Effect::Write, 1);
-    let (proposal, _) = relay.propose(&anns_other, &[Effect::Write], 1);
+    let (_, running) = relay.run(&ann, ActionEffect::Write, 1);
+    let (proposal, _) = relay.propose(&anns_other, &[ActionEffect::Write], 1);
     assert_eq!(executed(&relay.approve(&anns_other, proposal)), None, "the lane is taken");
     store.relay_session_event(anns_other.held, Event::PongsMissed).unwrap();
     store.relay_report(ann.held, running, Report::Succeeded).unwrap();
     let refused = store.relay_claim_due(anns_other.held).unwrap();
-    assert_eq!((refused.unchanged, refused.changed), (Some(Reason::NotConnected), vec![]));
+    assert_eq!((refused.unchanged, refused.changed), (Some(RelayReason::NotConnected), vec![]));
     let effects = store.relay_session_event(anns_other.held, Event::PongAgain).unwrap();
     assert!(executed(&effects).is_some(), "it answers again");
 }
@@ -122,10 +122,10 @@ fn tells_a_page_nothing_that_does_not_answer(open: Open) {
 fn ends_what_hangs_on_a_socket(open: Open) {
     let Room { relay, .. } = &Room::new(open);
     let mut ann = relay.pair(1, "ann", 1);
-    let (running, grant) = relay.run(&ann, Effect::Write, 1);
-    let (second, approved) = relay.propose(&ann, &[Effect::Write], 2);
+    let (running, grant) = relay.run(&ann, ActionEffect::Write, 1);
+    let (second, approved) = relay.propose(&ann, &[ActionEffect::Write], 2);
     assert_eq!(executed(&relay.approve(&ann, second)), None, "the lane is taken");
-    let (third, shown) = relay.propose(&ann, &[Effect::Write], 3);
+    let (third, shown) = relay.propose(&ann, &[ActionEffect::Write], 3);
     relay.show(&ann, third);
     let effects = relay.store.relay_session_event(ann.held, Event::SocketClosed).unwrap();
     let expected = [(approved[0], State::Expired), (shown[0], State::Proposed)];
@@ -158,7 +158,7 @@ fn closes_what_an_ended_process_held(open: Open) {
         (Effects::default(), [session::State::Connected; 2]),
         "it lives"
     );
-    let (waits, steps) = relay.propose(&bob, &[Effect::Write], 1);
+    let (waits, steps) = relay.propose(&bob, &[ActionEffect::Write], 1);
     relay.show(&bob, waits);
     relay.store.relay_close_ended(beats()[0]).unwrap();
     assert_eq!(states(), [session::State::Connected, session::State::Away]);
@@ -171,7 +171,7 @@ fn closes_what_an_ended_process_held(open: Open) {
     assert_eq!(beats().len(), 1);
     assert_ne!(beats(), [before], "not as the one that was given up");
     assert_eq!(relay.store.relay_close_ended(before).unwrap(), Default::default());
-    relay.run(&ann, Effect::Write, 2);
+    relay.run(&ann, ActionEffect::Write, 2);
     assert_eq!(states(), [session::State::Connected; 2]);
 }
 
@@ -180,8 +180,8 @@ fn ends_sessions(open: Open) {
     let store = &relay.store;
     let end = |id| store.relay_end_session(id, "ops").unwrap();
     let ann = relay.pair(1, "ann", 1);
-    let (running, _) = relay.run(&ann, Effect::Write, 1);
-    let (_, waits) = relay.propose(&ann, &[Effect::Read, Effect::Write], 2);
+    let (running, _) = relay.run(&ann, ActionEffect::Write, 1);
+    let (_, waits) = relay.propose(&ann, &[ActionEffect::Read, ActionEffect::Write], 2);
     let effects = end(ann.held.session).unwrap();
     assert_eq!(told(&effects, ann.held), [Tell::Close(CloseCode::NoSuchSession)]);
     assert_eq!(relay.state(&ann, running), "unknown revoked");
@@ -206,8 +206,8 @@ fn ends_what_was_proposed_in_another_file(open: Open) {
     let ann = relay.pair(1, "ann", 1);
     let allowance = NewAllowance { page: ann.page, length: Length::Hour, proof: proof(1) };
     store.relay_allow(ann.held, allowance).unwrap();
-    let (running, grant) = relay.run(&ann, Effect::Write, 1);
-    let (proposal, waits) = relay.propose(&ann, &[Effect::Write], 2);
+    let (running, grant) = relay.run(&ann, ActionEffect::Write, 1);
+    let (proposal, waits) = relay.propose(&ann, &[ActionEffect::Write], 2);
     let effects = store.relay_session_event(ann.held, Event::FileChanged).unwrap();
     assert_eq!(changed(&effects), [(waits[0], State::Expired)]);
     assert_eq!(told(&effects, ann.held), [Tell::Withdraw(proposal, Withdrawal::Expired)]);
@@ -217,11 +217,11 @@ fn ends_what_was_proposed_in_another_file(open: Open) {
     store.relay_begin_pairing(pairing.clone()).unwrap().unwrap();
     store.relay_answer_pairing(relay.answer(&pairing, lane("ann", 2), true)).unwrap();
     let moved = Plugin { file: 2, ..ann };
-    let (second, steps) = relay.propose(&moved, &[Effect::Write], 3);
+    let (second, steps) = relay.propose(&moved, &[ActionEffect::Write], 3);
     assert_eq!(executed(&relay.approve(&moved, second)), None);
     assert_eq!(relay.state(&ann, running), "running");
     let effects = store.relay_report(ann.held, grant, Report::Stale).unwrap();
     assert_eq!(changed(&effects), [(running, State::Stale), (steps[0], State::Running)]);
-    let other = Held { epoch: 9, ..ann.held };
+    let other = SessionSocket { epoch: 9, ..ann.held };
     assert_eq!(store.relay_shown(other, second, digest(7)).unwrap(), Effects::default());
 }

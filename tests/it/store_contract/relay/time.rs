@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use svc::domain::relay::Effect;
+use svc::domain::relay::ActionEffect;
 use svc::domain::relay::allowance::Length;
 use svc::domain::relay::invocation::{State, Withdrawal};
 use svc::store::relay::{Effects, NewAllowance, Tell};
@@ -33,7 +33,7 @@ fn expire(room: &Room) -> Effects {
 fn ends_what_was_not_decided(open: Open) {
     let room = Room::new(open);
     let ann = room.relay.pair(1, "ann", 1);
-    let (proposal, steps) = room.relay.propose(&ann, &[Effect::Write; 2], 1);
+    let (proposal, steps) = room.relay.propose(&ann, &[ActionEffect::Write; 2], 1);
     room.relay.show(&ann, proposal);
     room.bench.clock.advance(APPROVAL - TICK);
     assert_eq!(expire(&room), Effects::default());
@@ -45,7 +45,7 @@ fn ends_what_was_not_decided(open: Open) {
     let expected = steps.iter().map(|step| (*step, State::Expired)).collect::<Vec<_>>();
     assert_eq!((changed(&effects), executed(&effects)), (expected, None));
     assert_eq!(expire(&room), Effects::default());
-    let (proposal, steps) = room.relay.propose(&ann, &[Effect::Write; 2], 1);
+    let (proposal, steps) = room.relay.propose(&ann, &[ActionEffect::Write; 2], 1);
     room.bench.clock.advance(APPROVAL);
     let effects = expire(&room);
     assert_eq!(effects.tell, [(ann.held, Tell::Withdraw(proposal, Withdrawal::Expired))]);
@@ -57,8 +57,8 @@ fn ends_what_was_not_decided(open: Open) {
 fn ends_grants_that_were_not_claimed(open: Open) {
     let room = Room::new(open);
     let (ann, other) = (room.relay.pair(1, "ann", 1), room.relay.pair(2, "ann", 1));
-    let (_, running) = room.relay.run(&ann, Effect::Export, 1);
-    let (proposal, steps) = room.relay.propose(&other, &[Effect::Write; 2], 1);
+    let (_, running) = room.relay.run(&ann, ActionEffect::Export, 1);
+    let (proposal, steps) = room.relay.propose(&other, &[ActionEffect::Write; 2], 1);
     room.relay.approve(&other, proposal);
     room.bench.clock.advance(GRANT - TICK);
     assert_eq!(expire(&room), Effects::default());
@@ -77,12 +77,12 @@ fn succeeded() -> svc::domain::relay::invocation::Report {
 }
 
 fn ends_what_was_not_heard_of(open: Open) {
-    for effect in Effect::ALL {
+    for effect in ActionEffect::ALL {
         let room = Room::new(open);
         let (ann, other) = (room.relay.pair(1, "ann", 1), room.relay.pair(2, "ann", 1));
         let (running, _) = room.relay.run(&ann, *effect, 1);
         room.bench.clock.advance(effect.deadline() - TICK);
-        let (proposal, _) = room.relay.propose(&other, &[Effect::Write], 1);
+        let (proposal, _) = room.relay.propose(&other, &[ActionEffect::Write], 1);
         assert_eq!(executed(&room.relay.approve(&other, proposal)), None);
         assert_eq!(expire(&room), Effects::default(), "{effect}");
         room.bench.clock.advance(TICK);
@@ -98,7 +98,7 @@ fn ends_unused_sessions(open: Open) {
     let (ann, bob) = (room.relay.pair(1, "ann", 1), room.relay.pair(2, "bob", 1));
     room.bench.clock.advance(KEPT);
     assert_eq!(expire(&room), Effects::default());
-    room.relay.propose(&bob, &[Effect::Write], 1);
+    room.relay.propose(&bob, &[ActionEffect::Write], 1);
     room.bench.clock.advance(TICK);
     let effects = expire(&room);
     let close = Tell::Close(svc::domain::relay::CloseCode::NoSuchSession);
@@ -124,10 +124,10 @@ fn sweeps_what_is_finished_and_old(open: Open) {
     let room = Room::new(open);
     let (relay, store) = (&room.relay, &room.relay.store);
     let (ann, bob) = (relay.pair(1, "ann", 1), relay.pair(2, "bob", 1));
-    let (_, grant) = relay.run(&ann, Effect::Write, 1);
+    let (_, grant) = relay.run(&ann, ActionEffect::Write, 1);
     succeed(relay, ann.held, grant);
     store.relay_revoke_device(ann.device, "ops").unwrap();
-    let (waits, _) = relay.propose(&bob, &[Effect::Write], 1);
+    let (waits, _) = relay.propose(&bob, &[ActionEffect::Write], 1);
     let age = Duration::from_secs(3_600);
     let swept = |room: &Room| {
         let swept = room.relay.store.sweep(age).unwrap();
@@ -158,10 +158,10 @@ fn makes_due_what_a_clock_that_was_ahead_has_put_out_of_reach(open: Open) {
     let plugins: Vec<Plugin> = (1..=2).map(|number| relay.pair(number, "ann", 1)).collect();
     let allowance = NewAllowance { page: plugins[0].page, length: Length::Hour, proof: proof(1) };
     store.relay_allow(plugins[0].held, allowance).unwrap();
-    let (running, _) = relay.run(&plugins[0], Effect::Write, 1);
-    let (second, approved) = relay.propose(&plugins[1], &[Effect::Write], 1);
+    let (running, _) = relay.run(&plugins[0], ActionEffect::Write, 1);
+    let (second, approved) = relay.propose(&plugins[1], &[ActionEffect::Write], 1);
     relay.approve(&plugins[1], second);
-    let (_, waits) = relay.propose(&plugins[0], &[Effect::Write], 2);
+    let (_, waits) = relay.propose(&plugins[0], &[ActionEffect::Write], 2);
     let pairing = relay.offer(9, 9);
     store.relay_begin_pairing(pairing.clone()).unwrap().unwrap();
     room.bench.clock.step_back(years);

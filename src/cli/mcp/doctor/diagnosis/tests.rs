@@ -134,7 +134,8 @@ fn nothing_is_found_where_nothing_is_wrong() {
 
 #[test]
 fn an_environment_that_cannot_be_used_and_a_daemon_that_is_away_are_told_apart() {
-    let problem = |name: &str| Problem { name: name.to_owned(), what: "it is wrong".to_owned() };
+    let problem =
+        |name: &str| SettingProblem { name: name.to_owned(), what: "it is wrong".to_owned() };
     let away = || Err(Away::new("cannot reach it".to_owned(), &["start it".to_owned()]));
     check(local(), |it| it.daemon = away(), &[Code::DaemonAway]);
     check(remote(), |it| it.daemon = away(), &[Code::DaemonAway]);

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use svc::domain::digest::Digest;
 use svc::domain::relay::allowance::{self, Allowance, Length};
-use svc::domain::relay::grant::{self, Claim};
+use svc::domain::relay::grant::{self, GrantClaim};
 use svc::domain::relay::invocation::{Approval, Event, State, ToPlugin, decide};
-use svc::domain::relay::{DecidedBy, Effect, proposal, session};
+use svc::domain::relay::{ActionEffect, DecidedBy, proposal, session};
 
 use super::{Defect, Frame, Invocation, World};
 
@@ -29,12 +29,12 @@ impl World {
         }
         let (first, steps) = (self.invocations.len(), 1 + self.below(3));
         for _ in 0..steps {
-            let effect = Effect::ALL[self.below(4)];
+            let effect = ActionEffect::ALL[self.below(4)];
             let invocation = Invocation {
                 session: s,
                 first,
                 steps,
-                effect: if steps == 1 { Effect::Read } else { effect },
+                effect: if steps == 1 { ActionEffect::Read } else { effect },
                 state: State::Proposed,
                 expires_at: self.now.plus(APPROVAL),
                 is_previewed: false,
@@ -84,7 +84,7 @@ impl World {
         let (of_session, of_lane) = self.in_flight(s);
         let has_index = self.defect != Some(Defect::NoIndexOfWhatIsInFlight);
         let session = &self.sessions[s];
-        let claim = Claim {
+        let claim = GrantClaim {
             grant: self.grants[grant].state,
             expires_at: self.grants[grant].expires_at,
             session: session.state,

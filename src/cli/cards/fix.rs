@@ -1,0 +1,217 @@
+//! `svcctl cards validate --fix` and `--diff`: cards whose findings have edits, and what becomes of them.
+//!
+//! What is written, and when: `docs/decisions/112-card-fixes.md`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use similar::TextDiff;
+
+use super::report::Counts;
+use super::validator::Validator;
+use super::{STDIN, rewrite};
+use crate::api::CardReport;
+use crate::card::{self, Valid};
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::output::{Output, escape};
+
+/// What is done about findings.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct FixArgs {
+    /// Apply the suggestions that leave nothing to decide, and write each card that is valid afterwards
+    #[arg(long, conflicts_with = "ndjson")]
+    fix: bool,
+
+    /// Print what --fix changes as a unified diff; without --fix, nothing is written
+    #[arg(long, conflicts_with = "ndjson")]
+    diff: bool,
+
+    /// Also write cards that are not valid afterwards; implies --fix, unless --diff is given
+    #[arg(long, conflicts_with = "ndjson")]
+    fix_partly: bool,
+}
+
+/// Fixes cards.
+#[derive(Clone, Copy)]
+pub(super) struct Fixer {
+    writes: bool,
+    shows_diff: bool,
+    is_partly: bool,
+    /// A person reads the diff, not a program.
+    escapes_diff: bool,
+}
+
+/// Longest time for one diff, after which it is only coarser.
+const DIFF_TIME: Duration = Duration::from_secs(2);
+/// Most lines of a card of which a diff is made: it takes some 50 bytes for each.
+const DIFF_LINES_MAX: usize = 1_000_000;
+
+impl Fixer {
+    /// Returns what the arguments ask for, if they do.
+    pub(super) fn new(
+        args: FixArgs,
+        has_stdin: bool,
+        output: Output,
+    ) -> Result<Option<Self>, Error> {
+        let fixer = Self {
+            writes: args.fix || (args.fix_partly && !args.diff),
+            shows_diff: args.diff,
+            is_partly: args.fix_partly,
+            escapes_diff: output.is_terminal(),
+        };
+        if fixer.writes && fixer.shows_diff && has_stdin {
+            let message = "with --fix, standard output holds the card from standard input, so it cannot hold a diff";
+            return Err(Error::new(Exit::Usage, message).hint("omit --fix or --diff"));
+        }
+        Ok((fixer.writes || fixer.shows_diff).then_some(fixer))
+    }
+
+    /// Says whether standard output is taken, so that the report goes elsewhere.
+    pub(super) fn takes_stdout(self, has_stdin: bool) -> bool {
+        self.shows_diff || has_stdin
+    }
+
+    /// Fixes one card. Returns the card and its report if they are others now; `out` is for standard output.
+    pub(super) fn fix(
+        self,
+        path: &Path,
+        bytes: &[u8],
+        report: &CardReport,
+        validator: &Validator,
+        (counts, out): (&mut Counts, &mut Vec<u8>),
+    ) -> Result<Option<(String, CardReport)>, Error> {
+        let name = path.to_string_lossy();
+        let is_stdin = path.as_os_str() == STDIN;
+        if report.valid {
+            if is_stdin && self.writes {
+                out.extend_from_slice(bytes);
+            }
+            return Ok(None);
+        }
+        let Some(fixed) = card::fix(bytes) else {
+            if is_stdin && self.writes && self.is_partly {
+                out.extend_from_slice(bytes);
+            }
+            return Ok(None);
+        };
+        let after = validator.one(fixed.text.as_bytes())?;
+        let count = format!("{} {}", fixed.edits, if fixed.edits == 1 { "edit" } else { "edits" });
+        if !after.valid && !self.is_partly {
+            counts.notes.push(format!(
+                "{name} was not fixed, because it would still not be valid after {count}; \
+                 to apply them anyway, add --fix-partly"
+            ));
+            return Ok(None);
+        }
+        // A folder may hold other JSON files, which are not ours to change.
+        let is_card = |text: &str| {
+            card::dialect(text.as_bytes()).is_some_and(|(kind, _)| kind != card::Dialect::NoCard)
+        };
+        if !after.valid && !is_stdin && !is_card(&fixed.text) {
+            counts
+                .notes
+                .push(format!("{name} was not fixed, because it does not look like a card"));
+            return Ok(None);
+        }
+        if self.writes && !is_stdin {
+            match rewrite::rewrite(path, bytes, fixed.text.as_bytes()) {
+                Ok(0) => {}
+                Ok(_) => {
+                    counts
+                        .notes
+                        .push(format!("other hard links of {name} still have the old card"));
+                }
+                Err(error) => {
+                    counts.unwritten.push((name.into_owned(), error.to_string()));
+                    return Ok(None);
+                }
+            }
+        }
+        if self.shows_diff {
+            match self.diff(&name, bytes, &fixed.text) {
+                Some(diff) => out.extend_from_slice(diff.as_bytes()),
+                None => counts.notes.push(format!("{name} has too many lines for a diff")),
+            }
+        }
+        if !self.writes {
+            return Ok(None);
+        }
+        if is_stdin {
+            out.extend_from_slice(fixed.text.as_bytes());
+        }
+        counts.fixed.push(format!("{name}: {count}"));
+        if Valid::of(fixed.text.as_bytes()).is_ok_and(|card| card.signatures().next().is_some()) {
+            counts.notes.push(format!("{name} has signatures, which may not match the fixed card"));
+        }
+        Ok(Some((fixed.text, after)))
+    }
+
+    /// Returns the difference of two texts, as `diff -u` and `patch -p0` write and read it.
+    fn diff(self, name: &str, old: &[u8], new: &str) -> Option<String> {
+        let old = String::from_utf8_lossy(old);
+        // Only a line feed ends a line for `patch`.
+        let old: Vec<&str> = old.split_inclusive('\n').collect();
+        let new: Vec<&str> = new.split_inclusive('\n').collect();
+        if old.len().max(new.len()) > DIFF_LINES_MAX {
+            return None;
+        }
+        let mut config = TextDiff::configure();
+        let diff = config.newline_terminated(true).timeout(DIFF_TIME).diff_slices(&old, &new);
+        let name = quoted(name);
+        let text = diff.unified_diff().header(&name, &name).to_string();
+        Some(if self.escapes_diff { shown(&text) } else { text })
+    }
+}
+
+/// Returns a diff for a terminal: escaped but for the ends of lines, and for tabs, with which authors indent.
+fn shown(diff: &str) -> String {
+    let mut shown = String::with_capacity(diff.len());
+    for piece in diff.split_inclusive(['\n', '\t']) {
+        let text = piece.trim_end_matches(['\n', '\t']);
+        shown.push_str(&escape(text));
+        shown.push_str(piece.get(text.len()..).unwrap_or_default());
+    }
+    shown
+}
+
+/// Returns a name as it stands in a diff: in quotes and with escapes, if it is not plain.
+fn quoted(name: &str) -> String {
+    // Without quotes, `patch` takes what follows a space for a time.
+    let is_plain = |char: char| !char.is_control() && !matches!(char, ' ' | '"' | '\\');
+    if name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    let mut quoted = String::from('"');
+    for byte in name.bytes() {
+        match byte {
+            b'"' | b'\\' => quoted.extend(['\\', char::from(byte)]),
+            0x20..0x7f => quoted.push(char::from(byte)),
+            _ => write!(quoted, "\\{byte:03o}").expect("writing to a string does not fail"),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diff_is_one_that_patch_reads() {
+        let fixer =
+            Fixer { writes: false, shows_diff: true, is_partly: false, escapes_diff: false };
+        let old = "{\r\n \"Name\": \"n\",\n\r\"a\": 1}";
+        let diff = fixer.diff("a b\n.json", old.as_bytes(), &old.replace("Name", "name"));
+        let expected = "--- \"a b\\012.json\"\n+++ \"a b\\012.json\"\n@@ -1,3 +1,3 @@\n {\r\n- \"Name\": \"n\",\n\
+            + \"name\": \"n\",\n \r\"a\": 1}\n\\ No newline at end of file\n";
+        assert_eq!(diff.as_deref(), Some(expected));
+        assert_eq!((quoted("a b").as_str(), quoted("ü/a").as_str()), ("\"a b\"", "ü/a"));
+        let shown =
+            Fixer { escapes_diff: true, ..fixer }.diff("a", b"\t\"\xc2\x9b\"\r\n", "x").unwrap();
+        assert!(shown.contains("-\t\"\\u{9b}\"\\r\n"), "{shown}");
+        assert_eq!(fixer.diff("a", &b"\n".repeat(DIFF_LINES_MAX + 1), "x"), None);
+    }
+}
