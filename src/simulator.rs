@@ -256,7 +256,12 @@ impl Simulator {
 
     /// Plans a fault for the next call of a kind that has none planned yet.
     pub fn plan(&self, call: Call, fault: Fault) {
-        self.state().plan(call, fault);
+        self.state().plan(call, None, fault);
+    }
+
+    /// Plans a fault for the dispatch of a tag, whatever other dispatches come before it.
+    pub fn plan_dispatch(&self, tag: &str, fault: Fault) {
+        self.state().plan(Call::Dispatch, Some(tag.to_owned()), fault);
     }
 
     /// Returns how many requests of a kind came in, whatever became of them.

@@ -88,7 +88,7 @@ impl State {
         if self.refs.contains_key(&(repository, branch.clone())) {
             return branch;
         }
-        text.strip_prefix("refs/tags/").unwrap_or(text).to_owned()
+        tag_of(text).to_owned()
     }
 
     /// Returns the commit a tag or branch names: what was told, else that of the attempt's check run.
@@ -189,6 +189,11 @@ impl WorkflowRun {
     fn is_gone(&self) -> bool {
         self.tries.last() == Some(&RunState::Vanished)
     }
+}
+
+/// Returns the name of the tag that a ref stands for, where it is no branch.
+pub(super) fn tag_of(text: &str) -> &str {
+    text.strip_prefix("refs/tags/").unwrap_or(text)
 }
 
 /// Returns what a segment of a path stands for.

@@ -1,11 +1,12 @@
 //! What the simulated forge knows, and what each call does to it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use super::credentials::{self, Grant};
 use super::message::{Reply, Request};
+use super::runs::tag_of;
 use super::{Call, CheckRun, FailedAttempt, Fault, RecordedEffect, WorkflowRun};
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;
@@ -19,13 +20,31 @@ pub(super) struct State {
     /// The commits that tags, by their names, and branches, by their whole names, stand for.
     pub(super) refs: BTreeMap<(RepositoryId, String), String>,
     tokens: BTreeMap<String, Grant>,
-    faults: BTreeMap<Call, VecDeque<Fault>>,
+    faults: Vec<PlannedFault>,
     calls: Vec<Call>,
     last_number: i64,
     pub(super) ledger: Vec<RecordedEffect>,
     pub(super) workflow_runs: Vec<WorkflowRun>,
     pub(super) check_runs: Vec<CheckRun>,
     pub(super) failed_deliveries: Vec<FailedAttempt>,
+}
+
+/// A fault that one call is going to meet.
+struct PlannedFault {
+    call: Call,
+    /// The tag that a dispatch has to name to meet it; `None` for whatever comes first.
+    tag: Option<String>,
+    fault: Fault,
+}
+
+impl PlannedFault {
+    fn is_for(&self, call: Call, request: &Request) -> bool {
+        let names = |tag: &str| {
+            let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+            tag_of(text(&body, "ref")) == tag
+        };
+        call == self.call && self.tag.as_deref().is_none_or(names)
+    }
 }
 
 impl State {
@@ -36,7 +55,7 @@ impl State {
             names: Vec::new(),
             refs: BTreeMap::new(),
             tokens: BTreeMap::new(),
-            faults: BTreeMap::new(),
+            faults: Vec::new(),
             calls: Vec::new(),
             last_number: 1_000,
             ledger: Vec::new(),
@@ -54,8 +73,8 @@ impl State {
         self.clock.now()
     }
 
-    pub(super) fn plan(&mut self, call: Call, fault: Fault) {
-        self.faults.entry(call).or_default().push_back(fault);
+    pub(super) fn plan(&mut self, call: Call, tag: Option<String>, fault: Fault) {
+        self.faults.push(PlannedFault { call, tag, fault });
     }
 
     pub(super) fn requests(&self, call: Call) -> usize {
@@ -66,7 +85,8 @@ impl State {
     pub(super) fn begin(&mut self, request: &Request) -> Option<Fault> {
         let call = call_of(request)?;
         self.calls.push(call);
-        self.faults.get_mut(&call)?.pop_front()
+        let position = self.faults.iter().position(|planned| planned.is_for(call, request))?;
+        Some(self.faults.remove(position).fault)
     }
 
     /// Answers a request, with its effect.

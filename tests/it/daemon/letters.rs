@@ -1,7 +1,7 @@
 //! Dead letters made on purpose, one of each kind, by what really brings them about.
 
 use svc::api::DeadLetter;
-use svc::simulator::{Call, Fault, Webhooks};
+use svc::simulator::{Fault, Webhooks};
 
 use super::ask::Ask;
 use super::process::Daemon;
@@ -29,6 +29,10 @@ pub(crate) fn letters(daemon: &Daemon, installation: i64) -> Vec<DeadLetter> {
     serde_json::from_value(answer.json()["items"].take()).unwrap()
 }
 
+fn tag(number: usize) -> String {
+    format!("v{number}")
+}
+
 /// Pushes a tag and waits for the dead letter it must end in; returns its id.
 fn trouble(daemon: &Daemon, webhooks: &Webhooks, number: usize, reason: &str) -> String {
     let installation = webhooks.installation.get();
@@ -53,13 +57,13 @@ pub(crate) fn refused_of(
     webhooks: &Webhooks,
     number: usize,
 ) -> String {
-    site.forge.plan(Call::Dispatch, Fault::Validation422);
+    site.forge.plan_dispatch(&tag(number), Fault::Validation422);
     trouble(daemon, webhooks, number, "forge_dispatch_rejected")
 }
 
 /// A dispatch of which it is not known whether it happened: not replay-safe.
 pub(crate) fn uncertain(site: &Site, daemon: &Daemon, number: usize) -> String {
-    site.forge.plan(Call::Dispatch, Fault::CutAfterEffect);
+    site.forge.plan_dispatch(&tag(number), Fault::CutAfterEffect);
     trouble(daemon, &site.webhooks, number, "forge_dispatch_uncertain")
 }
 
@@ -79,7 +83,7 @@ pub(crate) fn job(site: &Site, daemon: &Daemon, number: usize) -> String {
 
 /// Pushes a tag of its own for every `number`.
 pub(crate) fn push(daemon: &Daemon, webhooks: &Webhooks, number: usize) {
-    let webhook = webhooks.push_tag(&format!("v{number}"), &commit(number));
+    let webhook = webhooks.push_tag(&tag(number), &commit(number));
     let id = format!("push-{}-{number}", webhooks.installation);
     assert_eq!(daemon.deliver(&id, &webhook).status, 202);
 }
