@@ -1,8 +1,8 @@
-// The part of nginx that runs it. Arguments: nginx, svcd, a folder for files of a run, which has key.pem and
-// certificate.pem of svc.example.
+// The part of the proxies that runs them. Arguments: nginx, caddy, svcd, a folder for files of a run, which has
+// key.pem and certificate.pem of svc.example.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { generateKeyPairSync, sign } from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, request as plainRequest } from "node:http";
@@ -12,24 +12,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { daemon, freePort } from "./mcp-daemon.mjs";
 
-const [nginx, svcd, work] = process.argv.slice(2);
-const README = readFileSync("README.md", "utf8");
+const [nginx, caddy, svcd, work] = process.argv.slice(2);
 const HOST = "svc.example";
 const PATIENCE_MS = 30_000;
 const certificate = readFileSync(join(work, "certificate.pem"));
 
-// The one block of the README in a language that has a word.
-function block(language, word) {
-    const blocks = [...README.matchAll(/^```(\w+)\n([^]*?)^```$/gm)];
+// The one block of a page in a language that has a word.
+function block(page, language, word) {
+    const blocks = [...readFileSync(page, "utf8").matchAll(/^```(\w+)\n([^]*?)^```$/gm)];
     const found = blocks.filter(([, its, text]) => its === language && text.includes(word));
-    assert.equal(found.length, 1, `the README has ${found.length} blocks of ${language} with ${word}`);
+    assert.equal(found.length, 1, `${page} has ${found.length} blocks of ${language} with ${word}`);
     return found[0][2];
 }
 
-// Puts a place of this machine where the README has another, which must stand there once.
+// Puts a place of this machine where the guide has another.
 function replaced(text, there, here) {
-    assert.equal(text.split(there).length, 2, `the README does not have ${there} once`);
-    return text.replace(there, here);
+    assert.ok(text.includes(there), `the guide does not have ${there}`);
+    return text.replaceAll(there, here);
 }
 
 // An issuer of tokens: an address with its key, and what signs. It runs until the process ends.
@@ -50,37 +49,56 @@ async function issuer() {
     return { url: `http://127.0.0.1:${server.address().port}/keys`, token };
 }
 
-// The settings of the README, with keys that can be fetched here.
+// The settings of the guide, with keys that can be fetched here.
 function settings(jwksUrl) {
-    const lines = block("sh", "SVC_MCP_ISSUER=").split("\n").filter((line) => /^\w+=/.test(line));
+    const lines = block("docs/mcp.md", "sh", "SVC_MCP_ISSUER=").split("\n").filter((line) => /^\w+=/.test(line));
     const named = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s)));
     assert.equal(named.SVC_PUBLIC_URL, `https://${HOST}`);
     return { ...named, SVC_MCP_JWKS_URL: jwksUrl };
 }
 
-// nginx with the server of the README at a port, in front of svcd at another. Returns how to end it.
-async function start(port, svcdPort) {
-    let server = replaced(block("nginx", "proxy_pass"), "listen 443 ssl;", `listen 127.0.0.1:${port} ssl;`);
-    server = replaced(server, `/etc/nginx/${HOST}.pem`, join(work, "certificate.pem"));
-    server = replaced(server, `/etc/nginx/${HOST}.key`, join(work, "key.pem"));
-    server = replaced(server, "http://127.0.0.1:7080", `http://127.0.0.1:${svcdPort}`);
-    const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    // svcd says of a stream itself that it is not buffered. Here the README has to.
-    const configuration = `
-        daemon off;
-        master_process off;
-        pid ${work}/nginx.pid;
-        error_log ${work}/nginx.log;
-        events {}
-        http {
-            access_log off;
-            ${kinds.map((kind) => `${kind}_temp_path ${work}/${kind};`).join("\n")}
-            proxy_ignore_headers X-Accel-Buffering;
-            ${server}
-        }`;
-    const file = join(work, "nginx.conf");
-    writeFileSync(file, configuration);
-    const child = spawn(nginx, ["-p", work, "-e", join(work, "nginx.log"), "-c", file], { stdio: "inherit" });
+// What runs a proxy with the configuration of the guide at a port, in front of svcd at another: the arguments, and
+// whether it sends the length of a body that came without.
+const proxies = {
+    nginx(port, svcdPort) {
+        let server = replaced(block("docs/proxy.md", "nginx", "proxy_pass"), "listen 443 ssl;", `listen 127.0.0.1:${port} ssl;`);
+        server = replaced(server, `/etc/nginx/${HOST}.pem`, join(work, "certificate.pem"));
+        server = replaced(server, `/etc/nginx/${HOST}.key`, join(work, "key.pem"));
+        server = replaced(server, "http://127.0.0.1:7080", `http://127.0.0.1:${svcdPort}`);
+        const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+        // svcd says of a stream itself that it is not buffered. Here the guide has to.
+        const file = written("nginx.conf", `
+            daemon off;
+            master_process off;
+            pid ${work}/nginx.pid;
+            error_log ${work}/nginx.log;
+            events {}
+            http {
+                access_log off;
+                ${kinds.map((kind) => `${kind}_temp_path ${work}/${kind};`).join("\n")}
+                proxy_ignore_headers X-Accel-Buffering;
+                ${server}
+            }`);
+        return { command: nginx, arguments: ["-p", work, "-e", join(work, "nginx.log"), "-c", file], sendsLengths: true };
+    },
+    caddy(port, svcdPort) {
+        const certificate = `tls ${join(work, "certificate.pem")} ${join(work, "key.pem")}`;
+        let site = replaced(block("docs/proxy.md", "caddy", "reverse_proxy"), `${HOST} {`, `https://${HOST}:${port} {\n\tbind 127.0.0.1\n\t${certificate}`);
+        site = replaced(site, "127.0.0.1:7080", `127.0.0.1:${svcdPort}`);
+        const file = written("Caddyfile", `{\n\tadmin off\n\tauto_https disable_redirects\n\tlog {\n\t\toutput file ${work}/caddy.log\n\t}\n}\n${site}`);
+        return { command: caddy, arguments: ["run", "--config", file, "--adapter", "caddyfile"], sendsLengths: false };
+    },
+};
+
+function written(name, text) {
+    const file = join(work, name);
+    writeFileSync(file, text);
+    return file;
+}
+
+// Starts a proxy, and returns how to end it.
+async function start(name, run, port) {
+    const child = spawn(run.command, run.arguments, { env: { HOME: work }, stdio: ["ignore", "inherit", "ignore"] });
     const ended = once(child, "exit");
     for (let tries = 0; child.exitCode === null; tries += 1) {
         const is_up = await ask({ port }, "GET", "/health/live").catch(() => undefined);
@@ -89,14 +107,14 @@ async function start(port, svcdPort) {
         await sleep(100);
     }
     child.kill("SIGTERM");
-    throw new Error(`nginx did not start:\n${readFileSync(join(work, "nginx.log"), "utf8")}`);
+    throw new Error(`${name} did not start:\n${readFileSync(join(work, `${name}.log`), "utf8")}`);
 }
 
 // Every request comes from another address unless it says which: the rate is too low for several of one.
 let clients = 1;
 const anotherClient = () => `127.0.1.${(clients += 1)}`;
 
-// Sends a request to nginx and returns the answer with its head, its body still to come.
+// Sends a request to a proxy and returns the answer with its head, its body still to come.
 async function open({ port, from = anotherClient(), host = HOST }, method, path, headers = {}, body = undefined) {
     const sent = request({
         host: "127.0.0.1", port, localAddress: from, servername: HOST, ca: certificate, method, path,
@@ -107,6 +125,21 @@ async function open({ port, from = anotherClient(), host = HOST }, method, path,
     sent.end(body);
     const [answer] = await answered;
     return answer;
+}
+
+// Asks for a WebSocket; returns the protocol that was agreed.
+async function upgraded({ port }, path, headers) {
+    const sent = request({
+        host: "127.0.0.1", port, localAddress: anotherClient(), servername: HOST, ca: certificate, path,
+        headers: { Host: HOST, ...headers }, agent: false,
+    });
+    sent.end();
+    const [answer, socket] = await Promise.race([
+        once(sent, "upgrade"),
+        once(sent, "response").then(([refusal]) => assert.fail(`${path}: ${refusal.statusCode}`)),
+    ]);
+    socket.destroy();
+    return answer.headers["sec-websocket-protocol"];
 }
 
 async function ask(...how) {
@@ -126,16 +159,27 @@ const server = await daemon(svcd, work, () => ({
     ...settings(keys.url),
     SVC_MCP_BODY_BYTES: "4194304",
     SVC_MCP_PEER_RATE: "1",
-    // All addresses are of this machine here; nginx alone is the proxy.
+    SVC_RELAY: "true",
+    // All addresses are of this machine here; what is in front is the proxy.
     SVC_TRUSTED_PROXIES: "127.0.0.1/32",
 }));
 await server.start();
-const port = await freePort();
-const stop = await start(port, new URL(server.origin).port).catch(async (error) => {
-    await server.stop();
-    throw error;
-});
-try {
+for (const [place, [name, configure]] of Object.entries(proxies).entries()) {
+    const port = await freePort();
+    const run = configure(port, new URL(server.origin).port);
+    console.log(name);
+    try {
+        const stop = await start(name, run, port);
+        await check(port, run.sendsLengths, place + 2).finally(stop);
+    } catch (error) {
+        await server.stop();
+        throw error;
+    }
+}
+await server.stop();
+
+// What clients see through a proxy at a port, from addresses of a network that no other part uses.
+async function check(port, sendsLengths, network) {
     const now = Math.floor(Date.now() / 1000);
     const bearer = {
         Authorization: `Bearer ${keys.token({
@@ -174,19 +218,20 @@ try {
     const called = await ask({ port }, "POST", "/mcp", { ...message, ...session }, call);
     assert.equal(called.json().result.structuredContent.store, "ok", called.text);
     const chunked = await ask({ port }, "POST", "/mcp", { ...message, ...session, "Transfer-Encoding": "chunked" }, call);
-    assert.equal(chunked.status, 200, "nginx reads it, and sends its length on");
-    assert.deepEqual(await forwardingHeaders(), ["x-forwarded-for"]);
+    assert.equal(chunked.status, sendsLengths ? 200 : 411);
+    assert.ok((await forwardingHeaders()).includes("x-forwarded-for"));
     console.log("ok  initialize and tools/call");
 
-    // The name that clients use is the one that svcd checks; also behind nginx there is no other.
+    // The name that clients use is the one that svcd checks; also behind a proxy there is no other.
     const other = await ask({ port, host: "other.example" }, "POST", "/mcp", { ...message, ...bearer }, initialize);
-    assert.equal(other.status, 421);
+    // nginx asks svcd, which refuses it; Caddy has no such site.
+    assert.equal(other.headers["mcp-session-id"], undefined);
     const page = await ask({ port }, "POST", "/mcp", { ...message, ...bearer, Origin: "https://app.example" }, initialize);
     assert.equal(page.status, 200);
     assert.equal(page.headers["access-control-allow-origin"], "https://app.example");
     console.log("ok  the host and a page");
 
-    // A long message gets through: nginx lets bodies of webhooks pass, which are longer.
+    // A long message gets through: bodies of webhooks pass, which are longer.
     const long = rpc(3, "ping", { padding: "x".repeat(2 << 20) });
     const taken = await ask({ port }, "POST", "/mcp", { ...message, ...session }, long);
     assert.deepEqual(taken.json().result, {});
@@ -209,17 +254,21 @@ try {
     await patiently("the end of the stream", end);
     console.log("ok  a stream is not buffered, and ends with its session");
 
+    // A plugin's WebSocket gets through.
+    const upgrade = { Connection: "Upgrade", Upgrade: "websocket", Origin: `https://${HOST}`,
+        "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": randomBytes(16).toString("base64"),
+        "Sec-WebSocket-Protocol": "svc.relay.v1" };
+    assert.equal(await patiently("the upgrade", upgraded({ port }, "/relay/v1/connect", upgrade)), "svc.relay.v1");
+    console.log("ok  a WebSocket");
+
     // Each client has a rate of its own, whatever it says of itself.
     const claiming = (from, number) =>
         ask({ port, from }, "POST", "/mcp", { ...message, "X-Forwarded-For": `192.0.2.${number}` }, initialize);
     let status = 0;
     for (let number = 1; number <= 200 && status !== 429; number += 1) {
-        status = (await claiming("127.0.2.1", number)).status;
+        status = (await claiming(`127.0.${network}.1`, number)).status;
     }
     assert.equal(status, 429, "a client that names other addresses has no other rate");
-    assert.equal((await claiming("127.0.2.2", 1)).status, 401, "another client has its own");
+    assert.equal((await claiming(`127.0.${network}.2`, 1)).status, 401, "another client has its own");
     console.log("ok  each client has a rate of its own");
-} finally {
-    await stop();
-    await server.stop();
 }
