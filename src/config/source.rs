@@ -256,7 +256,7 @@ impl Source {
     pub(super) fn refuse_names(&mut self) {
         let unknown = self.names().filter(|name| is_unknown(name));
         let unknown =
-            unknown.map(|name| (name, "there is no such setting; see svcd(8)".to_owned()));
+            unknown.map(|name| (name, "there is no such setting; see svcd.env(5)".to_owned()));
         let is_double = |name: &&str| {
             let [own, other] = self.both(name);
             is_setting(name) && own.zip(other).is_some_and(|(own, other)| own != other)

@@ -22,7 +22,7 @@ const EXIT_OUTPUT: u8 = 74;
 /// Stores signed webhooks from the forge in a durable inbox, turns them into jobs, sends effects to the forge through
 /// an outbox, and serves operators. The forge is GitHub or a server with the same API; an effect is a call that
 /// changes something there, and an installation is an account that has installed the app there. All settings are
-/// environment variables: see ENVIRONMENT in svcd(8).
+/// environment variables: see svcd.env(5).
 #[derive(Debug, Parser)]
 #[command(name = "svcd", version, max_term_width = 100)]
 pub struct Arguments {

@@ -2,6 +2,7 @@
 //! commands, settings and steps as they are. `UPDATE=1 cargo test --test it generated` writes them anew.
 
 mod daemon;
+mod manual;
 mod schema;
 
 use std::collections::BTreeMap;
@@ -24,8 +25,9 @@ fn manual_pages_are_fresh() {
     let mut pages = Files::new();
     let mut root = cli::command().disable_help_subcommand(true);
     root.build();
-    add_page(&root, &mut pages);
+    add_page(&root, None, &mut pages);
     pages.insert("man/svcd.8".into(), daemon::page(DATE));
+    pages.insert("man/svcd.env.5".into(), daemon::settings_page(DATE));
     compare(&pages);
     nothing_else("man", &pages);
 }
@@ -61,29 +63,12 @@ fn the_schema_in_one_file_is_fresh() {
     compare(&Files::from([("migrations/schema.sql".into(), schema::text().into_bytes())]));
 }
 
-fn add_page(command: &clap::Command, pages: &mut Files) {
-    let source = concat!("svcctl ", env!("CARGO_PKG_VERSION"));
-    let man = clap_mangen::Man::new(command.clone()).date(DATE).source(source).manual("svc");
-    let mut page = Vec::new();
-    man.render(&mut page).unwrap();
-    pages.insert(Path::new("man").join(man.get_filename()), with_headings(page));
+fn add_page(command: &clap::Command, parent: Option<&clap::Command>, pages: &mut Files) {
+    let (name, page) = manual::of_command(command, parent, DATE);
+    pages.insert(format!("man/{name}.1").into(), page);
     for subcommand in command.get_subcommands() {
-        add_page(subcommand, pages);
+        add_page(subcommand, Some(command), pages);
     }
-}
-
-/// Returns a page whose examples and exit codes have the usual headings: `clap_mangen` calls all text after the options
-/// `EXTRA`.
-fn with_headings(page: Vec<u8>) -> Vec<u8> {
-    let page = String::from_utf8(page).unwrap();
-    let page = page.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n");
-    let page = page.replace(".SH EXTRA\nExample:\n", ".SH EXAMPLES\n");
-    let page = page.replace("\nExit codes:\n", "\n.SH \"EXIT STATUS\"\n");
-    assert!(
-        !page.contains("EXTRA"),
-        "a text after the options begins with something else:\n{page}"
-    );
-    page.into_bytes()
 }
 
 /// Compares files with what they must hold.

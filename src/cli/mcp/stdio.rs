@@ -61,5 +61,5 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
 fn refuse(problems: &[SettingProblem]) -> Error {
     let problems: Vec<String> = problems.iter().map(SettingProblem::to_string).collect();
     Error::new(Exit::Usage, format!("the environment is refused: {}", problems.join("; ")))
-        .hint("the settings of svcd and of svcctl mcp are described in svcd(8)")
+        .hint("the settings of svcd and of svcctl mcp are described in svcd.env(5)")
 }

@@ -84,7 +84,7 @@ fn public_url(global: &Global) -> Result<String, Error> {
     let endpoint = status.endpoint.as_deref().and_then(|url| url.strip_suffix("/mcp"));
     endpoint.map(str::to_owned).ok_or_else(|| {
         Error::new(Exit::Failed, "the daemon does not serve /mcp, so the relay is off")
-            .hint("an operator must turn on SVC_MCP and SVC_RELAY; see svcd(8)")
+            .hint("an operator must turn on SVC_MCP and SVC_RELAY; see svcd.env(5)")
             .hint(PUBLIC)
     })
 }

@@ -1,16 +1,25 @@
 //! The daemon's manual page and its sample environment file: the command line and the table of
 //! settings, and what stands in neither.
 
-use clap_mangen::Man;
-use clap_mangen::roff::{Roff, bold, italic, roman};
 use svc::config::settings::{self, Setting};
 use svc::daemon::arguments;
+
+use super::manual::{Page, bold, escaped, synopsis};
 
 /// Longest line of the sample, in bytes.
 const WIDTH: usize = 90;
 
-const ENVIRONMENT: &str = "Every setting is an environment variable. Under systemd, the settings are in \
-    /etc/svc/svcd.env. svcd checks all of them when it starts, and reports every problem at once. An \
+const ENVIRONMENT: &str = "Every setting is an environment variable: svcd.env(5) describes them. Under systemd, they are \
+    in /etc/svc/svcd.env. Of the service manager, svcd reads LISTEN_FDS, LISTEN_PID, NOTIFY_SOCKET, WATCHDOG_USEC, \
+    CREDENTIALS_DIRECTORY and JOURNAL_STREAM.";
+
+const SETTINGS: &str = "The settings of svcd(8) are environment variables. Its systemd unit reads them from this file; \
+    without a unit, they are in the environment of svcd.
+
+Each line is NAME=value, an empty line, or a comment that begins with #. The rules are those of EnvironmentFile= in \
+    systemd.exec(5).
+
+svcd checks all settings when it starts, and reports every problem at once, as svcd check-config does. An \
     unknown variable that begins with SVC_ is an error. The prefix SERVICE_ is accepted instead of \
     SVC_. Of the variables that begin with MCP_, only MCP_V2_EXPERIMENTAL and MCP_PROTOCOL_VERSION are read.";
 
@@ -156,37 +165,79 @@ const FILES: &[(&str, &str)] = &[
     ("/run/svc/svcd.sock", "The control socket. A lock file and a private folder are beside it."),
 ];
 
+const EXAMPLES: &str = "\
+svcd check-config                   # is the configuration of the unit valid?
+systemctl enable --now svcd.socket  # webhooks wait while svcd restarts
+systemctl enable --now svcd
+systemctl reload svcd               # read the secret files again
+journalctl -u svcd -p warning";
+
+const SETTINGS_EXAMPLES: &str = "\
+SVC_OPERATOR_ACTOR_ID=ops:team
+SVC_OPERATOR_API_TOKEN_FILE=/etc/svc/operator.token
+SVC_WEBHOOK_SECRET_FILE=/etc/svc/webhook.secret
+SVC_FORGE_APP_ID=12345
+SVC_FORGE_PRIVATE_KEY_FILE=/etc/svc/forge.pem";
+
 /// Returns svcd(8).
 pub(super) fn page(date: &str) -> Vec<u8> {
-    let version = env!("CARGO_PKG_VERSION");
     let mut command = arguments::command().disable_help_subcommand(true);
     command.build();
-    let source = format!("svcd {version}");
-    let man = Man::new(command.clone()).section("8").date(date).source(source).manual("svc");
-    let mut page = Vec::new();
-    man.render_title(&mut page).unwrap();
-    man.render_name_section(&mut page).unwrap();
-    man.render_synopsis_section(&mut page).unwrap();
-    man.render_description_section(&mut page).unwrap();
-    let mut commands = Roff::new();
-    commands.control("SH", ["COMMANDS"]);
+    let mut page = Page::new("svcd", 8, date);
+    page.heading("NAME");
+    page.paragraphs(&format!("svcd - {}", command.get_about().unwrap()));
+    page.heading("SYNOPSIS");
+    page.fill(&synopsis(&command));
     for subcommand in command.get_subcommands() {
-        let about = subcommand.get_about().unwrap().to_string();
-        entry(&mut commands, subcommand.get_name(), "", &about);
+        page.line_break();
+        page.fill(&synopsis(subcommand));
     }
-    commands.to_writer(&mut page).unwrap();
-    man.render_options_section(&mut page).unwrap();
-    rest().to_writer(&mut page).unwrap();
-    // Every part begins with the same two lines of set-up; a page needs them once.
-    let text = String::from_utf8(page).unwrap();
-    let setup: String = text.split_inclusive('\n').take(2).collect();
-    (setup.clone() + &text.replace(&setup, "")).into_bytes()
+    page.heading("DESCRIPTION");
+    page.paragraphs(&command.get_long_about().unwrap().to_string());
+    page.heading("COMMANDS");
+    for subcommand in command.get_subcommands() {
+        let about = subcommand.get_long_about().or_else(|| subcommand.get_about()).unwrap();
+        page.entry(&bold(subcommand.get_name()), &about.to_string());
+        let options: Vec<_> = subcommand.get_opts().collect();
+        page.nested(|page| page.arguments(&options));
+    }
+    page.heading("OPTIONS");
+    page.arguments(&command.get_arguments().collect::<Vec<_>>());
+    for (heading, entries) in [
+        ("SURFACES", SURFACES),
+        ("SIGNALS", SIGNALS),
+        ("LOG", LOG),
+        ("DISKS", DISKS),
+        ("EXIT STATUS", EXITS),
+    ] {
+        page.heading(heading);
+        if heading == "SIGNALS" {
+            page.paragraphs(NOT_SERVICE_LEVEL);
+        }
+        entries.iter().for_each(|(name, meaning)| page.entry(&bold(name), meaning));
+    }
+    page.heading("ENVIRONMENT");
+    page.paragraphs(ENVIRONMENT);
+    page.heading("FILES");
+    FILES.iter().for_each(|(name, meaning)| page.entry(&bold(name), meaning));
+    page.heading("EXAMPLES");
+    page.lines(EXAMPLES);
+    page.see_also(&[("svcctl", 1), ("svcd.env", 5), ("systemd.exec", 5), ("systemctl", 1)]);
+    page.into_bytes()
 }
 
-fn rest() -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", ["ENVIRONMENT"]).text([roman(ENVIRONMENT)]);
-    roff.control("PP", []).text([roman(SECRETS)]);
+/// Returns svcd.env(5).
+pub(super) fn settings_page(date: &str) -> Vec<u8> {
+    let mut page = Page::new("svcd.env", 5, date);
+    page.heading("NAME");
+    page.paragraphs("svcd.env - settings of svcd");
+    page.heading("SYNOPSIS");
+    page.paragraphs("/etc/svc/svcd.env");
+    page.heading("DESCRIPTION");
+    page.paragraphs(SETTINGS);
+    page.heading("SECRETS");
+    page.paragraphs(SECRETS);
+    page.heading("SETTINGS");
     for setting in settings::all() {
         let note = match (setting.secret, setting.default) {
             (true, _) => " (secret)".to_owned(),
@@ -196,43 +247,23 @@ fn rest() -> Roff {
                 format!("{} [default: {default}]", bounds.unwrap_or_default())
             }
         };
-        entry(&mut roff, setting.name, &note, setting.meaning);
+        page.entry(&format!("{}{}", bold(setting.name), escaped(&note)), setting.meaning);
     }
-    for (heading, entries) in [
-        ("SURFACES", SURFACES),
-        ("SIGNALS", SIGNALS),
-        ("LOG", LOG),
-        ("EXIT STATUS", EXITS),
-        ("DISKS", DISKS),
-        ("FILES", FILES),
-    ] {
-        roff.control("SH", [heading]);
-        if heading == "SIGNALS" {
-            roff.text([roman(NOT_SERVICE_LEVEL)]);
-        }
-        for (name, meaning) in entries {
-            entry(&mut roff, name, "", meaning);
-        }
-    }
-    roff.control("SH", ["SEE ALSO"]);
-    roff.text([
-        bold("svcctl"),
-        roman("(1), "),
-        bold("systemd.exec"),
-        roman("(5), section "),
-        italic("CREDENTIALS"),
-    ]);
-    roff
-}
-
-fn entry(roff: &mut Roff, name: &str, note: &str, meaning: &str) {
-    roff.control("TP", []).text([bold(name), roman(note)]).text([roman(meaning)]);
+    page.heading("FILES");
+    page.entry(
+        &bold("/etc/svc/svcd.env"),
+        "The packages install it with every setting commented out.",
+    );
+    page.heading("EXAMPLES");
+    page.lines(SETTINGS_EXAMPLES);
+    page.see_also(&[("svcd", 8), ("svcctl", 1), ("systemd.exec", 5)]);
+    page.into_bytes()
 }
 
 /// Returns the commented sample environment file.
 pub(super) fn sample() -> String {
     let mut text = String::new();
-    let head = "Settings of svcd, read by its systemd unit. svcd(8) describes them in detail, and `svcd \
+    let head = "Settings of svcd, read by its systemd unit. svcd.env(5) describes them in detail, and `svcd \
                 check-config` reports problems. Every setting is commented out, and shows its \
                 default or, if it has no default, an example.";
     paragraph(&mut text, head);
