@@ -42,6 +42,13 @@ impl Log {
     const fn left(self) -> u64 {
         self.pages.saturating_sub(self.copied)
     }
+
+    /// Says whether nothing more may be added: so much is left to copy, or the log became twice as long because readers
+    /// that take turns keep it from beginning anew.
+    const fn is_full(self, bytes_max: u64) -> bool {
+        let pages_max = bytes_max / PAGE_BYTES;
+        self.left() >= pages_max || self.left() > 0 && self.pages / 2 >= pages_max
+    }
 }
 
 /// The checkpoints of a store: shared by the thread that makes them and the writer.
@@ -52,7 +59,6 @@ pub(in crate::store) struct Checkpoints {
     thread: Mutex<Side>,
     ended: Notify,
     finish_wanted: AtomicBool,
-    reader_holds: AtomicBool,
 }
 
 /// What one thread at a time uses.
@@ -78,7 +84,6 @@ impl Checkpoints {
             thread: Mutex::new(Side { connection: Some(connection), reported: None }),
             ended: Notify::new(),
             finish_wanted: AtomicBool::new(false),
-            reader_holds: AtomicBool::new(false),
         });
         if let Some(every) = rules.checkpoint_every {
             let own = Arc::clone(&checkpoints);
@@ -107,9 +112,14 @@ impl Checkpoints {
         result.map(drop)
     }
 
-    /// Says whether a log of so many bytes is at its bound and has to stay there.
-    pub(super) fn is_log_full(&self, bytes: u64) -> bool {
-        bytes >= self.rules.bytes_max && self.reader_holds.load(Ordering::Relaxed)
+    /// Says whether the log, whose file has so many bytes, may not become longer. The file alone does not tell: it stays
+    /// as long as it was after all of it was copied.
+    pub(super) fn is_log_full(&self, writer: &Connection, bytes: u64) -> Result<bool, Error> {
+        // A look takes time, and each group would wait for it.
+        if bytes < self.rules.bytes_max {
+            return Ok(false);
+        }
+        Ok(checkpoint(writer, "NOOP")?.is_some_and(|log| log.is_full(self.rules.bytes_max)))
     }
 
     /// Copies the last pages for the thread, if it asked for that. Called by the writer between two groups, so that its next
@@ -132,33 +142,34 @@ impl Checkpoints {
         lock(&self.thread).connection = None;
     }
 
-    fn copy(&self, connection: &Connection) -> Result<Log, Error> {
-        let mut log = checkpoint(connection, "NOOP")?;
-        if log.left() >= PAGES_MIN || self.reader_holds.load(Ordering::Relaxed) {
-            for _ in 0..PASSES {
-                let copied = checkpoint(connection, "PASSIVE")?;
-                self.reader_holds.store(copied.left() > 0, Ordering::Relaxed);
-                log = checkpoint(connection, "NOOP")?;
-                if copied.left() > 0 || log.left() == 0 {
-                    return Ok(log);
-                }
-            }
+    /// Returns the log as the last checkpoint left it: what it did not copy then, a reader still needs. `None` when another
+    /// process makes checkpoints.
+    fn copy(&self, connection: &Connection) -> Result<Option<Log>, Error> {
+        let Some(mut log) = checkpoint(connection, "NOOP")? else { return Ok(None) };
+        if log.left() < PAGES_MIN && !log.is_full(self.rules.bytes_max) {
+            return Ok(Some(log));
         }
-        if log.pages >= RESTART_AT && log.left() > 0 {
+        for _ in 0..PASSES {
+            let Some(copied) = checkpoint(connection, "PASSIVE")? else { return Ok(None) };
+            let Some(now) = checkpoint(connection, "NOOP")? else { return Ok(None) };
+            if copied.left() > 0 || now.left() == 0 {
+                return Ok(Some(copied));
+            }
+            log = now;
+        }
+        if log.pages >= RESTART_AT {
             self.finish_wanted.store(true, Ordering::Relaxed);
         }
-        Ok(log)
+        Ok(Some(Log { copied: log.pages, ..log }))
     }
 
     /// Reports once that a log grows and cannot be copied, and once that it can be again.
-    fn report(&self, side: &mut Side, result: Result<&Log, &Error>) {
+    fn report(&self, side: &mut Side, result: Result<&Option<Log>, &Error>) {
         let cause = match result {
-            Err(Error::Fatal(_)) => return,
+            Err(Error::Fatal(_)) | Ok(None) => return,
             Err(error) => Some(error.class()),
-            Ok(_) if !self.reader_holds.load(Ordering::Relaxed) => None,
             // Most readers end at once.
-            Ok(log) if log.pages.saturating_mul(PAGE_BYTES) <= self.rules.bytes_kept() => return,
-            Ok(_) => Some("reader"),
+            Ok(Some(log)) => (log.left() > self.rules.bytes_kept() / PAGE_BYTES).then_some("reader"),
         };
         match (side.reported, cause) {
             (None, Some(cause)) => {
@@ -173,17 +184,18 @@ impl Checkpoints {
     }
 }
 
-/// Makes a checkpoint, or with `NOOP` looks only, and says how much the log holds then. Nothing, when another process is at it.
-fn checkpoint(connection: &Connection, mode: &str) -> Result<Log, Error> {
+/// Makes a checkpoint, or with `NOOP` looks only, and returns how much the log holds then. `None` when another connection
+/// makes one.
+fn checkpoint(connection: &Connection, mode: &str) -> Result<Option<Log>, Error> {
     let sql = format!("PRAGMA wal_checkpoint({mode})");
-    let number = |row: &rusqlite::Row<'_>, place| -> rusqlite::Result<u64> {
-        // -1 when another process makes one.
-        Ok(u64::try_from(row.get::<_, i64>(place)?).unwrap_or(0))
+    // -1 when another connection makes one.
+    let pages = |row: &rusqlite::Row<'_>, place| -> rusqlite::Result<Option<u64>> {
+        Ok(u64::try_from(row.get::<_, i64>(place)?).ok())
     };
-    connection
-        .prepare_cached(&sql)?
-        .query_row([], |row| Ok(Log { pages: number(row, 1)?, copied: number(row, 2)? }))
-        .map_err(Error::from)
+    let log = connection.prepare_cached(&sql)?.query_row([], |row| {
+        Ok(pages(row, 1)?.zip(pages(row, 2)?).map(|(pages, copied)| Log { pages, copied }))
+    });
+    log.map_err(Error::from)
 }
 
 #[cfg(test)]

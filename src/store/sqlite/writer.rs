@@ -293,7 +293,7 @@ impl Loop {
     }
 
     fn begin(&self) -> Result<Timestamp, Error> {
-        if self.checkpoints.is_log_full(self.log_bytes) {
+        if self.checkpoints.is_log_full(&self.connection, self.log_bytes)? {
             return Err(Error::Unavailable(Unavailable::Busy));
         }
         // IMMEDIATE takes the write lock now; a deferred one could fail halfway, with a snapshot that is out of date.

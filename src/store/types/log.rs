@@ -7,7 +7,8 @@ use std::time::Duration;
 pub struct LogRules {
     /// How often a thread checkpoints; with `None` only the caller does, and the writer at the bound.
     pub checkpoint_every: Option<Duration>,
-    /// Nothing more is written to a log of so many bytes while a reader keeps it from being copied into the database file.
+    /// Nothing more is written while a reader keeps so many bytes of the log from being copied into the database file, or
+    /// while a log of twice as many is not wholly copied.
     pub bytes_max: u64,
 }
 

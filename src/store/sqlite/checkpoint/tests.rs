@@ -58,7 +58,8 @@ fn rows(raw: &Connection) -> usize {
 }
 
 fn look(raw: &Connection) -> Log {
-    checkpoint(raw, "NOOP").unwrap()
+    // Nothing, while another process writes the head of the log.
+    checkpoint(raw, "NOOP").unwrap().unwrap_or_default()
 }
 
 fn reported(store: &Store) -> Option<&'static str> {
@@ -111,16 +112,9 @@ fn the_log_of_a_reader_that_stays_grows_to_its_bound_and_shrinks_afterwards() {
     let path = folder.path().join("svc.db");
     let store = open_store(&path, BYTES_MAX);
     write(&store, 0).unwrap();
-    let reader = open_raw(&path);
-    reader.execute_batch("BEGIN").unwrap();
-    assert_eq!(rows(&reader), 1);
-    let refused = (1..100).find_map(|number| {
-        let written = write(&store, number);
-        store.checkpoint().unwrap();
-        written.err().map(|error| (number, error.class()))
-    });
-    let (number, class) = refused.expect("the log has a bound");
-    assert_eq!(class, Unavailable::Busy.as_str());
+    store.checkpoint().unwrap();
+    let reader = reader(&path);
+    let number = fill(&store, 1);
     assert_eq!(store.health(), Health::Failing(Unavailable::Busy));
     assert_eq!(reported(&store), Some("reader"));
     assert!(store.log_bytes() >= BYTES_MAX, "it is used");
@@ -134,6 +128,75 @@ fn the_log_of_a_reader_that_stays_grows_to_its_bound_and_shrinks_afterwards() {
     assert_eq!(store.health(), Health::Ok);
     assert!(store.log_bytes() <= BYTES_MAX / 16, "{} bytes", store.log_bytes());
     assert_eq!(rows(&reader), number + 1, "nothing acknowledged is lost");
+}
+
+/// Writes and checkpoints in turns until the log is full. Returns how many were written, `first` included.
+fn fill(store: &Store, first: usize) -> usize {
+    let refused = (first..first + 200).find_map(|number| {
+        let written = write(store, number);
+        store.checkpoint().unwrap();
+        written.err().map(|error| (number, error.class()))
+    });
+    let (number, class) = refused.expect("the log has a bound");
+    assert_eq!(class, Unavailable::Busy.as_str());
+    number
+}
+
+/// Opens a read transaction at what is committed now.
+fn reader(path: &Path) -> Connection {
+    let reader = open_raw(path);
+    reader.execute_batch("BEGIN").unwrap();
+    rows(&reader);
+    reader
+}
+
+#[test]
+fn a_log_that_another_process_copied_is_not_full() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("svc.db");
+    let store = open_store(&path, 4 << 20);
+    write(&store, 0).unwrap();
+    let held = reader(&path);
+    let number = fill(&store, 1);
+    held.execute_batch("COMMIT").unwrap();
+    // Our own checkpoints do not come to know it, as while each of them fails.
+    assert_eq!(checkpoint(&open_raw(&path), "PASSIVE").unwrap().map(Log::left), Some(0));
+    write(&store, number).unwrap();
+    assert_eq!(store.health(), Health::Ok);
+}
+
+#[test]
+fn a_long_log_is_full_only_while_much_of_it_is_left_to_copy() {
+    const BYTES_MAX: u64 = 4 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("svc.db");
+    let store = open_store(&path, BYTES_MAX);
+    write(&store, 0).unwrap();
+    store.checkpoint().unwrap();
+    let first = reader(&path);
+    let number = fill(&store, 1);
+    // The second reader keeps the log from beginning anew, but lets all of it so far be copied.
+    let second = reader(&path);
+    first.execute_batch("COMMIT").unwrap();
+    store.checkpoint().unwrap();
+    assert_eq!(reported(&store), None);
+    for number in number..number + 2 {
+        write(&store, number).unwrap();
+        store.checkpoint().unwrap();
+    }
+    assert!(store.log_bytes() > BYTES_MAX, "the log has not begun anew");
+    assert_eq!(reported(&store), None, "nearly nothing is left to copy");
+    // Readers that take turns without a gap do not make it grow for ever.
+    let number = fill(&store, number + 2);
+    let third = reader(&path);
+    second.execute_batch("COMMIT").unwrap();
+    store.checkpoint().unwrap();
+    let number = fill(&store, number);
+    assert!(store.log_bytes() < 2 * BYTES_MAX + 4 * u64::try_from(ROW).unwrap());
+    third.execute_batch("COMMIT").unwrap();
+    store.checkpoint().unwrap();
+    write(&store, number).unwrap();
+    assert!(store.log_bytes() <= BYTES_MAX / 16, "{} bytes", store.log_bytes());
 }
 
 #[test]
