@@ -171,8 +171,9 @@ impl Running {
         let metrics = Arc::new(Metrics::default());
         let worker_notify = WorkerNotify::default();
         let store = disk::open_store(config.database, &clock)?;
-        let forge =
-            config.forge.as_ref().map(|forge| client(forge, &clock, &metrics)).transpose()?;
+        let outbox = &worker_notify.outbox;
+        let forge = config.forge.as_ref().map(|forge| client(forge, &clock, &metrics, outbox));
+        let forge = forge.transpose()?;
         let wanted = Listening {
             public: config.public_listen,
             public_connections_max: config.public_connections_max,

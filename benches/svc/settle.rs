@@ -86,7 +86,8 @@ pub(crate) fn client(base_url: String) -> ForgeClient {
         timeout_connect: Settings::TIMEOUT_CONNECT,
         root_certificate: None,
     };
-    ForgeClient::new(settings, Arc::new(SystemClock::new()), Arc::default()).unwrap()
+    let clock = Arc::new(SystemClock::new());
+    ForgeClient::new(settings, clock, Arc::default(), Notify::new()).unwrap()
 }
 
 /// Makes attempts that run, in the store and at the forge, where their runs have failed since.

@@ -14,11 +14,13 @@ use crate::forge::{payload, signature};
 use crate::jwks::{Fetch, JwksCache};
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
+use crate::runtime::notify::Notify;
 
 pub(super) fn client(
     config: &ForgeConfig,
     clock: &Arc<dyn Clock>,
     metrics: &Arc<Metrics>,
+    outbox: &Notify,
 ) -> Result<Arc<ForgeClient>, Error> {
     let settings = settings::Settings {
         base_url: config.api_url.clone(),
@@ -29,7 +31,7 @@ pub(super) fn client(
         timeout_connect: settings::Settings::TIMEOUT_CONNECT,
         root_certificate: config.root_certificate.clone(),
     };
-    let client = ForgeClient::new(settings, Arc::clone(clock), Arc::clone(metrics));
+    let client = ForgeClient::new(settings, Arc::clone(clock), Arc::clone(metrics), outbox.clone());
     Ok(Arc::new(client.map_err(Error::Forge)?))
 }
 

@@ -16,6 +16,7 @@ use crate::domain::id::AppId;
 use crate::metrics::Metrics;
 use crate::runtime::clock::Clock;
 use crate::runtime::current::Current;
+use crate::runtime::notify::Notify;
 
 /// Returns everything that would keep a client from being made of these settings; none of it repeats
 /// a setting.
@@ -43,7 +44,7 @@ pub struct ForgeClient {
 }
 
 impl ForgeClient {
-    /// Returns a client. Nothing is sent.
+    /// Returns a client. Nothing is sent. `waiting` is notified when the forge can be reached again.
     ///
     /// # Errors
     /// By what is wrong with the settings.
@@ -51,11 +52,12 @@ impl ForgeClient {
         settings: Settings,
         clock: Arc<dyn Clock>,
         metrics: Arc<Metrics>,
+        waiting: Notify,
     ) -> Result<Self, ClientError> {
         let key = AppKey::new(settings.app_id, &settings.private_key)?;
         Ok(Self {
             wire: Wire::new(&settings)?,
-            reach: Reach::new(Arc::clone(&clock), Arc::clone(&metrics)),
+            reach: Reach::new(Arc::clone(&clock), Arc::clone(&metrics), waiting),
             clock,
             metrics,
             app: settings.app_id,
@@ -81,13 +83,15 @@ impl ForgeClient {
         request: &Request<'_>,
         gate: &dyn Gate,
     ) -> Result<Answer, SendFailure> {
+        let call = self.reach.call();
         let sent = self.wire.send(request, gate);
         match &sent {
             // No connection was tried, so nothing is known.
             Err(SendFailure::Stopped(_) | SendFailure::NotSent(None)) => {}
-            Err(SendFailure::NotSent(Some(cause))) => self.reach.failed(*cause),
+            Err(SendFailure::NotSent(Some(cause))) => self.reach.failed(call, *cause),
             // What concerns one tenant begins after the connection: an answer, or none.
-            Ok(_) | Err(SendFailure::Lost(_)) => self.reach.succeeded(),
+            Ok(_) => self.reach.succeeded(),
+            Err(SendFailure::Lost(_)) => self.reach.lost(call),
         }
         sent
     }

@@ -11,6 +11,7 @@ use crate::domain::retry::RetryPolicy;
 use crate::metrics::{Counted, Metrics};
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
+use crate::runtime::notify::Notify;
 
 /// The pauses. They end with the first connection, so the longest one is how long a forge that is back may go unnoticed.
 const PAUSES: RetryPolicy = RetryPolicy {
@@ -23,6 +24,8 @@ const PAUSES: RetryPolicy = RetryPolicy {
 pub struct Reach {
     clock: Arc<dyn Clock>,
     metrics: Arc<Metrics>,
+    /// Who waits for the end of a pause.
+    waiting: Notify,
     state: Mutex<State>,
 }
 
@@ -30,14 +33,14 @@ pub struct Reach {
 struct State {
     /// `None` while it can be reached, as far as we know.
     pause: Option<Pause>,
-    /// Pauses that have ended.
-    ended: u64,
+    /// How often that has changed: a pause began, was made longer, or ended.
+    changes: u64,
     /// One caller tries. Outlasts the pause, so that there are never two.
     is_tried: bool,
 }
 
 struct Pause {
-    /// Failures in a row, without those during a pause, whose calls had begun before it.
+    /// Failures in a row: one for each pause, because calls that began before it find out about the same outage.
     failures: u32,
     /// By the monotonic clock.
     until: Duration,
@@ -45,11 +48,17 @@ struct Pause {
     shown: Counted,
 }
 
+/// When a call began, for [`Reach`]: what it finds out may be older than the present pause.
+#[derive(Clone, Copy)]
+pub struct CallStart {
+    changes: u64,
+}
+
 impl Reach {
-    /// Returns that it can be reached.
+    /// Returns that it can be reached. `waiting` is notified at the end of each pause.
     #[must_use]
-    pub fn new(clock: Arc<dyn Clock>, metrics: Arc<Metrics>) -> Self {
-        Self { clock, metrics, state: Mutex::default() }
+    pub fn new(clock: Arc<dyn Clock>, metrics: Arc<Metrics>, waiting: Notify) -> Self {
+        Self { clock, metrics, waiting, state: Mutex::default() }
     }
 
     /// Returns the leave to call the forge; `None` during a pause, and after it while another caller tries.
@@ -61,15 +70,24 @@ impl Reach {
             Some(_) => true,
         };
         state.is_tried |= is_try;
-        Some(Clearance { reach: Some(self), ended: state.ended, is_try })
+        Some(Clearance { reach: Some(self), is_try })
     }
 
-    /// Notes that no connection could be made.
-    pub fn failed(&self, cause: FailureCause) {
+    /// Returns the start of a call that is made now.
+    pub fn call(&self) -> CallStart {
+        CallStart { changes: lock(&self.state).changes }
+    }
+
+    /// Notes that a call got no connection.
+    pub fn failed(&self, call: CallStart, cause: FailureCause) {
         let now = self.clock.monotonic();
         let mut state = lock(&self.state);
+        // Connections that time out fail later than the first pauses end, one after the other.
+        if call.changes != state.changes {
+            return;
+        }
         let (failures, shown) = match state.pause.take() {
-            // Several calls find out about one outage: the first one's pause is that of all.
+            // Who may call during a pause does not make it longer.
             Some(pause) if now < pause.until => {
                 state.pause = Some(pause);
                 return;
@@ -79,14 +97,25 @@ impl Reach {
         };
         let delay = PAUSES.delay_after(failures, 0.0).unwrap_or(PAUSES.delay_max);
         state.pause = Some(Pause { failures, until: now.saturating_add(delay), shown });
+        state.changes += 1;
         drop(state);
         log::warn!(event = "forge.paused", cause = cause.as_str(), failures = failures, seconds = delay.as_secs(); "no connection to the forge could be made, and effects wait");
     }
 
-    /// Notes that there was a connection.
+    /// Notes that the forge answered.
     pub fn succeeded(&self) {
         if let Some(failures) = self.end_pause() {
             log::info!(event = "forge.resumed", failures = failures; "the forge can be reached again");
+            self.waiting.notify();
+        }
+    }
+
+    /// Notes that a call got a connection, and no answer.
+    pub fn lost(&self, call: CallStart) {
+        let is_older = call.changes != lock(&self.state).changes;
+        // One that was made before the present pause says nothing about its end: the outage may be why it was lost.
+        if !is_older {
+            self.succeeded();
         }
     }
 
@@ -94,7 +123,7 @@ impl Reach {
     fn end_pause(&self) -> Option<u32> {
         let mut state = lock(&self.state);
         let pause = state.pause.take()?;
-        state.ended += 1;
+        state.changes += 1;
         Some(pause.failures)
     }
 }
@@ -104,22 +133,11 @@ impl Reach {
 #[must_use]
 pub struct Clearance<'a> {
     reach: Option<&'a Reach>,
-    /// Pauses that had ended when it was given.
-    ended: u64,
     /// The caller tries to end a pause, and is the only one.
     is_try: bool,
 }
 
 impl Clearance<'_> {
-    /// Says whether a pause has ended since this was given: others may call as well.
-    #[must_use]
-    pub fn has_ended_a_pause(&self) -> bool {
-        self.reach.is_some_and(|reach| {
-            let state = lock(&reach.state);
-            state.pause.is_none() && state.ended != self.ended
-        })
-    }
-
     /// Ends the pause because there is nothing to call the forge for: nothing waits, so nothing is paused.
     pub fn nothing_waits(&self) {
         let ended = self.reach.filter(|_| self.is_try).and_then(Reach::end_pause);

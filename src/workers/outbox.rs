@@ -93,9 +93,6 @@ impl Worker for Outbox {
                 self.settle(&claim, &Sent { result: SendResult::Postponed, uncertain }, None);
             }
         }
-        if clearance.has_ended_a_pause() {
-            self.notify.notify();
-        }
         Next::Now
     }
 }

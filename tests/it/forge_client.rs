@@ -27,6 +27,7 @@ use svc::forge::{
     CheckRunUpdate, Dispatch, Forge as _, NewCheckRun, Permission, Session, TokenUse,
 };
 use svc::runtime::clock::{Clock as _, SystemClock};
+use svc::runtime::notify::Notify;
 use svc::simulator::{Call, Fault, Simulator};
 
 use self::double::{Double, Script, http, minted_for};
@@ -83,7 +84,7 @@ fn settings(base_url: String) -> Settings {
 }
 
 fn client(settings: Settings) -> ForgeClient {
-    ForgeClient::new(settings, Arc::new(SystemClock::new()), Arc::default())
+    ForgeClient::new(settings, Arc::new(SystemClock::new()), Arc::default(), Notify::new())
         .expect("the settings are good")
 }
 
@@ -391,8 +392,8 @@ fn a_renamed_repository_is_followed_once_to_its_number() {
 #[test]
 fn bad_settings_are_refused_and_not_shown() {
     let new = |settings| {
-        let client = ForgeClient::new(settings, Arc::new(SystemClock::new()), Arc::default());
-        client.err()
+        let clock = Arc::new(SystemClock::new());
+        ForgeClient::new(settings, clock, Arc::default(), Notify::new()).err()
     };
     let good = || settings("https://forge.example".to_owned());
     assert_eq!(new(good()), None);

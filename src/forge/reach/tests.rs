@@ -29,7 +29,13 @@ impl Millis {
 
 fn reach() -> (Reach, Arc<Millis>, Arc<Metrics>) {
     let (clock, metrics) = (Arc::<Millis>::default(), Arc::<Metrics>::default());
-    (Reach::new(Arc::<Millis>::clone(&clock), Arc::clone(&metrics)), clock, metrics)
+    let shared = Arc::<Millis>::clone(&clock);
+    (Reach::new(shared, Arc::clone(&metrics), Notify::new()), clock, metrics)
+}
+
+/// Makes a call that gets no connection, at once.
+fn fail(reach: &Reach, cause: FailureCause) {
+    reach.failed(reach.call(), cause);
 }
 
 #[test]
@@ -38,9 +44,9 @@ fn pauses_grow_to_the_longest_and_begin_anew_after_a_connection() {
     for seconds in [1, 2, 4, 8, 15, 15] {
         let tries = reach.clearance();
         assert!(tries.is_some(), "{seconds}");
-        reach.failed(FailureCause::Refused);
+        fail(&reach, FailureCause::Refused);
         // Of calls that had begun before: the same outage.
-        reach.failed(FailureCause::Timeout);
+        fail(&reach, FailureCause::Timeout);
         drop(tries);
         assert!(metrics.render().contains("\nsvc_forge_paused 1\n"));
         clock.advance(seconds * 1_000 - 1);
@@ -49,38 +55,75 @@ fn pauses_grow_to_the_longest_and_begin_anew_after_a_connection() {
     }
     let tries = reach.clearance().expect("the pause is over");
     assert!(reach.clearance().is_none(), "one caller tries");
-    assert!(!tries.has_ended_a_pause());
     reach.succeeded();
-    assert!(tries.has_ended_a_pause());
-    assert!(!reach.clearance().expect("there is no pause").has_ended_a_pause());
+    assert!(reach.clearance().is_some(), "all may call");
     assert!(metrics.render().contains("\nsvc_forge_paused 0\n"));
     drop(tries);
-    reach.failed(FailureCause::Dns);
+    fail(&reach, FailureCause::Dns);
     clock.advance(1_000);
     assert!(reach.clearance().is_some(), "the first pause is the shortest");
 }
 
 #[test]
-fn who_was_under_way_before_a_pause_ends_it_for_the_others_too() {
-    let (reach, _, _) = reach();
-    let under_way = reach.clearance().expect("there is no pause");
-    reach.failed(FailureCause::Dns);
-    assert!(reach.clearance().is_none() && !under_way.has_ended_a_pause());
+fn calls_that_began_before_a_pause_do_not_make_it_longer() {
+    let (reach, clock, metrics) = reach();
+    // They time out one after the other, for longer than the first pauses last.
+    let calls = [(); 4].map(|()| reach.call());
+    for call in calls {
+        clock.advance(1_500);
+        reach.failed(call, FailureCause::Timeout);
+    }
+    let _tries = reach.clearance().expect("the first pause is over");
+    let probe = reach.call();
+    clock.advance(10_000);
+    reach.failed(probe, FailureCause::Timeout);
+    clock.advance(1_999);
+    assert!(reach.clearance().is_none());
+    drop(_tries);
+    assert!(reach.clearance().is_none());
+    clock.advance(1);
+    assert!(reach.clearance().is_some(), "the second pause is the second shortest");
+    // Nor does one that is older than the connection that ended it begin another.
+    let call = reach.call();
     reach.succeeded();
-    assert!(under_way.has_ended_a_pause());
+    reach.failed(call, FailureCause::Timeout);
+    assert!(metrics.render().contains("\nsvc_forge_paused 0\n"));
+}
+
+#[test]
+fn a_connection_that_was_lost_ends_a_pause_only_if_it_was_made_since() {
+    let (reach, _, metrics) = reach();
+    let before = reach.call();
+    fail(&reach, FailureCause::Refused);
+    reach.lost(before);
+    assert!(metrics.render().contains("\nsvc_forge_paused 1\n"));
+    reach.lost(reach.call());
+    assert!(metrics.render().contains("\nsvc_forge_paused 0\n"));
+}
+
+#[test]
+fn the_end_of_a_pause_wakes_those_who_wait_whoever_ended_it() {
+    let (reach, _, _) = reach();
+    reach.succeeded();
+    let seen = reach.waiting.count();
+    assert_eq!(seen, 0, "there was no pause");
+    fail(&reach, FailureCause::Dns);
+    assert!(reach.clearance().is_none());
+    reach.succeeded();
+    assert_ne!(reach.waiting.count(), seen);
 }
 
 #[test]
 fn a_pause_ends_when_nothing_waits_for_the_forge() {
     let (reach, clock, metrics) = reach();
     let under_way = reach.clearance().expect("there is no pause");
-    reach.failed(FailureCause::Dns);
+    fail(&reach, FailureCause::Dns);
     under_way.nothing_waits();
     assert!(metrics.render().contains("\nsvc_forge_paused 1\n"), "it does not try");
     clock.advance(1_000);
     reach.clearance().expect("the pause is over").nothing_waits();
     assert!(metrics.render().contains("\nsvc_forge_paused 0\n"));
-    reach.failed(FailureCause::Dns);
+    fail(&reach, FailureCause::Dns);
     clock.advance(1_000);
     assert!(reach.clearance().is_some(), "the first pause is the shortest");
 }
@@ -88,7 +131,7 @@ fn a_pause_ends_when_nothing_waits_for_the_forge() {
 #[test]
 fn who_tries_and_panics_lets_another_try() {
     let (reach, clock, _) = reach();
-    reach.failed(FailureCause::Refused);
+    fail(&reach, FailureCause::Refused);
     clock.advance(1_000);
     let work = std::panic::AssertUnwindSafe(|| {
         let _tries = reach.clearance().expect("the pause is over");
@@ -132,7 +175,7 @@ proptest! {
             match event {
                 Event::Advance(millis) => clock.advance(millis),
                 Event::Failed => {
-                    reach.failed(FailureCause::Refused);
+                    fail(&reach, FailureCause::Refused);
                     failed = Some((failed.map_or(now, |(first, _)| first), now));
                 }
                 Event::Succeeded => {

@@ -14,6 +14,7 @@ use crate::forge::credentials::Token;
 use crate::forge::settings::{ApiVersion, Settings};
 use crate::forge::token;
 use crate::runtime::clock::SystemClock;
+use crate::runtime::notify::Notify;
 use crate::simulator::Simulator;
 
 const SHA: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
@@ -36,7 +37,7 @@ fn client() -> ForgeClient {
         root_certificate: None,
     };
     let clock = Arc::new(SystemClock::new());
-    ForgeClient::new(settings, clock, Arc::default()).expect("the settings are good")
+    ForgeClient::new(settings, clock, Arc::default(), Notify::new()).expect("the settings are good")
 }
 
 fn with_session(test: impl Fn(&RepositorySession<'_>, &NewCheckRun<'_>)) {

@@ -169,7 +169,9 @@ impl Checkpoints {
             Err(Error::Fatal(_)) | Ok(None) => return,
             Err(error) => Some(error.class()),
             // Most readers end at once.
-            Ok(Some(log)) => (log.left() > self.rules.bytes_kept() / PAGE_BYTES).then_some("reader"),
+            Ok(Some(log)) => {
+                (log.left() > self.rules.bytes_kept() / PAGE_BYTES).then_some("reader")
+            }
         };
         match (side.reported, cause) {
             (None, Some(cause)) => {

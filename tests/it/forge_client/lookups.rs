@@ -15,6 +15,7 @@ use svc::domain::time::Timestamp;
 use svc::forge::client::ForgeClient;
 use svc::forge::{CheckRunLookup, Dispatch, Permission};
 use svc::runtime::clock::{Clock, SystemClock};
+use svc::runtime::notify::Notify;
 use svc::simulator::{Call, Fault, RunState, Simulator};
 
 use super::{SHA, attempt, check_run, open, repository, start, update};
@@ -201,8 +202,8 @@ fn a_limit_counts_from_the_answer_and_not_from_before_the_call() {
     simulator.add_repository(&repository());
     let clock = Arc::new(SteppingClock(SystemClock::new().now(), AtomicU32::new(0)));
     let settings = super::settings(simulator.base_url());
-    let client =
-        ForgeClient::new(settings, Arc::<SteppingClock>::clone(&clock), Arc::default()).unwrap();
+    let shared = Arc::<SteppingClock>::clone(&clock);
+    let client = ForgeClient::new(settings, shared, Arc::default(), Notify::new()).unwrap();
     let mut session = open(&client, Permission::ActionsRead);
     simulator.plan(Call::WorkflowRunRead, Fault::RateLimited { retry_after: 90 });
     let told = session.workflow_run(&wanted_run(7.try_into().unwrap()));

@@ -9,6 +9,7 @@ use svc::domain::outbox::SendResult;
 use svc::forge::client::ForgeClient;
 use svc::forge::{Forge as _, Permission, TokenUse};
 use svc::runtime::clock::Clock as _;
+use svc::runtime::notify::Notify;
 use svc::simulator::{Call, Fault};
 
 use super::double::{Double, Script, http};
@@ -86,7 +87,8 @@ fn the_apps_credential_is_signed_once_for_its_validity_and_anew_when_it_is_refus
     let double = Double::start(vec![first, second, minted.clone(), refused, minted]);
     let clock = Arc::new(ManualClock::new());
     let shared = Arc::<ManualClock>::clone(&clock);
-    let client = ForgeClient::new(settings(double.base_url()), shared, Arc::default())
+    let settings = settings(double.base_url());
+    let client = ForgeClient::new(settings, shared, Arc::default(), Notify::new())
         .expect("the settings are good");
     let open = || {
         let permission = Permission::ActionsWrite;

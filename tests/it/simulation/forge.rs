@@ -186,6 +186,7 @@ impl SimulatedForge {
     /// Draws what happens to a call, and lets time and others go on meanwhile.
     fn draw_fault(&self, cut: &'static str) -> Fault {
         let world = &self.world;
+        let call = world.reach.call();
         let faults = faults_at(cut);
         let sick = world.sickness_of(self.installation.load(Ordering::Relaxed));
         let fault = match sick.filter(|sickness| faults.contains(sickness)) {
@@ -209,7 +210,7 @@ impl SimulatedForge {
         match fault {
             // Of a sick tenant it is not the whole forge that cannot be reached.
             Fault::NotSent if sick.is_some() => {}
-            Fault::NotSent => world.reach.failed(FailureCause::Refused),
+            Fault::NotSent => world.reach.failed(call, FailureCause::Refused),
             _ => world.reach.succeeded(),
         }
         if fault == Fault::DiedBefore {

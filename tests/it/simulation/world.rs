@@ -118,7 +118,7 @@ impl World {
             disk_fails: AtomicBool::new(false),
             notifies,
             began: clock.now(),
-            reach: Reach::new(Arc::<ManualClock>::clone(&clock), Arc::default()),
+            reach: Reach::new(Arc::<ManualClock>::clone(&clock), Arc::default(), Notify::new()),
             clock,
             forge: Mutex::default(),
             faults_on: Mutex::new(true),
