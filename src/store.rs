@@ -45,13 +45,12 @@ use crate::store::sqlite::writer::Writer;
 
 pub use error::{Error, Fatal, OpenError, Unavailable};
 pub use list::List;
-pub use sqlite::check::{Check, OnCheck};
 pub use sqlite::command::Pending;
 pub use sqlite::migrate::NEWEST_STEP;
 pub use types::relay;
 pub use types::{
     Backlog, Closed, Detected, Health, JobRun, LeasePolicy, LogRules, NewRelease, Observation,
-    Polled, ReleaseRunDetail, ReleasesSwept, Sli, StoreSize, Swept, Ticks,
+    OnOpening, Opening, Polled, ReleaseRunDetail, ReleasesSwept, Sli, StoreSize, Swept, Ticks,
 };
 
 /// How a store is opened.
@@ -64,8 +63,8 @@ pub struct Options {
     pub ids: Ids,
     /// Called when the disk fails; must end the process, or a test notes it.
     pub on_fatal: Box<dyn Fn(&Error) + Send + Sync>,
-    /// Called while a file that was not closed in order is checked.
-    pub on_check: OnCheck,
+    /// Called while the file is checked after a crash, and when its schema is migrated.
+    pub on_opening: OnOpening,
     /// How the write-ahead log is kept short.
     pub log: LogRules,
 }
@@ -98,7 +97,7 @@ impl Store {
         let path = Arc::new(options.path);
         let (log, clock) = (options.log, Arc::clone(&options.clock));
         let (connection, in_use) =
-            sqlite::connection::open_writer(&path, &clock, options.on_check, log)?;
+            sqlite::connection::open_writer(&path, &clock, &options.on_opening, log)?;
         let readers = Readers::open(&path)?;
         let checkpointer = sqlite::connection::open(&path, log)?;
         let checkpoints =

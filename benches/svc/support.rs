@@ -31,7 +31,7 @@ pub(crate) fn open_store(path: &Path) -> Store {
         clock: Arc::new(SystemClock::new()),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
-        on_check: Arc::new(|_| {}),
+        on_opening: Arc::new(|_| {}),
         log: LogRules::default(),
     })
     .unwrap()

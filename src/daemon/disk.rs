@@ -10,18 +10,15 @@ use sd_notify::NotifyState;
 use signal_hook::consts::SIGBUS;
 use signal_hook::flag::register_conditional_shutdown;
 
+use super::starting::EXTENSION_US;
 use super::{Error, tell_supervisor};
 use crate::logging;
 use crate::runtime::clock::Clock;
 use crate::runtime::random::{Ids, SystemEntropy};
-use crate::store::{self, Check, LogRules, Options, Store};
+use crate::store::{self, LogRules, Opening, Options, Store};
 
 /// Exit status when the disk fails or refuses writes at the start: the supervisor should start us again.
 pub(super) const EXIT_DISK_FAILED: u8 = 74;
-
-/// The supervisor hears of a check again within this time, in microseconds, or may end the start: a disk that is slow
-/// reports progress later than every three seconds, one that hangs never does.
-const CHECK_REPORT_MAX_US: u32 = 120_000_000;
 
 /// Ends the process with [`EXIT_DISK_FAILED`] from now on when a page of a mapped file cannot be read or written.
 ///
@@ -38,7 +35,7 @@ pub(super) fn open_store(path: PathBuf, clock: &Arc<dyn Clock>) -> Result<Store,
         clock: Arc::clone(clock),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(end_process),
-        on_check: Arc::new(tell_of_check),
+        on_opening: Arc::new(tell_of_opening),
         log: LogRules::default(),
     })
     .map_err(Error::Store)?;
@@ -46,31 +43,39 @@ pub(super) fn open_store(path: PathBuf, clock: &Arc<dyn Clock>) -> Result<Store,
     Ok(store)
 }
 
-/// Says in the log and to the supervisor how far the check of a file is that was not closed in order.
-fn tell_of_check(check: Check) {
-    let status = match check {
-        Check::Began { bytes } => {
+/// Says in the log and to the supervisor what the start does with the database.
+fn tell_of_opening(opening: Opening) {
+    let status = match opening {
+        Opening::CheckBegan { bytes } => {
             log::info!(event = "store.check_began", bytes; "the last stop was not a clean one; the database is being checked");
             "checking the database after a crash".to_owned()
         }
-        Check::Reading { done, bytes } => {
+        Opening::Reading { done, bytes } => {
             log::info!(event = "store.check_progress", phase = "reading", done, bytes; "the database is being read before its check");
             let percent = done.saturating_mul(100) / bytes.max(1);
             format!("checking the database after a crash: {percent} % read")
         }
-        Check::Checking => {
+        Opening::Checking => {
             log::info!(event = "store.check_progress", phase = "checking"; "the database has been read; its pages are being checked");
             "checking the database after a crash: read, now checking its pages".to_owned()
         }
-        Check::Ended { took } => {
+        Opening::CheckEnded { took } => {
             let seconds = took.as_secs_f64();
             log::info!(event = "store.check_ended", seconds; "the database is sound");
-            // Without a status, the supervisor shows the state alone.
+            String::new()
+        }
+        Opening::MigrationBegan { from, to } => {
+            log::info!(event = "store.migration_began", from, to; "the schema of the database is being migrated");
+            format!("migrating the database from schema {from} to {to}")
+        }
+        Opening::MigrationEnded { took } => {
+            let seconds = took.as_secs_f64();
+            log::info!(event = "store.migration_ended", seconds; "the schema of the database is the newest");
             String::new()
         }
     };
-    let more_time = NotifyState::ExtendTimeoutUsec(CHECK_REPORT_MAX_US);
-    tell_supervisor(&[NotifyState::Status(&status), more_time]);
+    // Without a status, the supervisor shows the state alone.
+    tell_supervisor(&[NotifyState::Status(&status), NotifyState::ExtendTimeoutUsec(EXTENSION_US)]);
 }
 
 fn warn_of_copy_on_write(store: &Store) {

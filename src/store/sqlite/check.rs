@@ -15,6 +15,7 @@ use rustix::fs::{Advice, fadvise};
 use crate::runtime::clock::Clock;
 use crate::store::error::OpenError;
 use crate::store::sqlite::failure;
+use crate::store::types::{OnOpening, Opening};
 
 /// Progress is reported no more often.
 const REPORT_INTERVAL: Duration = Duration::from_secs(3);
@@ -23,38 +24,11 @@ const CHUNK: usize = 1 << 20;
 /// Pages, or steps of a statement, between two looks at the clock.
 const STEPS: i32 = 1_000;
 
-/// What a start does about a file that was not closed in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// The file is about to be read and checked.
-    Began {
-        /// Its size.
-        bytes: u64,
-    },
-    /// It is being read.
-    Reading {
-        /// What has been read of it.
-        done: u64,
-        /// Its size.
-        bytes: u64,
-    },
-    /// It has been read, and its pages are being checked.
-    Checking,
-    /// Every page is sound.
-    Ended {
-        /// How long reading and checking took.
-        took: Duration,
-    },
-}
-
-/// Receives each [`Check`] on the thread that opens the store.
-pub type OnCheck = Arc<dyn Fn(Check) + Send + Sync>;
-
 /// A check that has begun.
 #[derive(Clone)]
 pub(super) struct Checking {
     clock: Arc<dyn Clock>,
-    on_check: OnCheck,
+    on_opening: OnOpening,
     began: Duration,
     reported: Duration,
 }
@@ -64,11 +38,11 @@ impl Checking {
     ///
     /// Must be called before this process has the database open: closing a descriptor of the file drops all locks that
     /// the process has on it.
-    pub(super) fn begin(path: &Path, clock: Arc<dyn Clock>, on_check: OnCheck) -> Self {
+    pub(super) fn begin(path: &Path, clock: Arc<dyn Clock>, on_opening: OnOpening) -> Self {
         let began = clock.monotonic();
         let bytes = std::fs::metadata(path).map_or(0, |file| file.len());
-        on_check(Check::Began { bytes });
-        let mut checking = Self { clock, on_check, began, reported: began };
+        on_opening(Opening::CheckBegan { bytes });
+        let mut checking = Self { clock, on_opening, began, reported: began };
         // No error of the start: SQLite reads the same pages next, and reports what it cannot read.
         drop(checking.read(path, bytes));
         checking
@@ -85,7 +59,7 @@ impl Checking {
                 return Ok(());
             }
             done += u64::try_from(count).unwrap_or(u64::MAX);
-            self.report(Check::Reading { done, bytes });
+            self.report(Opening::Reading { done, bytes });
         }
     }
 
@@ -93,7 +67,7 @@ impl Checking {
     pub(super) fn pages(self, connection: &Connection, path: &Path) -> Result<(), OpenError> {
         let mut reports = self.clone();
         let on_steps = move || {
-            reports.report(Check::Checking);
+            reports.report(Opening::Checking);
             // The check goes on.
             false
         };
@@ -110,15 +84,15 @@ impl Checking {
             return Err(OpenError::Damaged { path: path.to_owned(), source: None });
         }
         let took = self.clock.monotonic().saturating_sub(self.began);
-        (self.on_check)(Check::Ended { took });
+        (self.on_opening)(Opening::CheckEnded { took });
         Ok(())
     }
 
-    fn report(&mut self, progress: Check) {
+    fn report(&mut self, progress: Opening) {
         let now = self.clock.monotonic();
         if now.saturating_sub(self.reported) >= REPORT_INTERVAL {
             self.reported = now;
-            (self.on_check)(progress);
+            (self.on_opening)(progress);
         }
     }
 }
@@ -151,7 +125,7 @@ mod tests {
         }
     }
 
-    type Seen = Arc<Mutex<Vec<Check>>>;
+    type Seen = Arc<Mutex<Vec<Opening>>>;
 
     fn open(path: &Path) -> (Result<Store, OpenError>, Seen) {
         let seen = Seen::default();
@@ -161,7 +135,7 @@ mod tests {
             clock: Arc::new(Hurrying::default()),
             ids: Ids::new(Box::new(SystemEntropy::new())),
             on_fatal: Box::new(|error| panic!("{error}")),
-            on_check: Arc::new(move |check| lock(&into).push(check)),
+            on_opening: Arc::new(move |opening| lock(&into).push(opening)),
             // The files are copied while it is open.
             log: LogRules { checkpoint_every: None, ..LogRules::default() },
         });
@@ -202,9 +176,12 @@ mod tests {
         let (store, seen) = open(&path);
         let store = store.unwrap();
         let seen = std::mem::take(&mut *lock(&seen));
-        assert_eq!(seen[..2], [Check::Began { bytes }, Check::Reading { done: bytes, bytes }]);
-        let [checking @ .., Check::Ended { took }] = &seen[2..] else { panic!("{seen:?}") };
-        assert!(checking.iter().all(|check| *check == Check::Checking), "{checking:?}");
+        assert_eq!(
+            seen[..2],
+            [Opening::CheckBegan { bytes }, Opening::Reading { done: bytes, bytes }]
+        );
+        let [checking @ .., Opening::CheckEnded { took }] = &seen[2..] else { panic!("{seen:?}") };
+        assert!(checking.iter().all(|check| *check == Opening::Checking), "{checking:?}");
         assert!(!checking.is_empty() && *took > REPORT_INTERVAL, "{took:?}");
         // What the check leaves out holds for all that is written afterwards.
         assert!(matches!(add(&store, "strange"), Err(Error::Statement(_))));
@@ -222,6 +199,6 @@ mod tests {
         drop(file);
         let (store, seen) = open(&path);
         assert!(matches!(store.err(), Some(OpenError::Damaged { .. })));
-        assert!(!lock(&seen).iter().any(|check| matches!(check, Check::Ended { .. })));
+        assert!(!lock(&seen).iter().any(|check| matches!(check, Opening::CheckEnded { .. })));
     }
 }

@@ -21,11 +21,11 @@ use crate::runtime::clock::Clock;
 use crate::runtime::lock_file;
 use crate::runtime::notify::Notify;
 use crate::store::error::{Error, Fatal, OpenError};
-use crate::store::sqlite::check::{Checking, OnCheck};
+use crate::store::sqlite::check::Checking;
 use crate::store::sqlite::checkpoint::PAGE_BYTES;
 use crate::store::sqlite::place::{self, beside};
 use crate::store::sqlite::{failure, migrate};
-use crate::store::types::LogRules;
+use crate::store::types::{LogRules, OnOpening};
 
 /// The oldest `SQLite` without the bug that loses commits when a checkpoint races a write.
 const LIBRARY_MIN: i32 = 3_051_003;
@@ -180,7 +180,7 @@ impl InUse {
 pub(in crate::store) fn open_writer(
     path: &Path,
     clock: &Arc<dyn Clock>,
-    on_check: OnCheck,
+    on_opening: &OnOpening,
     log: LogRules,
 ) -> Result<(Connection, InUse), OpenError> {
     if rusqlite::version_number() < LIBRARY_MIN {
@@ -194,7 +194,8 @@ pub(in crate::store) fn open_writer(
     // Asked before the open, which recovers the log and can remove this trace of a crash.
     let left_unfinished =
         alone && std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
-    let checking = left_unfinished.then(|| Checking::begin(path, Arc::clone(clock), on_check));
+    let checking =
+        left_unfinished.then(|| Checking::begin(path, Arc::clone(clock), Arc::clone(on_opening)));
     // Before SQLite opens it: SQLite gives the log and the shared memory the mode of the database file.
     create(path)?;
     let mut connection = open(path, log)?;
@@ -202,7 +203,8 @@ pub(in crate::store) fn open_writer(
         checking.pages(&connection, path)?;
         configure(&connection, path, log)?;
     }
-    migrate::migrate(&mut connection, path, in_use.is_marked())?;
+    let known = in_use.is_marked();
+    migrate::migrate(&mut connection, path, known, clock.as_ref(), on_opening)?;
     Ok((connection, in_use.settle()?))
 }
 

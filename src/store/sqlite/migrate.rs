@@ -9,8 +9,10 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite_migration::{M, Migrations};
 
+use crate::runtime::clock::Clock;
 use crate::store::error::OpenError;
 use crate::store::sqlite::failure::unreadable;
+use crate::store::types::{OnOpening, Opening};
 
 macro_rules! step {
     ($name:literal) => {
@@ -106,6 +108,8 @@ pub(in crate::store) fn migrate(
     connection: &mut Connection,
     path: &Path,
     known: bool,
+    clock: &dyn Clock,
+    on_opening: &OnOpening,
 ) -> Result<(), OpenError> {
     let found = pragma(connection, path, "user_version")?;
     // Not an empty file, which was refused before, but one without a schema: the database was replaced.
@@ -120,9 +124,20 @@ pub(in crate::store) fn migrate(
             Err(OpenError::TooNew { found, known: NEWEST_STEP })
         };
     }
+    // Steps of a file without data take no time.
+    let is_reported = 0 < found && found < NEWEST_STEP;
+    let began = clock.monotonic();
+    if is_reported {
+        on_opening(Opening::MigrationBegan { from: found, to: NEWEST_STEP });
+    }
     let steps = STEPS.iter().map(|(name, up)| M::up(up).comment(name)).collect();
     let migrated = Migrations::new(steps).to_latest(connection);
-    migrated.map_err(|error| OpenError::Migration(error.into()))
+    migrated.map_err(|error| OpenError::Migration(error.into()))?;
+    if is_reported {
+        let took = clock.monotonic().saturating_sub(began);
+        on_opening(Opening::MigrationEnded { took });
+    }
+    Ok(())
 }
 
 fn admits(connection: &Connection) -> rusqlite::Result<bool> {

@@ -1,5 +1,7 @@
-//! A start after a crash: the check of the file is logged, the supervisor hears of it, and a signal ends it.
+//! Starts that take long, after a crash or an upgrade: what they do is logged, the supervisor hears of it, and a signal
+//! ends them.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::UnixDatagram;
 use std::process::Stdio;
@@ -18,33 +20,101 @@ fn killed() -> Site {
     site
 }
 
+/// The daemon's supervisor, as far as it hears of a start.
+struct Supervisor(UnixDatagram);
+
+impl Supervisor {
+    fn of(site: &mut Site) -> Self {
+        let path = site.path("notify");
+        let socket = UnixDatagram::bind(&path).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        site.set("NOTIFY_SOCKET", path.to_str().unwrap());
+        Self(socket)
+    }
+
+    fn told(&self) -> String {
+        let mut buffer = [0; 512];
+        let length = self.0.recv(&mut buffer).expect("the daemon tells its supervisor");
+        String::from_utf8(buffer[..length].to_vec()).unwrap()
+    }
+
+    /// Returns the status that comes first. On a busy machine, more time is asked for before it.
+    fn status(&self) -> String {
+        let told = std::iter::repeat_with(|| self.told());
+        told.into_iter().find(|text| text.starts_with("STATUS=")).unwrap()
+    }
+
+    fn wait_until_ready(&self) {
+        let told = std::iter::repeat_with(|| self.told());
+        let other = ["STATUS=", "EXTEND_TIMEOUT_USEC=", "WATCHDOG=1"];
+        let ready =
+            told.into_iter().find(|text| !other.iter().any(|other| text.starts_with(other)));
+        assert_eq!(ready.unwrap().trim(), "READY=1");
+    }
+}
+
+/// Checks that the events are in the log, in this order.
+fn assert_logged(log: &str, events: [&str; 2]) {
+    let [first, second] =
+        events.map(|event| log.find(event).unwrap_or_else(|| panic!("no {event}: {log}")));
+    assert!(first < second, "{log}");
+}
+
+/// Returns the limit of the packaged unit, in microseconds.
+fn start_timeout() -> u64 {
+    let unit = include_str!("../../../packaging/svcd.service");
+    let value = unit.lines().find_map(|line| line.strip_prefix("TimeoutStartSec=")).unwrap();
+    let seconds: u64 =
+        value.strip_suffix('s').unwrap().parse().expect("a start is ended some time");
+    seconds * 1_000_000
+}
+
 #[test]
 fn a_start_after_a_crash_says_what_it_checks_and_a_start_after_a_stop_checks_nothing() {
     let mut site = killed();
-    let path = site.path("notify");
-    let supervisor = UnixDatagram::bind(&path).unwrap();
-    supervisor.set_read_timeout(Some(PATIENCE)).unwrap();
-    site.set("NOTIFY_SOCKET", path.to_str().unwrap());
-    let told = || {
-        let mut buffer = [0; 512];
-        let length = supervisor.recv(&mut buffer).expect("the daemon tells its supervisor");
-        String::from_utf8(buffer[..length].to_vec()).unwrap()
-    };
+    let supervisor = Supervisor::of(&mut site);
     let mut daemon = site.start();
-    let began = told();
+    let began = supervisor.status();
     assert!(began.starts_with("STATUS=checking the database"), "{began}");
-    assert!(began.contains("\nEXTEND_TIMEOUT_USEC="), "{began}");
+    // As long again as the unit gives it from the beginning.
+    let more = format!("\nEXTEND_TIMEOUT_USEC={}", start_timeout());
+    assert!(began.contains(&more), "{began}");
     // On a busy machine progress comes between.
-    let ended = std::iter::repeat_with(told).find(|text| !text.starts_with("STATUS=checking"));
+    let ended = std::iter::repeat_with(|| supervisor.status())
+        .find(|text| !text.starts_with("STATUS=checking"));
     assert!(ended.as_ref().is_some_and(|text| text.starts_with("STATUS=\n")), "{ended:?}");
-    let ready = std::iter::repeat_with(told).find(|text| !text.contains("WATCHDOG=1"));
-    assert_eq!(ready.unwrap().trim(), "READY=1");
-    let log = daemon.log();
-    let place = |event: &str| log.find(event).unwrap_or_else(|| panic!("no {event}: {log}"));
-    assert!(place("store.check_began") < place("store.check_ended"), "{log}");
+    supervisor.wait_until_ready();
+    assert_logged(&daemon.log(), ["store.check_began", "store.check_ended"]);
     assert_eq!(daemon.end(Signal::TERM).code(), Some(0), "{}", daemon.log());
     let daemon = site.start();
     assert!(!daemon.log().contains("store.check_"), "{}", daemon.log());
+    assert!(!daemon.log().contains("store.migration_"), "{}", daemon.log());
+}
+
+#[test]
+fn a_start_after_an_upgrade_says_that_it_migrates() {
+    let mut site = Site::new();
+    let steps = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
+    let mut steps: Vec<_> = steps.map(|step| step.unwrap().path().join("up.sql")).collect();
+    steps.retain(|step| step.exists());
+    steps.sort();
+    let newest = steps.len();
+    {
+        let database = database::open(&site.database());
+        for step in &steps[..newest - 1] {
+            database.execute_batch(&fs::read_to_string(step).unwrap()).unwrap();
+        }
+        database.pragma_update(None, "user_version", i64::try_from(newest - 1).unwrap()).unwrap();
+    }
+    let supervisor = Supervisor::of(&mut site);
+    let daemon = site.start();
+    let began = supervisor.status();
+    let wanted = format!("STATUS=migrating the database from schema {} to {newest}\n", newest - 1);
+    assert!(began.starts_with(&wanted), "{began}");
+    assert!(began.contains("\nEXTEND_TIMEOUT_USEC="), "{began}");
+    assert!(supervisor.status().starts_with("STATUS=\n"));
+    supervisor.wait_until_ready();
+    assert_logged(&daemon.log(), ["store.migration_began", "store.migration_ended"]);
 }
 
 #[test]

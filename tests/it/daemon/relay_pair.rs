@@ -23,7 +23,7 @@ fn a_code_is_claimed_once_and_an_unknown_one_is_not_found() {
         clock: Arc::<SystemClock>::clone(&clock),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
-        on_check: Arc::new(|_| {}),
+        on_opening: Arc::new(|_| {}),
         log: LogRules::default(),
     })
     .unwrap();

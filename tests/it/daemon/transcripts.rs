@@ -162,7 +162,7 @@ fn relay(site: &Site) -> [(&'static str, String); 4] {
         clock: Arc::<SystemClock>::clone(&clock),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
-        on_check: Arc::new(|_| {}),
+        on_opening: Arc::new(|_| {}),
         log: LogRules::default(),
     })
     .unwrap();

@@ -128,7 +128,16 @@ const DISKS: &[(&str, &str)] = &[
         "A start after a crash",
         "If the last stop was not a clean one, svcd reads the database file once and checks its pages before it is ready. It logs \
          store.check_began, then store.check_progress every few seconds, and store.check_ended at the end. While the check goes \
-         on, svcd also shows the progress in the status of the unit, and extends the timeout of the start.",
+         on, svcd also shows the progress in the status of the unit.",
+    ),
+    (
+        "A start after an upgrade",
+        "A new version may have to rewrite tables before it is ready. svcd logs store.migration_began and store.migration_ended.",
+    ),
+    (
+        "A start that takes long",
+        "As long as a start gets on, svcd extends its timeout. The unit ends a start that has not got on for two minutes, \
+         because its disk hangs, and begins another.",
     ),
     (
         "btrfs, ZFS, bcachefs",
@@ -141,8 +150,8 @@ const DISKS: &[(&str, &str)] = &[
     (
         "Other programs that read the database",
         "A program that leaves a read transaction open keeps the write-ahead log from being copied into the \
-         database, so svc.db-wal grows. svcd warns at 64 MiB (store.log_grows), and at 1 GiB it refuses writes \
-         with 503 (busy) until the transaction ends.",
+         database, so svc.db-wal grows. svcd warns at 64 MiB (store.log_grows), and when 1 GiB is left to copy, \
+         it refuses writes with 503 (busy) until the transaction ends.",
     ),
     (
         "VACUUM",

@@ -303,7 +303,7 @@ fn a_transaction_that_takes_long(fixture: &mut Fixture) {
         clock: Arc::<ManualClock>::clone(&clock),
         ids: Ids::new(Box::new(slow)),
         on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
-        on_check: Arc::new(|_| {}),
+        on_opening: Arc::new(|_| {}),
         log: LogRules::default(),
     })
     .unwrap();

@@ -109,7 +109,7 @@ pub(crate) fn open_store_on_a_disk_that_fails(
         clock: Arc::<ManualClock>::clone(clock),
         ids: Ids::new(Box::new(SeededRandom(seed))),
         on_fatal,
-        on_check: Arc::new(|_| {}),
+        on_opening: Arc::new(|_| {}),
         log: LogRules { checkpoint_every: None, ..LogRules::default() },
     })
     .unwrap()

@@ -23,7 +23,7 @@ fn open_store(path: &Path, bytes_max: u64) -> Store {
         clock: Arc::new(SystemClock::new()),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("{error}")),
-        on_check: Arc::new(|_| {}),
+        on_opening: Arc::new(|_| {}),
         log: LogRules { checkpoint_every: None, bytes_max },
     })
     .unwrap()

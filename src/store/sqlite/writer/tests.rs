@@ -40,7 +40,7 @@ fn store(folder: &tempfile::TempDir) -> Store {
         clock: Arc::new(SystemClock::new()),
         ids: Ids::new(Box::new(SystemEntropy::new())),
         on_fatal: Box::new(|error| panic!("{error}")),
-        on_check: Arc::new(|_| {}),
+        on_opening: Arc::new(|_| {}),
         log: LogRules::default(),
     })
     .unwrap()

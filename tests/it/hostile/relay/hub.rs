@@ -65,7 +65,7 @@ impl Hub {
             clock: Arc::<Moments>::clone(&moments),
             ids: Ids::new(Box::new(SeededRandom(1))),
             on_fatal: Box::new(|error| panic!("the disk failed: {error:?}")),
-            on_check: Arc::new(|_| {}),
+            on_opening: Arc::new(|_| {}),
             log: LogRules::default(),
         });
         let store = store.unwrap();
