@@ -38,7 +38,7 @@ use crate::runtime::clock::Clock;
 use crate::runtime::random::Ids;
 use crate::store::sql::{Db, Tx};
 use crate::store::sqlite::checkpoint::Checkpoints;
-use crate::store::sqlite::connection::InUse;
+use crate::store::sqlite::in_use::InUse;
 use crate::store::sqlite::queue::Lane;
 use crate::store::sqlite::readers::Readers;
 use crate::store::sqlite::writer::Writer;

@@ -97,6 +97,7 @@ impl OpenError {
             | Self::TooNew { .. }
             | Self::Damaged { .. }
             | Self::Gone(_)
+            | Self::LogOfAnother(_)
             | Self::Library(_) => true,
             Self::File { .. }
             | Self::Refused { .. }
@@ -173,6 +174,11 @@ pub enum OpenError {
         "{0} is empty or missing, but files of an earlier database are beside it; restore a backup, or remove the files whose names begin with {0} to start with an empty database"
     )]
     Gone(PathBuf),
+    /// The log that was left behind belongs to the database file that was there before.
+    #[error(
+        "{0} was replaced, but {0}-wal belongs to the file before and holds changes of it; put that file back, or move {0}-wal away, or, if {0} is an exact copy of that file, remove {0}.in-use"
+    )]
+    LogOfAnother(PathBuf),
     /// A setting did not take.
     #[error("the database did not accept {pragma}: its value is {found}")]
     Pragma {

@@ -6,6 +6,7 @@ pub(in crate::store) mod checkpoint;
 pub(in crate::store) mod command;
 pub(in crate::store) mod connection;
 mod failure;
+pub(in crate::store) mod in_use;
 pub(in crate::store) mod migrate;
 pub(in crate::store) mod place;
 mod progress;

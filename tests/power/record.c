@@ -94,7 +94,7 @@ static int file_of_path(const char *path) {
     if (strncmp(path, database, length)) return NONE;
     for (int file = DATABASE; file <= JOURNAL; file++)
         if (!strcmp(path + length, suffixes[file])) return file;
-    return strcmp(path + length, ".probe") ? NONE : PROBE;
+    return strncmp(path + length, ".probe-", 7) ? NONE : PROBE;
 }
 
 /* By the link in /proc, so that nothing need be remembered about who opened what. */

@@ -142,36 +142,33 @@ impl Checkpoints {
         lock(&self.thread).connection = None;
     }
 
-    /// Returns the log as the last checkpoint left it: what it did not copy then, a reader still needs. `None` when another
-    /// process makes checkpoints.
-    fn copy(&self, connection: &Connection) -> Result<Option<Log>, Error> {
+    /// Copies the log, if that is worth it. Returns how many pages it could not copy because a reader still needs them there;
+    /// `None` when another process makes checkpoints.
+    fn copy(&self, connection: &Connection) -> Result<Option<u64>, Error> {
         let Some(mut log) = checkpoint(connection, "NOOP")? else { return Ok(None) };
-        if log.left() < PAGES_MIN && !log.is_full(self.rules.bytes_max) {
-            return Ok(Some(log));
-        }
-        for _ in 0..PASSES {
-            let Some(copied) = checkpoint(connection, "PASSIVE")? else { return Ok(None) };
-            let Some(now) = checkpoint(connection, "NOOP")? else { return Ok(None) };
-            if copied.left() > 0 || now.left() == 0 {
-                return Ok(Some(copied));
+        if log.left() >= PAGES_MIN || log.is_full(self.rules.bytes_max) {
+            for _ in 0..PASSES {
+                let Some(copied) = checkpoint(connection, "PASSIVE")? else { return Ok(None) };
+                let Some(now) = checkpoint(connection, "NOOP")? else { return Ok(None) };
+                if copied.left() > 0 || now.left() == 0 {
+                    return Ok(Some(copied.left()));
+                }
+                log = now;
             }
-            log = now;
         }
-        if log.pages >= RESTART_AT {
+        if log.pages >= RESTART_AT && log.left() > 0 {
             self.finish_wanted.store(true, Ordering::Relaxed);
         }
-        Ok(Some(Log { copied: log.pages, ..log }))
+        Ok(Some(0))
     }
 
     /// Reports once that a log grows and cannot be copied, and once that it can be again.
-    fn report(&self, side: &mut Side, result: Result<&Option<Log>, &Error>) {
+    fn report(&self, side: &mut Side, result: Result<&Option<u64>, &Error>) {
         let cause = match result {
             Err(Error::Fatal(_)) | Ok(None) => return,
             Err(error) => Some(error.class()),
             // Most readers end at once.
-            Ok(Some(log)) => {
-                (log.left() > self.rules.bytes_kept() / PAGE_BYTES).then_some("reader")
-            }
+            Ok(Some(held)) => (*held > self.rules.bytes_kept() / PAGE_BYTES).then_some("reader"),
         };
         match (side.reported, cause) {
             (None, Some(cause)) => {

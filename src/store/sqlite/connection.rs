@@ -6,7 +6,6 @@
 //! descriptor of it would drop the locks of the whole process.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,15 +13,14 @@ use std::time::Duration;
 
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
-use crate::domain::time::Timestamp;
 use crate::runtime::clock::Clock;
 use crate::runtime::lock_file;
 use crate::runtime::notify::Notify;
-use crate::store::error::{Error, Fatal, OpenError};
+use crate::store::error::OpenError;
 use crate::store::sqlite::check::Checking;
 use crate::store::sqlite::checkpoint::PAGE_BYTES;
+use crate::store::sqlite::in_use::InUse;
 use crate::store::sqlite::place::{self, beside};
 use crate::store::sqlite::{failure, migrate};
 use crate::store::types::{LogRules, OnOpening};
@@ -68,114 +66,6 @@ const READER_PRAGMAS: [(&str, &str, &str); 6] = [
     ("mmap_size", "0", "0"),
 ];
 
-/// What the file that says "in use" holds once there has been a database.
-const MARK: &[u8] =
-    b"There is a database beside this file. svcd will not begin with an empty one.\n";
-
-/// Says that a process uses the file, as long as it is held, and which file and log those are.
-pub(in crate::store) struct InUse {
-    /// Its lock is what says so. What is in it says that there has been a database.
-    lock: File,
-    path: PathBuf,
-    file: Option<Identity>,
-    log: Option<Identity>,
-    began_alone: Option<Timestamp>,
-}
-
-/// Which file it is, by device and number, and its length.
-#[derive(Clone, Copy)]
-struct Identity {
-    file: (u32, u32, u64),
-    bytes: u64,
-}
-
-impl Identity {
-    /// Looks by the name alone: opening the file, and closing it, would drop its locks.
-    ///
-    /// This is done after each commit, so it asks for no times: since Linux 6.13 the next write takes a new one after
-    /// such a question, and the next fsync has to write the inode as well, which costs half as much again.
-    fn of(path: &Path) -> Option<Self> {
-        let wanted = StatxFlags::INO | StatxFlags::SIZE;
-        let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
-        let file = (found.stx_dev_major, found.stx_dev_minor, found.stx_ino);
-        Some(Self { file, bytes: found.stx_size })
-    }
-}
-
-impl InUse {
-    /// Returns when this process began to use the file, if no other one did then: whatever a process had under way before
-    /// has ended with it.
-    pub(in crate::store) const fn began_alone(&self) -> Option<Timestamp> {
-        self.began_alone
-    }
-
-    /// Checks that what was written is where the next start will look for it: that file and log
-    /// have not been replaced or removed, and the file has not been cut short. Returns the length of the log.
-    ///
-    /// # Errors
-    /// [`Error::Fatal`] otherwise.
-    pub(in crate::store) fn check(&self) -> Result<u64, Error> {
-        let (file, log) = (Identity::of(&self.path), Identity::of(&beside(&self.path, "-wal")));
-        let other = |now: Option<Identity>, then: Option<Identity>| {
-            now.map(|now| now.file) != then.map(|then| then.file)
-        };
-        let bytes = |file: Option<Identity>| file.map_or(0, |file| file.bytes);
-        if other(file, self.file) {
-            Err(Error::Fatal(Fatal::FileReplaced))
-        } else if other(log, self.log) {
-            Err(Error::Fatal(Fatal::LogReplaced))
-        } else if bytes(file) < bytes(self.file) {
-            // The daemon itself never makes the file shorter.
-            Err(Error::Fatal(Fatal::FileShortened))
-        } else {
-            Ok(bytes(log))
-        }
-    }
-
-    /// Returns the size of the log. A question for its times would slow the next commit down.
-    pub(in crate::store) fn log_bytes(&self) -> u64 {
-        Identity::of(&beside(&self.path, "-wal")).map_or(0, |log| log.bytes)
-    }
-
-    /// Returns the database file.
-    pub(in crate::store) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Refuses to make a new database where there has been one, until an operator confirms that it was removed.
-    fn check_not_gone(&self) -> Result<(), OpenError> {
-        let empty = |path: &Path| Identity::of(path).is_none_or(|found| found.bytes == 0);
-        if empty(&self.path) && (self.is_marked() || !empty(&beside(&self.path, "-wal"))) {
-            return Err(OpenError::Gone(self.path.clone()));
-        }
-        Ok(())
-    }
-
-    /// Says whether there has been a database.
-    fn is_marked(&self) -> bool {
-        self.lock.metadata().is_ok_and(|lock| lock.len() > 0)
-    }
-
-    /// Notes that there is a database now, for all starts to come, and which file it is.
-    fn settle(mut self) -> Result<Self, OpenError> {
-        let mark = || {
-            if self.is_marked() {
-                return Ok(());
-            }
-            (&self.lock).write_all(MARK)?;
-            self.lock.sync_all()
-        };
-        mark().map_err(|source| OpenError::File {
-            what: "mark",
-            path: beside(&self.path, ".in-use"),
-            source,
-        })?;
-        self.file = Identity::of(&self.path);
-        self.log = Identity::of(&beside(&self.path, "-wal"));
-        Ok(self)
-    }
-}
-
 /// Opens the writing connection, creating and migrating the file when needed.
 pub(in crate::store) fn open_writer(
     path: &Path,
@@ -189,8 +79,12 @@ pub(in crate::store) fn open_writer(
     place::check(path)?;
     // Held until this function returns. Everything below assumes that no other start is under way.
     let _lock = lock_start(path, clock.as_ref())?;
-    let (in_use, alone) = note_use(path, clock.now())?;
+    let (in_use, alone) = InUse::begin(path, clock.now())?;
     in_use.check_not_gone()?;
+    if alone {
+        in_use.check_log_is_its_own()?;
+        place::remove_probes(path);
+    }
     // Asked before the open, which recovers the log and can remove this trace of a crash.
     let left_unfinished =
         alone && std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
@@ -206,22 +100,6 @@ pub(in crate::store) fn open_writer(
     let known = in_use.is_marked();
     migrate::migrate(&mut connection, path, known, clock.as_ref(), on_opening)?;
     Ok((connection, in_use.settle()?))
-}
-
-/// Notes that this process uses the file, and says whether it is the only one: only then does a log
-/// that was left behind mean that the last stop was not a clean one.
-fn note_use(path: &Path, now: Timestamp) -> Result<(InUse, bool), OpenError> {
-    let (lock, lock_path) = open_lock(path, ".in-use")?;
-    let failed = |source| OpenError::File { what: "lock", path: lock_path, source };
-    let alone = match lock.try_lock() {
-        Ok(()) => true,
-        Err(TryLockError::WouldBlock) => false,
-        Err(TryLockError::Error(source)) => return Err(failed(source)),
-    };
-    // flock may release the lock for a moment here. No other start can take it then: it waits for `.lock`.
-    lock.lock_shared().map_err(failed)?;
-    let (path, began_alone) = (path.to_owned(), alone.then_some(now));
-    Ok((InUse { lock, path, file: None, log: None, began_alone }, alone))
 }
 
 /// Opens the pool of readers. The file exists and is migrated.
@@ -338,7 +216,7 @@ fn lock_start(path: &Path, clock: &dyn Clock) -> Result<File, OpenError> {
 }
 
 /// Opens a lock file beside the database.
-fn open_lock(path: &Path, suffix: &str) -> Result<(File, PathBuf), OpenError> {
+pub(super) fn open_lock(path: &Path, suffix: &str) -> Result<(File, PathBuf), OpenError> {
     let path = beside(path, suffix);
     match lock_file::open(&path) {
         Ok(file) => Ok((file, path)),

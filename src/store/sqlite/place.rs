@@ -5,14 +5,17 @@
 //! its own beside the database: `docs/decisions/98-refused-writes.md`.
 
 use std::error::Error as _;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use rustix::process::{Resource, getrlimit};
 
 use crate::runtime::mutex::lock;
+use crate::runtime::random::{Ids, SystemEntropy};
 use crate::store::error::{Error, Fatal, OpenError, Unavailable};
 use crate::store::sqlite::failure;
 
@@ -22,6 +25,10 @@ const NETWORK_FILE_SYSTEMS: [i64; 4] = [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42
 /// File systems that write each changed page to a new place, so that a full one refuses a page that is mapped already.
 const COPY_ON_WRITE: [(i64, &str); 3] =
     [(0x9123_683E, "btrfs"), (0x2FC1_2FC1, "ZFS"), (0xCA45_1A4E, "bcachefs")];
+
+/// What the names of all probes have behind that of the database, before the digits of their process.
+const PROBE_SUFFIX: &str = ".probe-";
+const PROBE_DIGITS: usize = 16;
 
 /// More than `SQLite` writes at once. Where this fits, the write that failed would have fitted.
 static PROBE: [u8; 65_536] = [0; 65_536];
@@ -103,16 +110,46 @@ fn refusal(path: &Path) -> Option<Unavailable> {
     // The writer and the thread that checkpoints may both ask, and would take each other's file for one that is left over.
     static PROBING: Mutex<()> = Mutex::new(());
     let _probing = lock(&PROBING);
-    let probe = beside(path, ".probe");
-    // A process that was killed may have left it. Only a file that is new is written to: never a link or a device.
+    let probe = beside(path, probe_suffix());
     let removed = std::fs::remove_file(&probe);
-    // Where nothing can be written, one that was left is reported as there already when it is made again.
+    // Where nothing can be written, one that is still there is reported as that when it is made again.
     if let Some(why) = removed.err().as_ref().and_then(reason) {
         return Some(why);
     }
-    let tried = File::create_new(&probe).and_then(|mut file| file.write_all(&PROBE));
-    drop(std::fs::remove_file(&probe));
+    // Only a file that is new is written to: never a link or a device.
+    let tried = File::create_new(&probe).and_then(|mut file| {
+        // Without a name, nothing is left of it when the process is killed.
+        std::fs::remove_file(&probe)?;
+        file.write_all(&PROBE)
+    });
     tried.err().as_ref().and_then(reason)
+}
+
+/// Returns what the name of this process's probe ends with: not its process id, because two containers may share a folder.
+fn probe_suffix() -> &'static str {
+    static SUFFIX: OnceLock<String> = OnceLock::new();
+    SUFFIX.get_or_init(|| {
+        let bytes = Ids::new(Box::new(SystemEntropy::new())).bytes();
+        format!("{PROBE_SUFFIX}{:0PROBE_DIGITS$x}", u64::from_be_bytes(bytes))
+    })
+}
+
+/// Removes the probes of processes that were killed. Only for a process that uses the file alone.
+pub(super) fn remove_probes(path: &Path) {
+    let prefix = beside(path, PROBE_SUFFIX);
+    let Some(prefix) = prefix.file_name().map(OsStr::as_bytes) else { return };
+    let is_probe = |name: &OsStr| {
+        let digits = name.as_bytes().strip_prefix(prefix);
+        digits.is_some_and(|digits| {
+            digits.len() == PROBE_DIGITS && digits.iter().all(u8::is_ascii_hexdigit)
+        })
+    };
+    // No error of the start: they are in nobody's way.
+    for entry in std::fs::read_dir(folder(path)).into_iter().flatten().flatten() {
+        if is_probe(&entry.file_name()) {
+            drop(std::fs::remove_file(entry.path()));
+        }
+    }
 }
 
 fn reason(error: &io::Error) -> Option<Unavailable> {
@@ -158,11 +195,27 @@ mod tests {
     }
 
     #[test]
+    fn a_probe_leaves_that_of_another_process_alone_and_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("svc.db");
+        for name in ["svc.db.probe", "svc.db.probe-1"] {
+            std::fs::write(folder.path().join(name), "of another process").unwrap();
+        }
+        assert_eq!(refusal(&path), None);
+        let mut left: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["svc.db.probe", "svc.db.probe-1"]);
+    }
+
+    #[test]
     fn a_probe_follows_no_link_and_waits_for_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let (path, elsewhere) = (folder.path().join("svc.db"), folder.path().join("elsewhere"));
         std::fs::write(&elsewhere, "kept").unwrap();
-        std::os::unix::fs::symlink(&elsewhere, beside(&path, ".probe")).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, beside(&path, probe_suffix())).unwrap();
         assert_eq!(refusal(&path), None);
         assert_eq!(std::fs::read(&elsewhere).unwrap(), b"kept");
     }

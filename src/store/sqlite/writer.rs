@@ -22,7 +22,7 @@ use crate::runtime::thread;
 use crate::store::error::{Error, Unavailable};
 use crate::store::sqlite::checkpoint::Checkpoints;
 use crate::store::sqlite::command::{self, ANSWER_WAIT_MAX, Command, Failure, Pending};
-use crate::store::sqlite::connection::InUse;
+use crate::store::sqlite::in_use::InUse;
 use crate::store::sqlite::migrate;
 use crate::store::sqlite::place;
 use crate::store::sqlite::queue::{CommandQueue, Lane, PushError};

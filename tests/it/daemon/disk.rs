@@ -124,7 +124,7 @@ fn a_full_disk_is_an_answer_and_passes() {
     for _ in 0..8 {
         // Idle workers look for work all the time; that they find none says nothing about the disk.
         let ready = small.daemon.control.ask(&Ask::get("/health/ready"));
-        assert_eq!(ready.status, 503, "{}", ready.text());
+        assert_eq!(ready.status, 503, "{}\n{}", ready.text(), small.daemon.log());
         assert_eq!(ready.member("store"), "disk_full");
         assert!(Notify::new().pause(Duration::from_millis(25)));
     }

@@ -84,7 +84,8 @@ fn assert_refused(site: &Site, what: &str) {
     let ended = site.run(&[]);
     assert_eq!(ended.code, Some(78), "{what}: {ended:?}");
     let last = ended.stderr.lines().last().unwrap();
-    assert!(last.contains("is empty or missing") || last.contains("is damaged"), "{what}: {last}");
+    let words = ["is empty or missing", "is damaged", "belongs to the file before"];
+    assert!(words.iter().any(|words| last.contains(words)), "{what}: {last}");
     assert!(held("svc.db") == before, "{what}: the file was changed");
     assert!(held("svc.db-wal").unwrap_or_default() == log, "{what}: the log was changed");
 }
@@ -118,9 +119,9 @@ fn nothing_is_acknowledged_into_a_file_that_is_not_there_any_more() {
         assert!(daemon.log().contains("store.disk_failed"), "{deed:?}: {}", daemon.log());
         drop(daemon);
         match deed {
-            Remove | Cut(0) => assert_refused(&site, &format!("{deed:?}")),
-            // A start cannot tell which pages of the log this file has, or whose they are.
-            RemoveLog | Replace => {}
+            Remove | Cut(0) | Replace => assert_refused(&site, &format!("{deed:?}")),
+            // A start cannot tell which pages of the log this file has.
+            RemoveLog => {}
             ReplaceLog | Cut(_) => assert_whole_or_refused(&site),
         }
     }
@@ -168,6 +169,13 @@ fn a_file_that_was_cut_short_is_whole_again_or_refused() {
 fn a_restored_backup_is_taken_as_it_is() {
     let site = used(1, Signal::TERM);
     Deed::Replace.happen(&site);
+    assert_eq!(site.start().end(Signal::TERM).code(), Some(0));
+    assert_eq!(deliveries(&site), [key(10)]);
+    // After a crash, once the log of the file before was moved away.
+    let site = used(1, Signal::KILL);
+    Deed::Replace.happen(&site);
+    assert_refused(&site, "a backup beside the log of another file");
+    Deed::RemoveLog.happen(&site);
     assert_eq!(site.start().end(Signal::TERM).code(), Some(0));
     assert_eq!(deliveries(&site), [key(10)]);
 }

@@ -109,7 +109,7 @@ const EXITS: &[(&str, &str)] = &[
     (
         "78",
         "The configuration is wrong, or the service manager passed a socket that matches no \
-        setting, or the database cannot be used (it is damaged or missing, belongs to another \
+        setting, or the database cannot be used (it is damaged or missing, was replaced beside the log of the one before, belongs to another \
         program, or has a newer schema). Restarting svcd does not help.",
     ),
 ];
