@@ -131,7 +131,7 @@ pub(crate) fn run() {
     let mut pasts = ROWS.map(Past::new);
     println!("  filled in {:.0} s", clock.monotonic().as_secs_f64());
     let mut figures: [Figures; ROWS.len()] = Default::default();
-    let (mut sweeping, mut swept) = (Figures::default(), 0);
+    let (mut sweeping, mut swept, mut took) = (Figures::default(), 0, Duration::ZERO);
     for _ in 0..ROUNDS {
         for (past, figures) in pasts.iter_mut().zip(&mut figures) {
             let limit = past.record_raw();
@@ -142,13 +142,15 @@ pub(crate) fn run() {
         let (run, rows) = largest.send_and_sweep();
         sweeping.add(&run, &limit);
         swept += rows;
+        took += run.took();
     }
     let [first, ..] = &figures;
     for (rows, own) in ROWS.iter().zip(&figures) {
         own.show(&format!("{rows} deliveries behind"), first, ">= 0.8");
     }
-    let name = format!("the last, {swept} deleted meanwhile");
-    sweeping.show(&name, first, "");
+    sweeping.show("the last, while the sweep deletes", first, "");
+    let rate = format!("{:.0}", swept as f64 / took.as_secs_f64());
+    line("  deliveries deleted a second", [rate.as_str(), "-", "-", ""]);
     println!("  in all {:.0} s", clock.monotonic().as_secs_f64());
 }
 

@@ -63,6 +63,10 @@ impl Run {
         self.operations as f64 / self.took.as_secs_f64()
     }
 
+    pub(crate) const fn took(&self) -> Duration {
+        self.took
+    }
+
     /// The wait that so many of a hundred stay below, in milliseconds.
     pub(crate) fn percentile(&self, percent: usize) -> f64 {
         self.per_mille(percent * 10)
