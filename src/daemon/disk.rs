@@ -15,7 +15,7 @@ use super::{Error, tell_supervisor};
 use crate::logging;
 use crate::runtime::clock::Clock;
 use crate::runtime::random::{Ids, SystemEntropy};
-use crate::store::{self, LogRules, Opening, Options, Store};
+use crate::store::{self, LogRules, Options, Store};
 
 /// Exit status when the disk fails or refuses writes at the start: the supervisor should start us again.
 pub(super) const EXIT_DISK_FAILED: u8 = 74;
@@ -44,31 +44,31 @@ pub(super) fn open_store(path: PathBuf, clock: &Arc<dyn Clock>) -> Result<Store,
 }
 
 /// Says in the log and to the supervisor what the start does with the database.
-fn tell_of_opening(opening: Opening) {
+fn tell_of_opening(opening: store::Opening) {
     let status = match opening {
-        Opening::CheckBegan { bytes } => {
+        store::Opening::CheckBegan { bytes } => {
             log::info!(event = "store.check_began", bytes; "the last stop was not a clean one; the database is being checked");
             "checking the database after a crash".to_owned()
         }
-        Opening::Reading { done, bytes } => {
+        store::Opening::Reading { done, bytes } => {
             log::info!(event = "store.check_progress", phase = "reading", done, bytes; "the database is being read before its check");
             let percent = done.saturating_mul(100) / bytes.max(1);
             format!("checking the database after a crash: {percent} % read")
         }
-        Opening::Checking => {
+        store::Opening::Checking => {
             log::info!(event = "store.check_progress", phase = "checking"; "the database has been read; its pages are being checked");
             "checking the database after a crash: read, now checking its pages".to_owned()
         }
-        Opening::CheckEnded { took } => {
+        store::Opening::CheckEnded { took } => {
             let seconds = took.as_secs_f64();
             log::info!(event = "store.check_ended", seconds; "the database is sound");
             String::new()
         }
-        Opening::MigrationBegan { from, to } => {
+        store::Opening::MigrationBegan { from, to } => {
             log::info!(event = "store.migration_began", from, to; "the schema of the database is being migrated");
             format!("migrating the database from schema {from} to {to}")
         }
-        Opening::MigrationEnded { took } => {
+        store::Opening::MigrationEnded { took } => {
             let seconds = took.as_secs_f64();
             log::info!(event = "store.migration_ended", seconds; "the schema of the database is the newest");
             String::new()

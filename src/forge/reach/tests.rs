@@ -102,7 +102,7 @@ fn a_connection_that_was_lost_ends_a_pause_only_if_it_was_made_since() {
 }
 
 #[test]
-fn the_end_of_a_pause_wakes_those_who_wait_whoever_ended_it() {
+fn the_end_of_a_pause_wakes_those_who_wait() {
     let (reach, _, _) = reach();
     reach.succeeded();
     let seen = reach.waiting.count();

@@ -7,7 +7,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,13 +15,12 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::runtime::clock::Clock;
-use crate::runtime::lock_file;
 use crate::runtime::notify::Notify;
 use crate::store::error::OpenError;
 use crate::store::sqlite::check::Checking;
 use crate::store::sqlite::checkpoint::PAGE_BYTES;
 use crate::store::sqlite::in_use::InUse;
-use crate::store::sqlite::place::{self, beside};
+use crate::store::sqlite::place::{self, beside, open_lock};
 use crate::store::sqlite::{failure, migrate};
 use crate::store::types::{LogRules, OnOpening};
 
@@ -215,18 +214,90 @@ fn lock_start(path: &Path, clock: &dyn Clock) -> Result<File, OpenError> {
     }
 }
 
-/// Opens a lock file beside the database.
-pub(super) fn open_lock(path: &Path, suffix: &str) -> Result<(File, PathBuf), OpenError> {
-    let path = beside(path, suffix);
-    match lock_file::open(&path) {
-        Ok(file) => Ok((file, path)),
-        Err(source) => Err(OpenError::File { what: "open", path, source }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::runtime::clock::SystemClock;
+
+    fn open_alone(path: &Path) -> Result<(Connection, InUse), OpenError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let on_opening: OnOpening = Arc::new(|_| {});
+        open_writer(path, &clock, &on_opening, LogRules::default())
+    }
+
+    /// Leaves a database with its log as a process does that is killed: the files as they are, and no process.
+    fn kill(path: &Path) {
+        let (connection, in_use) = open_alone(path).unwrap();
+        let state = "INSERT INTO installations (installation_id, state, updated_at) \
+            SELECT coalesce(max(installation_id), 0) + 1, 'active', 0 FROM installations";
+        connection.execute(state, []).unwrap();
+        let kept = ["", "-wal"].map(|suffix| {
+            let (file, copy) = (beside(path, suffix), beside(path, &format!("{suffix}.copy")));
+            fs::hard_link(&file, &copy).unwrap();
+            let held = fs::read(&file).unwrap();
+            (file, copy, held)
+        });
+        drop(connection);
+        drop(in_use);
+        for (file, copy, held) in kept {
+            drop(fs::remove_file(&file));
+            fs::write(&copy, held).unwrap();
+            fs::rename(copy, file).unwrap();
+        }
+    }
+
+    /// Puts a copy of a file in its place.
+    fn copy(path: &Path) {
+        let copy = beside(path, ".other");
+        fs::copy(path, &copy).unwrap();
+        fs::rename(copy, path).unwrap();
+    }
+
+    #[test]
+    fn a_log_is_not_used_for_a_file_that_took_the_place_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("svc.db");
+        let log = beside(&path, "-wal");
+        kill(&path);
+        open_alone(&path).unwrap();
+        // Both were copied, as to another disk.
+        kill(&path);
+        copy(&path);
+        copy(&log);
+        open_alone(&path).unwrap();
+        kill(&path);
+        copy(&path);
+        let before = fs::read(&log).unwrap();
+        let refused = open_alone(&path).err();
+        assert!(refused.as_ref().is_some_and(OpenError::needs_a_person), "{refused:?}");
+        assert!(fs::read(&log).unwrap() == before, "the log was changed");
+        // As the restore of a backup is documented.
+        fs::remove_file(&log).unwrap();
+        open_alone(&path).unwrap();
+        // An empty log has nothing to lose.
+        copy(&path);
+        fs::write(&log, "").unwrap();
+        open_alone(&path).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_process_left_of_its_probes_is_removed_unless_another_one_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("svc.db");
+        let [probe, other] =
+            [".probe-0123456789abcdef", ".probe-of-mine"].map(|suffix| beside(&path, suffix));
+        fs::write(&other, "").unwrap();
+        let first = open_alone(&path).unwrap();
+        fs::write(&probe, "").unwrap();
+        let second = open_alone(&path).unwrap();
+        assert!(probe.exists(), "it may be of the other process");
+        drop((first, second));
+        open_alone(&path).unwrap();
+        assert!(!probe.exists());
+        assert!(path.exists() && other.exists(), "nothing else");
+    }
 
     /// Two connections checkpoint, and one of them writes: what the older libraries lose commits by.
     #[test]

@@ -12,8 +12,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use crate::domain::time::Timestamp;
 use crate::store::error::{Error, Fatal, OpenError};
-use crate::store::sqlite::connection::open_lock;
-use crate::store::sqlite::place::beside;
+use crate::store::sqlite::place::{beside, open_lock};
 
 /// What the file begins with once there has been a database.
 const MARK: &str = "There is a database beside this file. svcd will not begin with an empty one.\n";
@@ -191,95 +190,4 @@ fn file_word(file: FileId) -> String {
 
 fn log_word(log: FileId) -> String {
     format!("log {log}")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::sync::Arc;
-
-    use rusqlite::Connection;
-
-    use super::*;
-    use crate::runtime::clock::{Clock, SystemClock};
-    use crate::store::sqlite::connection::open_writer;
-    use crate::store::types::{LogRules, OnOpening};
-
-    fn open_alone(path: &Path) -> Result<(Connection, InUse), OpenError> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-        let on_opening: OnOpening = Arc::new(|_| {});
-        open_writer(path, &clock, &on_opening, LogRules::default())
-    }
-
-    /// Leaves a database with its log as a process does that is killed: the files as they are, and no process.
-    fn kill(path: &Path) {
-        let (connection, in_use) = open_alone(path).unwrap();
-        let state = "INSERT INTO installations (installation_id, state, updated_at) \
-            SELECT coalesce(max(installation_id), 0) + 1, 'active', 0 FROM installations";
-        connection.execute(state, []).unwrap();
-        let kept = ["", "-wal"].map(|suffix| {
-            let (file, copy) = (beside(path, suffix), beside(path, &format!("{suffix}.copy")));
-            fs::hard_link(&file, &copy).unwrap();
-            let held = fs::read(&file).unwrap();
-            (file, copy, held)
-        });
-        drop(connection);
-        drop(in_use);
-        for (file, copy, held) in kept {
-            drop(fs::remove_file(&file));
-            fs::write(&copy, held).unwrap();
-            fs::rename(copy, file).unwrap();
-        }
-    }
-
-    /// Puts a copy of a file in its place.
-    fn copy(path: &Path) {
-        let copy = beside(path, ".other");
-        fs::copy(path, &copy).unwrap();
-        fs::rename(copy, path).unwrap();
-    }
-
-    #[test]
-    fn a_log_is_not_used_for_a_file_that_took_the_place_of_its_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("svc.db");
-        let log = beside(&path, "-wal");
-        kill(&path);
-        open_alone(&path).unwrap();
-        // Both were copied, as to another disk.
-        kill(&path);
-        copy(&path);
-        copy(&log);
-        open_alone(&path).unwrap();
-        kill(&path);
-        copy(&path);
-        let before = fs::read(&log).unwrap();
-        let refused = open_alone(&path).err();
-        assert!(refused.as_ref().is_some_and(OpenError::needs_a_person), "{refused:?}");
-        assert!(fs::read(&log).unwrap() == before, "the log was changed");
-        // As the restore of a backup is documented.
-        fs::remove_file(&log).unwrap();
-        open_alone(&path).unwrap();
-        // An empty log has nothing to lose.
-        copy(&path);
-        fs::write(&log, "").unwrap();
-        open_alone(&path).unwrap();
-    }
-
-    #[test]
-    fn what_a_killed_process_left_of_its_probes_is_removed_unless_another_one_runs() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("svc.db");
-        let [probe, other] =
-            [".probe-0123456789abcdef", ".probe-of-mine"].map(|suffix| beside(&path, suffix));
-        fs::write(&other, "").unwrap();
-        let first = open_alone(&path).unwrap();
-        fs::write(&probe, "").unwrap();
-        let second = open_alone(&path).unwrap();
-        assert!(probe.exists(), "it may be of the other process");
-        drop((first, second));
-        open_alone(&path).unwrap();
-        assert!(!probe.exists());
-        assert!(path.exists() && other.exists(), "nothing else");
-    }
 }

@@ -14,6 +14,7 @@ use std::sync::{Mutex, OnceLock};
 
 use rustix::process::{Resource, getrlimit};
 
+use crate::runtime::lock_file;
 use crate::runtime::mutex::lock;
 use crate::runtime::random::{Ids, SystemEntropy};
 use crate::store::error::{Error, Fatal, OpenError, Unavailable};
@@ -72,6 +73,15 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// Opens a lock file beside the database.
+pub(super) fn open_lock(path: &Path, suffix: &str) -> Result<(File, PathBuf), OpenError> {
+    let path = beside(path, suffix);
+    match lock_file::open(&path) {
+        Ok(file) => Ok((file, path)),
+        Err(source) => Err(OpenError::File { what: "open", path, source }),
+    }
 }
 
 /// Returns the name of the file system of the database, if it is a copy-on-write one.
@@ -144,7 +154,7 @@ pub(super) fn remove_probes(path: &Path) {
             digits.len() == PROBE_DIGITS && digits.iter().all(u8::is_ascii_hexdigit)
         })
     };
-    // No error of the start: they are in nobody's way.
+    // No error of the start: they do no harm.
     for entry in std::fs::read_dir(folder(path)).into_iter().flatten().flatten() {
         if is_probe(&entry.file_name()) {
             drop(std::fs::remove_file(entry.path()));
