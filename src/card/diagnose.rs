@@ -74,7 +74,12 @@ fn not_utf8(offset: usize, rest: &[u8], is_wrong: bool) -> FindingBuilder {
 /// Returns the variant the author meant: that of the version, else the one whose own properties the
 /// card has more of, else that of a misspelt version, else the current one.
 pub(super) fn meant(root: Node<'_>) -> Variant {
-    let version = root.get("protocolVersion").and_then(Node::text);
+    let version = root.get("protocolVersion");
+    let version = version.and_then(|node| match node.kind() {
+        // `0.3` without quotes is a slip, and says no less.
+        Type::Number => Some(node.raw().into()),
+        _ => node.text(),
+    });
     let version = version.as_deref().unwrap_or_default();
     let find = |is_its: &dyn Fn(&'static [&'static str]) -> bool| {
         Variant::ALL.iter().copied().find(|variant| is_its(variant.versions()))
@@ -144,19 +149,20 @@ impl Walker {
         }
         let (mut seen, mut unknown, mut renamed) = (0, Vec::new(), Vec::new());
         let (mut before, mut is_first, mut told) = (None, true, Vec::new());
-        let mut members = node.members().peekable();
-        while let Some(member) = members.next() {
+        for member in node.members() {
             let name = member.name();
             let (is_full, first) = (self.is_full(), self.builders.len());
             let mut is_omitted = false;
-            let known = shape.find(name.as_bytes()).map(|(bit, _)| bit);
             match shape.find(name.as_bytes()) {
                 Some((bit, field)) if seen & bit == 0 => {
                     // Marked even when the report is full, because `missing` needs all that were seen.
                     seen |= bit;
                     if !is_full {
                         self.under(&name, |walker| walker.value(member.value, field.kind));
+                    }
+                    if self.builders.len() > first {
                         is_omitted = !field.required && member.value.kind() == Type::Null;
+                        told.push((bit, first..self.builders.len()));
                     }
                 }
                 // That it is repeated has been reported already. Which of them is meant is the author's decision.
@@ -174,9 +180,8 @@ impl Walker {
             }
             if is_omitted && let Some(builder) = self.builders.last_mut() {
                 let before = before.filter(|_| !is_first);
-                builder.set_omitted(with_comma(member, before, members.peek()));
+                builder.set_omitted(with_comma(member, before));
             }
-            told.extend(known.map(|bit| (bit, first..self.builders.len())));
             is_first &= is_omitted;
             before = Some(member);
         }
@@ -343,28 +348,14 @@ impl Walker {
             self.wrong_type(node, "a string");
         }
     }
-
-    /// Returns a string, or tells that it is none.
-    fn text<'a>(&mut self, node: Node<'a>) -> Option<Cow<'a, str>> {
-        let text = node.text();
-        if text.is_none() {
-            self.wrong_type(node, "a string");
-        }
-        text
-    }
 }
 
 /// Returns what goes with a property that is omitted: the comma in front of it, or that behind it if it
 /// comes first.
-fn with_comma(
-    member: Member<'_>,
-    before: Option<Member<'_>>,
-    next: Option<&Member<'_>>,
-) -> Range<usize> {
-    match (before, next) {
-        (Some(before), _) => before.value.end()..member.value.end(),
-        (None, Some(next)) => member.key.begin()..next.key.begin(),
-        (None, None) => member.key.begin()..member.value.end(),
+fn with_comma(member: Member<'_>, before: Option<Member<'_>>) -> Range<usize> {
+    match before {
+        Some(before) => before.value.end()..member.value.end(),
+        None => member.key.begin()..member.value.next().unwrap_or_else(|| member.value.end()),
     }
 }
 

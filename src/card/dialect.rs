@@ -149,11 +149,14 @@ fn missing(root: Node<'_>) -> Vec<Found> {
     found
 }
 
+/// Properties that decide whether an object is a card; no card has so many.
+const PROPERTIES_MAX: usize = 1_000;
+
 /// Says whether an object has so much of a card that it must be meant as one.
 pub(super) fn resembles_card(node: Node<'_>) -> bool {
     // One walk over the members, because many objects may be asked.
     let mut seen = [false; OF_CARDS.len()];
-    for member in present(node) {
+    for member in present(node).take(PROPERTIES_MAX) {
         let name = member.name();
         let known = OF_CARDS.iter().position(|(known, _)| spelling::is_same(&name, known));
         if let Some(seen) = known.and_then(|known| seen.get_mut(known)) {

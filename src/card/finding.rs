@@ -1,5 +1,6 @@
 //! Findings: what is wrong, where, what was found, what is allowed, and what was probably meant.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::code::FindingCode;
@@ -146,11 +147,6 @@ impl FindingBuilder {
         self.without_edit();
     }
 
-    /// Says more exactly what is allowed.
-    pub(super) fn set_allowed(&mut self, allowed: String) {
-        self.finding.allowed = Some(allowed);
-    }
-
     pub(super) const fn change(mut self, change: Change) -> Self {
         self.finding.change = change;
         self
@@ -200,15 +196,21 @@ pub(super) fn push_step(pointer: &mut String, step: &str) {
 const FOUND_MAX: usize = 60;
 
 /// Shortens what stands in the text.
-pub(super) fn shortened(raw: &str) -> String {
-    match raw.char_indices().nth(FOUND_MAX) {
-        None => raw.to_owned(),
-        Some((end, _)) => format!("{}…", raw.get(..end).unwrap_or_default()),
+pub(super) fn shortened(raw: &str) -> Cow<'_, str> {
+    // A text of few bytes has few characters as well.
+    let cut = if raw.len() > FOUND_MAX { raw.char_indices().nth(FOUND_MAX) } else { None };
+    match cut {
+        None => Cow::Borrowed(raw),
+        Some((end, _)) => Cow::Owned(format!("{}…", raw.get(..end).unwrap_or_default())),
     }
 }
 
 /// Names words, each in quotes.
 pub(super) fn quoted(words: impl IntoIterator<Item = &'static str>) -> String {
-    let words: Vec<String> = words.into_iter().map(|word| format!("\"{word}\"")).collect();
-    words.join(", ")
+    let mut quoted = String::new();
+    for word in words {
+        let before = if quoted.is_empty() { "\"" } else { ", \"" };
+        quoted.extend([before, word, "\""]);
+    }
+    quoted
 }

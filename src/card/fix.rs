@@ -106,12 +106,59 @@ mod tests {
             r#""name":"n","unheardOf":1"#,
             r#""name":"n","authentication":[],"securitySchemes":[]"#,
             r#""name":"n","defaultInputMode":7"#,
+            r#""name":"n","iconUrl":7"#,
+            r#""name":"n","signedAt":1795251600"#,
+            r#""name":"n","transport":7"#,
+            r#""name":"n","iconUrl":"a:/{id}""#,
+            r#""name":"n","iconUrl":"a:/x|y z""#,
+            r#""name":"n","iconUrl":"a:\\\\x""#,
+            r#""name":"n","iconUrl":"a:/<x>^\"""#,
+            r#""name":"n","iconUrl":"a:/x\n""#,
+            r#""name":"n","iconUrl":"a:/x\u0085""#,
         ] {
             let card = format!(
                 r#"{{"protocolVersion":"1.0","description":"d","url":"a:b","version":"1",{member}}}"#
             );
             let fixed = fix(card.as_bytes());
             assert!(!check(card.as_bytes()).is_valid() && fixed.is_none(), "{card}: {fixed:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_usual_spellings_of_a_version_are_written() {
+        for (version, suggestion, is_written) in [
+            ("1", "1.0", true),
+            ("v1.0", "1.0", true),
+            ("1.2.7", "1.2", true),
+            ("1.2.9.9", "1.2", false),
+            ("vvv1", "1.0", false),
+            ("vV1.2", "1.2", false),
+            ("1.9", "1.0", false),
+        ] {
+            let card = format!(
+                r#"{{"protocolVersion":"{version}","name":"n","description":"d","url":"a:b","version":"1"}}"#
+            );
+            let report = check(card.as_bytes());
+            let suggested = report.findings.first().and_then(|found| found.suggestion.clone());
+            assert_eq!(suggested, Some(format!("write \"{suggestion}\"")), "{version}");
+            assert_eq!(fix(card.as_bytes()).is_some(), is_written, "{version}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_a_certain_string_is_not_a_number_in_quotes() {
+        for (member, suggestion) in [
+            (r#""protocolVersion":1"#, Some(r#"write "1.0""#)),
+            (r#""protocolVersion":"1.0","transport":1"#, None),
+            (r#""protocolVersion":"1.0","iconUrl":true"#, None),
+            (r#""protocolVersion":"1.0","signedAt":1795251600"#, None),
+        ] {
+            let card =
+                format!(r#"{{{member},"name":"n","description":"d","url":"a:b","version":"1"}}"#);
+            let report = check(card.as_bytes());
+            let [finding] = report.findings.as_slice() else { panic!("{report:?}") };
+            assert_eq!(finding.suggestion.as_deref(), suggestion, "{member}");
+            assert_ne!(finding.allowed.as_deref(), Some("a string"), "{member}");
         }
     }
 }

@@ -86,6 +86,13 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Returns the place of the part behind it in the same array or object.
+    pub(super) fn next(self) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let comma = scan::space(bytes, self.end());
+        (bytes.get(comma) == Some(&b',')).then(|| scan::space(bytes, comma + 1))
+    }
+
     /// Returns its place.
     pub(super) fn range(self) -> Range<usize> {
         self.begin..self.end()

@@ -1,5 +1,7 @@
 //! Places in a text: lines and columns for people, bytes for programs.
 
+use memchr::{memchr_iter, memrchr};
+
 /// Where something stands. Line and column count from 1; a column is a character (a Unicode scalar
 /// value), whatever its width, and a byte order mark is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +20,10 @@ pub(super) struct Reader<'a> {
     place: Position,
 }
 
+fn count(items: impl Iterator) -> u64 {
+    u64::try_from(items.count()).unwrap_or(u64::MAX)
+}
+
 impl<'a> Reader<'a> {
     pub(super) const fn new(text: &'a str) -> Self {
         Self { text, place: Position { line: 1, column: 1, offset: 0 } }
@@ -29,15 +35,14 @@ impl<'a> Reader<'a> {
         if offset < self.place.offset {
             *self = Self::new(self.text);
         }
-        let ahead = self.text.get(self.place.offset..offset).unwrap_or_default();
-        for char in ahead.chars() {
-            if char == '\n' {
-                self.place.line += 1;
-                self.place.column = 1;
-            } else {
-                self.place.column += 1;
-            }
+        let mut ahead = self.text.as_bytes().get(self.place.offset..offset).unwrap_or_default();
+        if let Some(end) = memrchr(b'\n', ahead) {
+            self.place.line += count(memchr_iter(b'\n', ahead));
+            self.place.column = 1;
+            ahead = ahead.get(end + 1..).unwrap_or_default();
         }
+        // A character has one byte that does not continue another.
+        self.place.column += count(ahead.iter().filter(|byte| **byte & 0xc0 != 0x80));
         self.place.offset = offset;
         self.place
     }

@@ -1,8 +1,6 @@
 //! Near misses: which known word was probably meant. Case, underscores and hyphens do not count, nor
 //! do two slips of the keyboard in a word long enough for them.
 
-use std::cmp::Reverse;
-
 /// Longer words are not taken for slips.
 const LENGTH_MAX: usize = 48;
 
@@ -43,28 +41,63 @@ pub(super) fn nearest(
 }
 
 /// Returns the known words that share most with another, the nearest first, for a person to choose from.
-pub(super) fn most_similar(
+pub(super) fn most_similar<const COUNT: usize>(
     word: &str,
     known: impl IntoIterator<Item = &'static str>,
-    count: usize,
-) -> Vec<&'static str> {
-    let letters: Vec<u8> = fold(word).take(LENGTH_MAX).collect();
-    let mut known: Vec<_> = known.into_iter().collect();
-    // Without a pair there is nothing to compare, and a card can have many such names.
-    if letters.len() > 1 {
-        // Stable, so that words that share as much keep their order.
-        known.sort_by_cached_key(|candidate| Reverse(shared_pairs(&letters, candidate.as_bytes())));
+) -> impl Iterator<Item = &'static str> {
+    let pairs = Pairs::of(word);
+    let mut best = [None; COUNT];
+    for candidate in known {
+        let shared = pairs.shared(candidate);
+        // Behind those that share as much, so that they keep their order.
+        let is_less = |slot: &Option<(usize, _)>| slot.is_none_or(|(least, _)| least < shared);
+        let rest = best.iter().position(is_less).and_then(|place| best.get_mut(place..));
+        let Some(rest) = rest else { continue };
+        rest.rotate_right(1);
+        if let Some(slot) = rest.first_mut() {
+            *slot = Some((shared, candidate));
+        }
     }
-    known.truncate(count);
-    known
+    best.into_iter().flatten().map(|(_, candidate)| candidate)
 }
 
-/// Returns how much of two words is pairs of neighbouring letters that are in both, in thousandths.
-fn shared_pairs(word: &[u8], candidate: &[u8]) -> usize {
-    let is_shared =
-        |pair: &&[u8]| candidate.windows(2).any(|other| other.eq_ignore_ascii_case(pair));
-    let shared = word.windows(2).filter(is_shared).count();
-    2_000 * shared / (word.len() + candidate.len()).max(1)
+/// The pairs of neighbouring letters of a word, as one bit for each letter that follows another.
+struct Pairs {
+    behind: [u32; 32],
+    /// Letters of the word.
+    length: usize,
+}
+
+impl Pairs {
+    fn of(word: &str) -> Self {
+        let mut pairs = Self { behind: [0; 32], length: 0 };
+        let mut before = 0;
+        for byte in fold(word).take(LENGTH_MAX) {
+            let letter = number(byte);
+            if let Some(behind) = pairs.behind.get_mut(before) {
+                *behind |= 1 << letter;
+            }
+            before = letter;
+            pairs.length += 1;
+        }
+        pairs
+    }
+
+    /// Returns how much of two words is pairs that are in both, in thousandths.
+    fn shared(&self, candidate: &str) -> usize {
+        let (mut before, mut shared) = (0, 0);
+        for letter in candidate.bytes().map(number) {
+            let behind = self.behind.get(before).copied().unwrap_or_default();
+            shared += usize::from(before > 0 && behind >> letter & 1 == 1);
+            before = letter;
+        }
+        2_000 * shared / (self.length + candidate.len()).max(1)
+    }
+}
+
+/// Returns the place of a letter in the alphabet; 0 for any other byte.
+fn number(byte: u8) -> usize {
+    if byte.is_ascii_alphabetic() { usize::from(byte & 31) } else { 0 }
 }
 
 /// Says whether two words have the same letters.
@@ -80,22 +113,21 @@ fn fold(word: &str) -> impl Iterator<Item = u8> {
 
 /// Counts the letters to add, drop, change or swap with their neighbours.
 fn distance(a: &str, b: &str) -> usize {
-    if a.len().abs_diff(b.len()) > 2 || !a.is_ascii() {
-        // Larger than any distance, and still safe to add to.
-        return usize::MAX / 8;
+    if a.len().abs_diff(b.len()) > 2 || a.len() > LENGTH_MAX || !a.is_ascii() {
+        return FAR;
     }
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    let at = |line: &[usize], place: usize| line.get(place).copied().unwrap_or(usize::MAX / 8);
+    let at = |line: &Line, place: usize| line.get(place).copied().unwrap_or(FAR);
     // The last three rows of the table (optimal string alignment): a swap looks back two rows.
-    let (mut above, mut line, mut next) = (Vec::new(), Vec::new(), Vec::new());
-    line.extend(0..=b.len());
+    let (mut above, mut line, mut next) = ([FAR; WIDTH], [FAR; WIDTH], [FAR; WIDTH]);
+    line.iter_mut().enumerate().for_each(|(place, cell)| *cell = place);
     let mut last = None;
     for (row, x) in a.iter().enumerate() {
-        next.clear();
-        next.push(row + 1);
-        for (column, y) in b.iter().enumerate() {
+        let mut least = row + 1;
+        next[0] = least;
+        for (column, (y, cell)) in b.iter().zip(next.iter_mut().skip(1)).enumerate() {
             let change = at(&line, column) + usize::from(x != y);
-            let mut least = change.min(at(&line, column + 1) + 1).min(at(&next, column) + 1);
+            least = change.min(at(&line, column + 1) + 1).min(least + 1);
             let before = column.checked_sub(1).and_then(|place| Some((place, b.get(place)?)));
             if let Some((place, left)) = before
                 && last == Some(y)
@@ -103,7 +135,7 @@ fn distance(a: &str, b: &str) -> usize {
             {
                 least = least.min(at(&above, place) + 1);
             }
-            next.push(least);
+            *cell = least;
         }
         std::mem::swap(&mut above, &mut line);
         std::mem::swap(&mut line, &mut next);
@@ -112,12 +144,18 @@ fn distance(a: &str, b: &str) -> usize {
     at(&line, b.len())
 }
 
-/// Returns the version that was meant by another spelling: `1`, `1.0.0`, `v1.2`, `0.3.0`.
+/// Cells of a row: one more than letters of the longest word that is compared.
+const WIDTH: usize = LENGTH_MAX + 3;
+type Line = [usize; WIDTH];
+/// Larger than any distance, and still safe to add to.
+const FAR: usize = usize::MAX / 8;
+
+/// Returns the version that was meant by another spelling: `1`, `1.0.0`, `v1.2`, and also `vv1.2` and `1.0.0.7`.
 pub(super) fn version(
     text: &str,
     known: impl IntoIterator<Item = &'static str>,
 ) -> Option<&'static str> {
-    let bare = text.trim().trim_start_matches(['v', 'V']);
+    let bare = text.trim().trim_start_matches(V);
     let mut parts = bare.split('.');
     let (major, minor) = (parts.next()?, parts.next().unwrap_or("0"));
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -126,6 +164,16 @@ pub(super) fn version(
     }
     known.into_iter().find(|version| version.split_once('.') == Some((major, minor)))
 }
+
+/// Says whether a version is written as authors usually do: with at most one `v`, and with no more than a patch number.
+pub(super) fn is_usual_version(text: &str) -> bool {
+    let text = text.trim();
+    let bare = text.strip_prefix(V).unwrap_or(text);
+    !bare.starts_with(V) && bare.split('.').count() <= 3
+}
+
+/// What authors write in front of a version.
+const V: [char; 2] = ['v', 'V'];
 
 #[cfg(test)]
 mod tests {
@@ -160,9 +208,9 @@ mod tests {
             ("zzz", ["name", "description", "url"]),
             ("", ["name", "description", "url"]),
         ] {
-            assert_eq!(most_similar(word, known, 3), nearest, "{word}");
+            assert!(most_similar::<3>(word, known).eq(nearest), "{word}");
         }
-        assert_eq!(most_similar(&"url".repeat(1 << 20), ["name", "url"], 1), ["url"]);
+        assert!(most_similar::<1>(&"url".repeat(1 << 20), ["name", "url"]).eq(["url"]));
     }
 
     #[test]

@@ -66,18 +66,25 @@ impl Name {
         text.get(self.begin..self.end).unwrap_or_default()
     }
 
+    /// Returns the bytes, which are found and compared faster.
+    fn bytes(self, text: &str) -> &[u8] {
+        text.as_bytes().get(self.begin..self.end).unwrap_or_default()
+    }
+
     fn is(self, other: Self, text: &str) -> bool {
         if self.has_escape || other.has_escape {
             return self.compare(other, text).is_eq();
         }
-        self.end - self.begin == other.end - other.begin && self.raw(text) == other.raw(text)
+        self.bytes(text) == other.bytes(text)
     }
 
     /// Compares names as they read.
     fn compare(self, other: Self, text: &str) -> Ordering {
-        let has_escape = self.has_escape || other.has_escape;
-        let (a, b) = (self.raw(text), other.raw(text));
-        if has_escape { Unescaped(a).cmp(Unescaped(b)) } else { a.cmp(b) }
+        if self.has_escape || other.has_escape {
+            return Unescaped(self.raw(text)).cmp(Unescaped(other.raw(text)));
+        }
+        // In UTF-8, bytes have the order of characters.
+        self.bytes(text).cmp(other.bytes(text))
     }
 }
 
@@ -295,12 +302,15 @@ impl<'a> Reader<'a> {
         let text = self.text;
         let names = self.names.get_mut(first..).unwrap_or_default();
         // Only as many are held as a report shows: the first of the text are below the top.
-        let mut pairs = BinaryHeap::new();
+        let mut pairs = BinaryHeap::<(usize, usize, Name)>::new();
         let mut hold = |before: Name, name: Name| {
-            pairs.push((name.begin, before.begin, name));
-            if pairs.len() > FINDINGS_MAX + 1 {
+            if pairs.len() > FINDINGS_MAX {
+                if pairs.peek().is_some_and(|(last, ..)| *last < name.begin) {
+                    return;
+                }
                 pairs.pop();
             }
+            pairs.push((name.begin, before.begin, name));
         };
         // Comparing few of them allocates nothing.
         if names.len() <= FEW {
@@ -310,8 +320,8 @@ impl<'a> Reader<'a> {
                 }
             }
         } else {
-            // In place: their order does not matter afterwards. The first of a group is the first in the text.
-            names.sort_unstable_by(|a, b| a.compare(*b, text).then(a.begin.cmp(&b.begin)));
+            // In place: their order does not matter afterwards. Stable, so that the first of a group is the first in the text.
+            names.sort_by(|a, b| a.compare(*b, text));
             for group in names.chunk_by(|a, b| a.is(*b, text)) {
                 let [before, later @ ..] = group else { continue };
                 later.iter().for_each(|name| hold(*before, *name));

@@ -36,23 +36,43 @@ impl Walker {
     }
 
     pub(super) fn wrong_type(&mut self, node: Node<'_>, expected: &str) {
+        let builder = self.of_wrong_type(node, expected, meant::value(node, expected));
+        self.builders.push(builder);
+    }
+
+    /// Tells that what must be a certain string is none. Most numbers would not be right in quotes either, so that
+    /// only a known word is suggested.
+    fn not_a_string(&mut self, node: Node<'_>, allowed: impl Into<String>, word: Option<&str>) {
+        let meant = match node.kind() {
+            Type::Number | Type::Boolean => word.map(|word| format!("\"{word}\"")),
+            _ => meant::value(node, "a string"),
+        };
+        let builder = self.of_wrong_type(node, "a string", meant).allowed(allowed);
+        self.builders.push(builder);
+    }
+
+    fn of_wrong_type(
+        &self,
+        node: Node<'_>,
+        expected: &str,
+        meant: Option<String>,
+    ) -> FindingBuilder {
         let label = self.label();
         if node.kind() == Type::Null {
-            let builder = self
+            return self
                 .about(FindingCode::Null, node)
                 .message(format!("{label} is null"))
                 .allowed(expected)
                 .suggestion(format!("write {expected}, or omit it if it is optional"));
-            return self.builders.push(builder);
         }
-        let mut builder = self
+        let builder = self
             .about(FindingCode::WrongType, node)
             .message(format!("{label} must be {expected}, not {}", node.kind().name()))
             .allowed(expected);
-        if let Some(meant) = meant::value(node, expected) {
-            builder = builder.write(node.range(), meant);
+        match meant {
+            Some(meant) => builder.write(node.range(), meant),
+            None => builder,
         }
-        self.builders.push(builder);
     }
 
     pub(super) fn missing_field(&mut self, node: Node<'_>, shape: &Shape, field: &Field) {
@@ -118,32 +138,24 @@ impl Walker {
     }
 
     pub(super) fn word(&mut self, node: Node<'_>, words: &'static [&'static str]) {
-        let is_version = self.pointer == "/protocolVersion";
-        let Some(text) = node.text() else {
-            let builder_at = self.builders.len();
-            self.wrong_type(node, "a string");
-            if let Some(builder) = self.builders.get_mut(builder_at) {
-                builder.set_allowed(if is_version {
-                    versions()
-                } else {
-                    quoted(words.iter().copied())
-                });
-            }
-            return;
-        };
-        if words.contains(&text.as_ref()) {
+        let text = node.text();
+        if text.as_deref().is_some_and(|text| words.contains(&text)) {
             return;
         }
-        let code = if is_version { FindingCode::UnknownVersion } else { FindingCode::UnknownValue };
+        let is_version = self.pointer == "/protocolVersion";
         let allowed = if is_version { versions() } else { quoted(words.iter().copied()) };
+        // Only a version of the variant that the rest was compared with: another one would make that rest wrong.
+        let known = if is_version { self.variant.versions() } else { words };
+        let Some(text) = text else {
+            return self.not_a_string(node, allowed, meant::same_word(node.raw(), known));
+        };
+        let code = if is_version { FindingCode::UnknownVersion } else { FindingCode::UnknownValue };
         let label = self.label();
         let found = shortened(node.raw());
         let builder = self.about(code, node).allowed(allowed).message(match words {
             [only] if !is_version => format!("{label} must be \"{only}\", not {found}"),
             _ => format!("{label} is {found}, which is not one of those allowed"),
         });
-        // Only a version of the variant that the rest was compared with: another one would make that rest wrong.
-        let known = if is_version { self.variant.versions() } else { words };
         self.builders.push(if let Some(advice) = known_aliases::value(self.name(), &text) {
             builder.suggestion(advice)
         } else if let Some(word) = meant::same_word(&text, known) {
@@ -183,31 +195,30 @@ impl Walker {
     }
 
     pub(super) fn uri(&mut self, node: Node<'_>) {
-        let Some(text) = self.text(node) else { return };
+        let allowed = "a URI with a scheme, such as https://agent.example/";
+        let Some(text) = node.text() else { return self.not_a_string(node, allowed, None) };
         let Err(fault) = uri::check(text.as_bytes()) else { return };
         let label = self.label();
         let builder = self
             .about(FindingCode::NotAUri, node)
             .message(format!("{label} is not a URI: {}", uri_reason(fault, &text)))
-            .allowed("a URI with a scheme, such as https://agent.example/");
+            .allowed(allowed);
         self.builders.push(match meant::uri(fault, &text) {
-            // Escapes do not change what a URI means; which scheme was omitted is a guess.
-            Some(meant) if matches!(fault, uri::Fault::Character(_)) => {
-                builder.write(node.range(), meant)
-            }
-            Some(meant) => builder.suggestion(format!("write {}", shortened(&meant))),
+            Some((meant, true)) => builder.write(node.range(), meant),
+            Some((meant, false)) => builder.suggestion(format!("write {}", shortened(&meant))),
             None => builder,
         });
     }
 
     pub(super) fn date_time(&mut self, node: Node<'_>) {
-        let Some(text) = self.text(node) else { return };
+        let allowed = "a timestamp with an offset, such as 2026-11-21T09:00:00Z";
+        let Some(text) = node.text() else { return self.not_a_string(node, allowed, None) };
         let Err(fault) = date_time::check(text.as_bytes()) else { return };
         let label = self.label();
         let builder = self
             .about(FindingCode::NotADateTime, node)
             .message(format!("{label} is not a timestamp: {}", fault.reason()))
-            .allowed("a timestamp with an offset, such as 2026-11-21T09:00:00Z");
+            .allowed(allowed);
         self.builders.push(builder);
     }
 }

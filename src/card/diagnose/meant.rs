@@ -14,6 +14,7 @@ const NEAREST: usize = 3;
 pub(super) fn same_word(text: &str, known: &[&'static str]) -> Option<&'static str> {
     let is_same = |word: &&'static str| spelling::is_same(word, text.trim());
     let version = spelling::version(text, known.iter().copied());
+    let version = version.filter(|_| spelling::is_usual_version(text));
     version.or_else(|| known.iter().copied().find(is_same))
 }
 
@@ -26,7 +27,8 @@ pub(super) fn similar_word(
 ) -> Option<&'static str> {
     // Versions of official cards, such as 0.2.5, are like none of ours.
     let is_number = is_version && text.starts_with(|char: char| char.is_ascii_digit());
-    let near = spelling::nearest(text.trim(), known.iter().copied());
+    let near = spelling::version(text, known.iter().copied())
+        .or_else(|| spelling::nearest(text.trim(), known.iter().copied()));
     near.or_else(|| known.first().copied().filter(|_| is_number))
 }
 
@@ -35,7 +37,7 @@ pub(super) fn similar_names(name: &str, shape: &Shape) -> Option<String> {
     if shape.fields.len() <= SHOWN_MAX {
         return None;
     }
-    let nearest = quoted(spelling::most_similar(name, shape.names(), NEAREST));
+    let nearest = quoted(spelling::most_similar::<NEAREST>(name, shape.names()));
     Some(format!("the nearest of the allowed names are {nearest}"))
 }
 
@@ -60,23 +62,35 @@ pub(super) fn value(node: Node<'_>, expected: &str) -> Option<String> {
     }
 }
 
-/// Returns the URI with what may not stand in it escaped, or with a scheme, if that makes one.
-pub(super) fn uri(fault: uri::Fault, text: &str) -> Option<String> {
+/// Returns the URI with what may not stand in it escaped, or with a scheme, if that makes one; and whether that
+/// leaves nothing to decide.
+pub(super) fn uri(fault: uri::Fault, text: &str) -> Option<(String, bool)> {
     let trimmed = text.trim();
-    let candidate = match fault {
-        uri::Fault::Scheme if trimmed.starts_with("//") => format!("https:{trimmed}"),
+    let (candidate, is_exact) = match fault {
+        // Which scheme was omitted is a guess.
+        uri::Fault::Scheme if trimmed.starts_with("//") => (format!("https:{trimmed}"), false),
         uri::Fault::Scheme
             // A dot suggests a host; a relative reference begins with one of these.
             if trimmed.contains('.') && !trimmed.starts_with(['/', '.', '?', '#']) =>
         {
-            format!("https://{trimmed}")
+            (format!("https://{trimmed}"), false)
         }
-        uri::Fault::Character(_) => escaped(trimmed),
+        uri::Fault::Character(_) => (escaped(trimmed), text.chars().all(is_of_iri)),
         _ => return None,
     };
     // A suggestion must not be refused when the author follows it.
     uri::check(candidate.as_bytes()).ok()?;
-    Some(format!("\"{candidate}\""))
+    Some((format!("\"{candidate}\""), is_exact))
+}
+
+/// Says whether a character is one of a URI, or one that browsers and RFC 3987 write as escapes without a change of
+/// meaning. Of the others it is not known why they are there: `{id}` may be a template, and `\` a slash.
+fn is_of_iri(char: char) -> bool {
+    is_of_uri(char) || char == ' ' || char >= '\u{a0}'
+}
+
+fn is_of_uri(char: char) -> bool {
+    char.is_ascii_graphic() && !"<>\"{}|\\^`[]".contains(char)
 }
 
 /// Escapes what no URI has. A host is left alone: its form for machines is not made by escapes.
@@ -88,7 +102,7 @@ fn escaped(text: &str) -> String {
     let mut escaped = text.get(..host_end).unwrap_or_default().to_owned();
     for char in text.get(host_end..).unwrap_or_default().chars() {
         // `%` stays as it is, or what is escaped already would be escaped again.
-        if char.is_ascii_graphic() && !"<>\"{}|\\^`[]".contains(char) {
+        if is_of_uri(char) {
             escaped.push(char);
         } else {
             let mut buffer = [0; 4];

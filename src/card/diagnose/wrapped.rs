@@ -3,14 +3,15 @@
 //!
 //! Why they stay: `docs/decisions/110-wrapped-cards.md`.
 
-use super::{FindingBuilder, FindingCode, Node, Type};
+use super::{FindingBuilder, FindingCode, Member, Node, Type};
 use crate::card::dialect;
 use crate::card::finding::push_step;
 use crate::card::position::Reader;
 
 /// How deep a card is looked for: in the result of an answer, in a list that has a name.
 const DEPTH_MAX: usize = 3;
-/// Objects and arrays that are looked into, so that the search in a long list ends.
+/// Objects and arrays that are looked into, and values that are passed in one of them, so that the search in a long list
+/// ends.
 const VISITS_MAX: usize = 1_000;
 
 /// Says in the findings that lead astray where the card is, if the text only contains one.
@@ -51,10 +52,9 @@ struct Search {
 impl Search {
     /// Finds the first card below a value.
     fn below<'a>(&mut self, node: Node<'a>, depth: usize) -> Option<Node<'a>> {
-        let items =
-            node.items().enumerate().map(|(number, item)| (number.to_string().into(), item));
-        let members = node.members().map(|member| (member.name(), member.value));
-        for (step, part) in items.chain(members) {
+        let items = node.items().map(|item| (None, item));
+        let members = node.members().map(|member| (Some(member), member.value));
+        for (number, (member, part)) in items.chain(members).enumerate().take(VISITS_MAX) {
             if !part.is_container() {
                 continue;
             }
@@ -63,6 +63,7 @@ impl Search {
                 return None;
             }
             let length = self.pointer.len();
+            let step = member.map_or_else(|| number.to_string().into(), Member::name);
             push_step(&mut self.pointer, &step);
             let found = if dialect::resembles_card(part) {
                 Some(part)
