@@ -4,6 +4,7 @@ mod agreement;
 mod command;
 mod conversion;
 mod fix_command;
+mod fix_limits;
 mod fixing;
 mod hand_written;
 pub(crate) mod hostile;

@@ -1,10 +1,10 @@
 //! Pieces of a run that are checked by themselves: some files, or some lines of one.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::explain;
 use super::fix::Fixer;
+use super::inputs::CardPath;
 use super::lines::{Lines, Piece};
 use super::report::{Checked, Counts, Reporter};
 use super::validator::Validator;
@@ -14,7 +14,7 @@ use crate::cli::error::Error;
 
 /// One piece of work.
 pub(super) enum Work {
-    Cards(Vec<PathBuf>),
+    Cards(Vec<CardPath>),
     Lines(Arc<str>, Piece),
     Unreadable(String, String),
     Note(String),
@@ -27,6 +27,8 @@ pub(super) struct Done {
     /// For standard output, when the text does not go there.
     pub(super) out: Vec<u8>,
     pub(super) counts: Counts,
+    /// Why the rest of the piece was not checked.
+    pub(super) failed: Option<Error>,
 }
 
 /// Has pieces judged, and writes what is to be said.
@@ -38,25 +40,32 @@ pub(super) struct Checker {
 }
 
 impl Checker {
-    pub(super) fn check(&self, work: Work) -> Result<Done, Error> {
+    pub(super) fn check(&self, work: Work) -> Done {
         let mut done = Done::default();
-        match work {
-            Work::Cards(paths) => {
-                paths.iter().try_for_each(|path| self.file(path, &mut done))?;
+        let checked = match work {
+            Work::Cards(files) => files.iter().try_for_each(|file| self.file(file, &mut done)),
+            Work::Lines(name, piece) => self.lines(&name, &piece, &mut done),
+            Work::Unreadable(name, why) => {
+                self.unreadable(&name, why, &mut done);
+                Ok(())
             }
-            Work::Lines(name, piece) => self.lines(&name, &piece, &mut done)?,
-            Work::Unreadable(name, why) => self.unreadable(&name, why, &mut done),
-            Work::Note(note) => done.counts.notes.push(note),
-        }
-        Ok(done)
+            Work::Note(note) => {
+                done.counts.notes.push(note);
+                Ok(())
+            }
+        };
+        // Beside what came of the piece until then, because files may have been written.
+        done.failed = checked.err();
+        done
     }
 
-    fn file(&self, path: &Path, done: &mut Done) -> Result<(), Error> {
+    fn file(&self, file: &CardPath, done: &mut Done) -> Result<(), Error> {
+        let path = &file.path;
         let name = path.to_string_lossy();
         let (bytes, report) = match super::read(path, self.bytes_max) {
             Ok(Some(bytes)) => {
                 let report = self.validator.one(&bytes)?;
-                self.fixed(path, bytes, report, done)?
+                self.fixed(file, bytes, report, done)?
             }
             Ok(None) => (Vec::new(), self.too_large(None)),
             Err(error) => {
@@ -82,14 +91,14 @@ impl Checker {
     /// Returns a card and its report as they are after what is done about its findings.
     fn fixed(
         &self,
-        path: &Path,
+        file: &CardPath,
         bytes: Vec<u8>,
         report: CardReport,
         done: &mut Done,
     ) -> Result<(Vec<u8>, CardReport), Error> {
         let Some(fixer) = self.fixer else { return Ok((bytes, report)) };
         let said = (&mut done.counts, &mut done.out);
-        let fixed = fixer.fix(path, &bytes, &report, &self.validator, said)?;
+        let fixed = fixer.fix(file, &bytes, &report, &self.validator, said)?;
         Ok(fixed.map_or((bytes, report), |(text, report)| (text.into_bytes(), report)))
     }
 

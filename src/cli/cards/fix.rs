@@ -3,16 +3,18 @@
 //! What is written, and when: `docs/decisions/112-card-fixes.md`.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use similar::TextDiff;
 
+use super::inputs::CardPath;
 use super::report::Counts;
 use super::validator::Validator;
 use super::{STDIN, rewrite};
 use crate::api::CardReport;
-use crate::card::{self, Valid};
+use crate::card::{self, Fixed, Valid};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Output, escape};
@@ -21,6 +23,9 @@ use crate::cli::output::{Output, escape};
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct FixArgs {
     /// Apply the suggestions that leave nothing to decide, and write each card that is valid afterwards
+    ///
+    /// A fixed card is a new file under the same name. Symbolic links are followed, but a link in a folder that is searched
+    /// is not if it leads out of that folder; other hard links of the file keep the old card.
     #[arg(long, conflicts_with = "ndjson")]
     fix: bool,
 
@@ -76,53 +81,33 @@ impl Fixer {
     /// Fixes one card. Returns the card and its report if they are others now; `out` is for standard output.
     pub(super) fn fix(
         self,
-        path: &Path,
+        file: &CardPath,
         bytes: &[u8],
         report: &CardReport,
         validator: &Validator,
         (counts, out): (&mut Counts, &mut Vec<u8>),
     ) -> Result<Option<(String, CardReport)>, Error> {
-        let name = path.to_string_lossy();
-        let is_stdin = path.as_os_str() == STDIN;
-        if report.valid {
-            if is_stdin && self.writes {
-                out.extend_from_slice(bytes);
-            }
-            return Ok(None);
-        }
-        let Some(fixed) = card::fix(bytes) else {
-            if is_stdin && self.writes && self.is_partly {
+        let name = file.path.to_string_lossy();
+        let is_stdin = file.path.as_os_str() == STDIN;
+        let fixed = if report.valid { None } else { card::fix(bytes) };
+        let Some(fixed) = fixed else {
+            if is_stdin && self.writes && (report.valid || self.is_partly) {
                 out.extend_from_slice(bytes);
             }
             return Ok(None);
         };
         let after = validator.one(fixed.text.as_bytes())?;
-        let count = format!("{} {}", fixed.edits, if fixed.edits == 1 { "edit" } else { "edits" });
-        if !after.valid && !self.is_partly {
-            counts.notes.push(format!(
-                "{name} was not fixed, because it would still not be valid after {count}; \
-                 to apply them anyway, add --fix-partly"
-            ));
-            return Ok(None);
-        }
-        // A folder may hold other JSON files, which are not ours to change.
-        let is_card = |text: &str| {
-            card::dialect(text.as_bytes()).is_some_and(|(kind, _)| kind != card::Dialect::NoCard)
-        };
-        if !after.valid && !is_stdin && !is_card(&fixed.text) {
-            counts
-                .notes
-                .push(format!("{name} was not fixed, because it does not look like a card"));
+        if let Some(why) = self.refusal(file, &fixed, &after) {
+            counts.notes.push(format!("{name} was not fixed, because {why}"));
             return Ok(None);
         }
         if self.writes && !is_stdin {
-            match rewrite::rewrite(path, bytes, fixed.text.as_bytes()) {
+            match write(file, bytes, &fixed) {
                 Ok(0) => {}
-                Ok(_) => {
-                    counts
-                        .notes
-                        .push(format!("other hard links of {name} still have the old card"));
-                }
+                Ok(others) => counts.notes.push(format!(
+                    "{name} was one of {} hard links and is now a file of its own; the others were not changed with it",
+                    others.saturating_add(1)
+                )),
                 Err(error) => {
                     counts.unwritten.push((name.into_owned(), error.to_string()));
                     return Ok(None);
@@ -141,11 +126,44 @@ impl Fixer {
         if is_stdin {
             out.extend_from_slice(fixed.text.as_bytes());
         }
-        counts.fixed.push(format!("{name}: {count}"));
+        counts.fixed.push(format!("{name}: {}", edits(&fixed)));
+        if has_further_edits(&fixed) {
+            let note =
+                format!("{name} needs more edits than one run applies; run the command again");
+            counts.notes.push(note);
+        }
         if Valid::of(fixed.text.as_bytes()).is_ok_and(|card| card.signatures().next().is_some()) {
             counts.notes.push(format!("{name} has signatures, which may not match the fixed card"));
         }
         Ok(Some((fixed.text, after)))
+    }
+
+    /// Returns why a card is left as it is, if it is.
+    fn refusal(self, file: &CardPath, fixed: &Fixed, after: &CardReport) -> Option<String> {
+        if !after.valid && !self.is_partly {
+            let edits = edits(fixed);
+            return Some(if has_further_edits(fixed) {
+                format!(
+                    "{edits}, the most for one run, are not enough; to apply them in several runs, add --fix-partly"
+                )
+            } else {
+                format!(
+                    "it would still not be valid after {edits}; to apply them anyway, add --fix-partly"
+                )
+            });
+        }
+        if file.path.as_os_str() == STDIN {
+            return None;
+        }
+        // A folder may hold other JSON files, which are not ours to change.
+        let kind = card::dialect(fixed.text.as_bytes()).map(|(kind, _)| kind);
+        if !after.valid && kind.is_none_or(|kind| kind == card::Dialect::NoCard) {
+            return Some("it does not look like a card".to_owned());
+        }
+        // What cannot be found out is told when the file is written.
+        let is_outside = matches!(target(file), Ok(None));
+        let folder = file.folder.as_ref().filter(|_| is_outside)?.display();
+        Some(format!("it is a link to a file outside {folder}; to fix that file, name it"))
     }
 
     /// Returns the difference of two texts, as `diff -u` and `patch -p0` write and read it.
@@ -163,6 +181,25 @@ impl Fixer {
         let text = diff.unified_diff().header(&name, &name).to_string();
         Some(if self.escapes_diff { shown(&text) } else { text })
     }
+}
+
+fn target(file: &CardPath) -> io::Result<Option<PathBuf>> {
+    rewrite::target(&file.path, file.folder.as_deref())
+}
+
+/// Writes a fixed card. Returns how many other hard links its file had.
+fn write(file: &CardPath, old: &[u8], fixed: &Fixed) -> io::Result<u64> {
+    let target = target(file)?.ok_or_else(|| io::Error::other("it is outside the folder"))?;
+    rewrite::rewrite(&target, old, fixed.text.as_bytes())
+}
+
+fn edits(fixed: &Fixed) -> String {
+    format!("{} {}", fixed.edits, if fixed.edits == 1 { "edit" } else { "edits" })
+}
+
+/// Says whether there are more edits than are carried out at once.
+fn has_further_edits(fixed: &Fixed) -> bool {
+    fixed.report.findings.iter().any(|finding| finding.edit.is_some())
 }
 
 /// Returns a diff for a terminal: escaped but for the ends of lines, and for tabs, with which authors indent.

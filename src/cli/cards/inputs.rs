@@ -16,17 +16,30 @@ use super::walked::Walked;
 use crate::cli::error::Error;
 use crate::runtime::mutex::lock;
 
+#[cfg(test)]
+mod tests;
+
 /// One thing to read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input {
     /// One card.
-    Card(PathBuf),
+    Card(CardPath),
     /// A card on each line.
     Lines(PathBuf),
     /// It cannot be read, and why.
     Unreadable(String, String),
+    /// A folder that was named, and has nothing to read.
+    NoCard(PathBuf),
     /// A folder that was walked already.
     AlreadyWalked(PathBuf),
+}
+
+/// Where a card is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CardPath {
+    pub(super) path: PathBuf,
+    /// The folder that was searched, unless the file itself was named.
+    pub(super) folder: Option<PathBuf>,
 }
 
 /// Extensions of files with a card on each line.
@@ -101,14 +114,14 @@ impl Finder {
     pub(super) fn cards(mut self) -> Option<u64> {
         self.try_fold(0, |cards, input| match input {
             Input::Card(_) => Some(cards + 1),
-            Input::Unreadable(..) | Input::AlreadyWalked(_) => Some(cards),
+            Input::Unreadable(..) | Input::NoCard(_) | Input::AlreadyWalked(_) => Some(cards),
             Input::Lines(_) => None,
         })
     }
 
     fn argument(&mut self, argument: PathBuf) -> Option<Input> {
         if argument.as_os_str() == super::STDIN {
-            return Some(self.file(&argument));
+            return Some(self.input(argument, None));
         }
         if !is_pattern(&argument) {
             return self.path(argument);
@@ -154,12 +167,24 @@ impl Finder {
             return None;
         }
         if found.is_dir() {
+            if self.has_nothing(&path, &found) {
+                return Some(Input::NoCard(path));
+            }
             self.folder(path, &found);
             return None;
         }
         // What is named may be a pipe. Of what a folder holds only plain files are opened, because a pipe could
         // block.
-        Some(self.file(&path))
+        Some(self.file(&path, None))
+    }
+
+    /// Says whether there is nothing to read in a folder, whatever was read before.
+    fn has_nothing(&self, folder: &Path, found: &fs::Metadata) -> bool {
+        let excluded = Arc::clone(&self.excluded);
+        let mut search = Self { excluded, walked: Arc::default(), pending: Vec::new(), ..*self };
+        search.folder(folder.to_owned(), found);
+        // The search ends with the first card.
+        search.all(|input| matches!(input, Input::AlreadyWalked(_)))
     }
 
     fn folder(&mut self, folder: PathBuf, found: &fs::Metadata) {
@@ -211,7 +236,8 @@ impl Finder {
         match entry {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                (is_file && is_card(entry.path())).then(|| self.file(entry.path()))
+                let folder = || entry.path().ancestors().nth(entry.depth()).map(Path::to_owned);
+                (is_file && is_card(entry.path())).then(|| self.file(entry.path(), folder()))
             }
             // Only what the walk itself says has a depth.
             Err(ignore::Error::WithPath { path, err }) if err.depth().is_some() => {
@@ -234,10 +260,16 @@ impl Finder {
     }
 
     /// Takes a file. Reports that are read by other tools have no use for a dot in front.
-    fn file(&self, path: &Path) -> Input {
-        let path = path.strip_prefix(".").unwrap_or(path).to_owned();
+    fn file(&self, path: &Path, folder: Option<PathBuf>) -> Input {
+        let path = path.strip_prefix(".").unwrap_or(path);
+        // Without the dot, it would be standard input.
+        let path = if path == super::STDIN { Path::new(".").join(path) } else { path.to_owned() };
+        self.input(path, folder)
+    }
+
+    fn input(&self, path: PathBuf, folder: Option<PathBuf>) -> Input {
         let is_lines = self.all_lines || has_extension(&path, &LINES);
-        if is_lines { Input::Lines(path) } else { Input::Card(path) }
+        if is_lines { Input::Lines(path) } else { Input::Card(CardPath { path, folder }) }
     }
 }
 
@@ -264,105 +296,4 @@ fn is_card(path: &Path) -> bool {
 
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|found| extensions.iter().any(|extension| found == *extension))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(names: &[PathBuf], folder: &Path) -> Vec<String> {
-        selected(names, folder, &[], false)
-    }
-
-    fn selected(
-        names: &[PathBuf],
-        folder: &Path,
-        exclude: &[&str],
-        no_ignore: bool,
-    ) -> Vec<String> {
-        Finder::new(false, names, &Selection::of(exclude, no_ignore))
-            .unwrap()
-            .map(|input| format!("{input:?}").replace(&format!("{}/", folder.display()), ""))
-            .collect()
-    }
-
-    #[test]
-    fn folders_are_walked_once_and_by_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir_all(at("b/.well-known")).unwrap();
-        for name in ["c.json", "a.jsonl", "b/.well-known/agent-card.json", "readme.md"] {
-            fs::write(at(name), "").unwrap();
-        }
-        std::os::unix::fs::symlink(folder.path(), at("b/loop")).unwrap();
-        std::os::unix::fs::symlink("nowhere", at("d.json")).unwrap();
-        let expected = [
-            "Lines(\"a.jsonl\")",
-            "Card(\"b/.well-known/agent-card.json\")",
-            "AlreadyWalked(\"b/loop\")",
-            "Card(\"c.json\")",
-            "Unreadable(\"d.json\", \"No such file or directory (os error 2)\")",
-        ];
-        assert_eq!(found(&[folder.path().to_owned()], folder.path()), expected);
-        let named = [at("b/.well-known"), at("*.json*"), at("b/.well-known"), at("*.md"), at("?x")];
-        let expected = [
-            "Card(\"b/.well-known/agent-card.json\")",
-            "Lines(\"a.jsonl\")",
-            "Card(\"c.json\")",
-            "Unreadable(\"d.json\", \"No such file or directory (os error 2)\")",
-            "AlreadyWalked(\"b/.well-known\")",
-            "Card(\"readme.md\")",
-            "Unreadable(\"?x\", \"no file matches\")",
-        ];
-        assert_eq!(found(&named, folder.path()), expected);
-    }
-
-    #[test]
-    fn what_is_not_the_users_own_is_left_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        for name in [".git", "node_modules/a", "drafts/old", "build", ".well-known", "links"] {
-            fs::create_dir_all(at(name)).unwrap();
-        }
-        let cards = [
-            ".git/a.json",
-            ".well-known/b.json",
-            "build/c.json",
-            "drafts/d.json",
-            "drafts/old/e.json",
-            "node_modules/a/f.json",
-            "own.json",
-            "secret.json",
-        ];
-        for name in cards {
-            fs::write(at(name), "").unwrap();
-        }
-        fs::write(at(".gitignore"), "build/\n*.tmp\n").unwrap();
-        fs::write(at(".ignore"), "/secret.json\n").unwrap();
-        std::os::unix::fs::symlink("../node_modules/a", at("links/node_modules")).unwrap();
-        let all = [folder.path().to_owned()];
-        let shown = |names: &[&str]| -> Vec<String> {
-            names.iter().map(|name| format!("Card({name:?})")).collect()
-        };
-        let own = [".well-known/b.json", "drafts/d.json", "drafts/old/e.json", "own.json"];
-        assert_eq!(found(&all, folder.path()), shown(&own));
-        let every = selected(&all, folder.path(), &[], true);
-        for name in cards.iter().filter(|name| !name.contains("node_modules")) {
-            assert!(every.contains(&format!("Card({name:?})")), "{name}: {every:?}");
-        }
-        assert_eq!(every.iter().filter(|input| input.contains("f.json")).count(), 1, "{every:?}");
-        for (exclude, left) in [
-            (&["drafts"][..], &[own[0], own[3]][..]),
-            (&["d.json", "own.*"], &[own[0], own[2]]),
-            (&["**/drafts/*.json"], &[own[0], own[2], own[3]]),
-            (&["*.json", "!own.json"], &[own[3]]),
-        ] {
-            assert_eq!(selected(&all, folder.path(), exclude, false), shown(left), "{exclude:?}");
-        }
-        // What is named is read although it is ignored, unless it is excluded.
-        let named = [at("secret.json"), at("node_modules"), at("drafts/old/*.json")];
-        let expected = shown(&["secret.json", "node_modules/a/f.json", "drafts/old/e.json"]);
-        assert_eq!(found(&named, folder.path()), expected);
-        assert_eq!(selected(&named, folder.path(), &["drafts/"], false), expected[..2]);
-    }
 }

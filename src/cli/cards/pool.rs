@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
+use crate::runtime::mutex::lock;
 use crate::runtime::thread;
 
 /// Pieces under way for each worker: one in its hands, and some for when it is done.
@@ -19,8 +20,9 @@ pub(super) fn cores() -> usize {
 }
 
 /// Gives `work` every one of the pieces, on so many threads, which read them in turn, and `take` what
-/// comes of them, in order, until that wants no more or fails. A panic while reading or in `work` ends the
-/// run with an error: a result is never left out.
+/// comes of them, in order, until that wants no more or fails: then no piece is begun any more, and `take` is given
+/// what comes of those under way. A panic while reading or in `work` ends the run with an error: a result is never
+/// left out.
 /// See `docs/decisions/66-card-runs.md`.
 pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
     workers: usize,
@@ -35,7 +37,9 @@ pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
         // The other end is in this function.
         permit.send(()).unwrap_or_default();
     }
-    let source = Arc::new(Mutex::new(Source { pieces: pieces.fuse(), permits, number: 0 }));
+    let begun = Arc::<Mutex<Begun>>::default();
+    let source = Source { pieces: pieces.fuse(), permits, begun: Arc::clone(&begun) };
+    let source = Arc::new(Mutex::new(source));
     let work = Arc::new(work);
     let threads = (0..workers)
         .map(|_| {
@@ -55,16 +59,24 @@ pub(super) fn in_order<T: 'static, U: Send + 'static, E: From<io::Error>>(
     drop(results);
     let mut waiting = BTreeMap::new();
     let mut number = 0_u64;
+    // How the run ends, and with which piece, once it is to end early.
+    let mut end = None;
     for (place, result) in finished {
         waiting.insert(place, result);
         while let Some(result) = waiting.remove(&number) {
             number += 1;
-            if take(result.ok_or_else(|| panicked("checking"))?)?.is_break() {
-                // The threads end by themselves: without this function, neither permits nor results go through.
-                return Ok(());
+            let taken = result.ok_or_else(|| panicked("checking").into()).and_then(&mut take);
+            match taken {
+                // It is not received when everything was read.
+                Ok(ControlFlow::Continue(())) => permit.send(()).unwrap_or_default(),
+                taken if end.is_none() => end = Some((taken.map(drop), lock(&begun).end())),
+                _ => {}
             }
-            // It is not received when everything was read.
-            permit.send(()).unwrap_or_default();
+        }
+        // Reading is not waited for, because it may take for ever. The threads end by themselves: without this function,
+        // neither permits nor results go through.
+        if let Some((ended, _)) = end.take_if(|(_, last)| number >= *last) {
+            return ended;
         }
     }
     // A panic while reading poisons `source` and so ends all threads; only the join shows it.
@@ -80,10 +92,32 @@ fn panicked(doing: &str) -> io::Error {
 struct Source<I> {
     pieces: I,
     permits: Receiver<()>,
-    number: u64,
+    begun: Arc<Mutex<Begun>>,
 }
 
-/// Reads the next piece; returns `None` after the last one, when no results are taken any more, or when another
+/// The pieces that were read so far. Not a part of the source, which is locked while reading.
+#[derive(Default)]
+struct Begun {
+    number: u64,
+    is_end: bool,
+}
+
+impl Begun {
+    /// Returns the number of the next piece, if one is to be begun.
+    fn next(&mut self) -> Option<u64> {
+        let number = self.number;
+        self.number += 1;
+        (!self.is_end).then_some(number)
+    }
+
+    /// Lets no further piece begin, and returns how many did.
+    fn end(&mut self) -> u64 {
+        self.is_end = true;
+        self.number
+    }
+}
+
+/// Reads the next piece; returns `None` after the last one, when no piece is to be begun any more, or when another
 /// thread panicked while it was reading.
 fn next<I: Iterator>(source: &Mutex<Source<I>>) -> Option<(u64, I::Item)> {
     // Held while waiting and while reading, because pieces have one order.
@@ -91,8 +125,7 @@ fn next<I: Iterator>(source: &Mutex<Source<I>>) -> Option<(u64, I::Item)> {
     source.permits.recv().ok()?;
     // Any free thread reads, because all would wait for one that only reads.
     let piece = source.pieces.next()?;
-    let number = source.number;
-    source.number += 1;
+    let number = lock(&source.begun).next()?;
     Some((number, piece))
 }
 
@@ -113,6 +146,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_under_way_is_taken_when_the_run_is_to_end() {
+        let begun = Arc::new(Mutex::new(Vec::new()));
+        let (mut taken, work) = (Vec::new(), Arc::clone(&begun));
+        let failed: io::Result<()> = in_order(
+            3,
+            0..,
+            move |number: u64| {
+                lock(&work).push(number);
+                number
+            },
+            |number| {
+                taken.push(number);
+                if number < 100 { Ok(ControlFlow::Continue(())) } else { Err(panicked("testing")) }
+            },
+        );
+        assert!(failed.unwrap_err().to_string().starts_with("testing"));
+        let mut begun = lock(&begun).clone();
+        begun.sort_unstable();
+        assert_eq!(taken, begun);
+    }
+
+    #[test]
     fn a_caller_may_stop_taking_results() {
         let mut taken = 0;
         let took: io::Result<()> = in_order(
@@ -121,11 +176,12 @@ mod tests {
             |number| number,
             |_| {
                 taken += 1;
-                Ok(if taken == 100 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                Ok(if taken >= 100 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             },
         );
         took.unwrap();
-        assert_eq!(taken, 100);
+        // Those under way when it stopped were taken, too.
+        assert!((100..=100 + 3 * AHEAD).contains(&taken), "{taken}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 
@@ -16,32 +16,41 @@ const ATTRIBUTES_MAX: usize = 64 * 1024;
 /// The attribute with the access control list.
 const ACL: &[u8] = b"system.posix_acl_access";
 
-/// Writes a new text in place of an old one. Returns how many further names, as hard links, still lead to the old
-/// text.
-pub(super) fn rewrite(path: &Path, old: &[u8], new: &[u8]) -> io::Result<u64> {
+/// Returns the file that a path leads to; `None` if it is not in the folder in which the path was found.
+pub(super) fn target(path: &Path, folder: Option<&Path>) -> io::Result<Option<PathBuf>> {
     // Replacing the link itself would leave what it leads to as it was.
-    let path = fs::canonicalize(path)?;
+    let file = fs::canonicalize(path)?;
+    let is_inside = match folder {
+        Some(folder) => file.starts_with(fs::canonicalize(folder)?),
+        None => true,
+    };
+    Ok(is_inside.then_some(file))
+}
+
+/// Writes a new text in place of an old one, to a path without links. Returns how many other hard links the old file
+/// had.
+pub(super) fn rewrite(path: &Path, old: &[u8], new: &[u8]) -> io::Result<u64> {
     let Some(folder) = path.parent().filter(|_| path.is_file()) else {
         return Err(io::Error::other("it is not a regular file"));
     };
     let opened_folder = File::open(folder)?;
     // Replacing a file needs no permission to write to it, but to do so would be a surprise.
-    let found = OpenOptions::new().write(true).open(&path)?.metadata()?;
+    let found = OpenOptions::new().write(true).open(path)?.metadata()?;
     let mut fresh = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder)?;
     fresh.write_all(new)?;
-    keep_attributes(&path, &found, fresh.as_file())?;
+    keep_attributes(path, &found, fresh.as_file())?;
     // Before the name leads to it: after a power failure, a name without its text would be an empty card.
     fresh.as_file().sync_all()?;
     // Last, so that little time remains for others to write.
     let is_same = |now: &Metadata| identity(now) == identity(&found);
     let length_max = u64::try_from(old.len().max(new.len())).unwrap_or(u64::MAX);
-    match super::read(&path, length_max) {
-        Ok(Some(now)) if now == old && fs::metadata(&path).is_ok_and(|it| is_same(&it)) => {}
+    match super::read(path, length_max) {
+        Ok(Some(now)) if now == old && fs::metadata(path).is_ok_and(|it| is_same(&it)) => {}
         // The same file under another name.
         Ok(Some(now)) if now == new => return Ok(0),
         _ => return Err(io::Error::other("it was changed by another program meanwhile")),
     }
-    fresh.persist(&path).map_err(|failed| failed.error)?;
+    fresh.persist(path).map_err(|failed| failed.error)?;
     opened_folder.sync_all()?;
     Ok(found.nlink().saturating_sub(1))
 }

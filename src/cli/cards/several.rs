@@ -32,10 +32,17 @@ impl Outcome {
         let mut files = Vec::new();
         for input in Finder::new(false, names, &Selection::default())? {
             match input {
-                Input::Card(path) => files.push(CardFile { path, has_lines: false }),
+                Input::Card(card) => files.push(CardFile { path: card.path, has_lines: false }),
                 Input::Lines(path) => files.push(CardFile { path, has_lines: true }),
                 Input::Unreadable(name, why) => {
                     let message = format!("cannot read {name}: {why}");
+                    self.failed(&Error::new(Exit::LocalFile, message));
+                }
+                Input::NoCard(folder) => {
+                    let message = format!(
+                        "cannot read {}: no card was found in it; to read an ignored file, name it",
+                        folder.display()
+                    );
                     self.failed(&Error::new(Exit::LocalFile, message));
                 }
                 Input::AlreadyWalked(folder) => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::batch::{Checker, Done, Work};
 use super::fix::{FixArgs, Fixer};
-use super::inputs::{Finder, Input};
+use super::inputs::{CardPath, Finder, Input};
 use super::lines::Pieces;
 use super::pool;
 use super::progress::Progress;
@@ -91,7 +91,11 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         threads,
         source,
         move |work| checker.check(work),
-        |done| done.and_then(|done| Ok(printer.print(done)?)),
+        |mut done| {
+            let failed = done.failed.take();
+            let goes_on = printer.print(done)?;
+            failed.map_or(Ok(goes_on), Err)
+        },
     )?;
     let total = printer.end()?;
     match (total.unreadable.len() + total.unwritten.len(), total.invalid) {
@@ -108,14 +112,9 @@ fn finder(args: &Args) -> Result<Finder, Error> {
 }
 
 fn nothing_read(args: &Args) -> Error {
-    let mut error = several::no_card();
+    let error = several::no_card();
     if args.selection.excludes() {
-        error = error.hint("--exclude also applies to files that are named");
-    }
-    if args.selection.ignores() && args.names.iter().any(|name| name.is_dir()) {
-        let hint =
-            "ignored files, .git and node_modules are not searched, unless --no-ignore is given";
-        return error.hint(hint);
+        return error.hint("--exclude also applies to files that are named");
     }
     error
 }
@@ -137,6 +136,7 @@ struct Source {
     piece_bytes: usize,
     bytes_max: usize,
     is_fixing: bool,
+    ignores: bool,
     /// The stream that is being read.
     stream: Option<(Arc<str>, Pieces<Stream>)>,
 }
@@ -150,7 +150,8 @@ impl Source {
     fn new(args: &Args, piece_bytes: usize, is_fixing: bool) -> Result<Self, Error> {
         let inputs = finder(args)?.peekable();
         let bytes_max = usize::try_from(args.max_bytes).unwrap_or(usize::MAX);
-        Ok(Self { inputs, piece_bytes, bytes_max, is_fixing, stream: None })
+        let ignores = args.selection.ignores();
+        Ok(Self { inputs, piece_bytes, bytes_max, is_fixing, ignores, stream: None })
     }
 
     fn open(&mut self, path: &Path) -> Option<Work> {
@@ -175,15 +176,21 @@ impl Source {
     }
 
     /// Takes the files that follow along.
-    fn with_neighbours(&mut self, path: PathBuf) -> Vec<PathBuf> {
-        let mut paths = vec![path];
-        while paths.len() < FILES
-            && let Some(Input::Card(path)) =
+    fn with_neighbours(&mut self, card: CardPath) -> Vec<CardPath> {
+        let mut cards = vec![card];
+        while cards.len() < FILES
+            && let Some(Input::Card(card)) =
                 self.inputs.next_if(|input| matches!(input, Input::Card(_)))
         {
-            paths.push(path);
+            cards.push(card);
         }
-        paths
+        cards
+    }
+
+    fn no_card(&self, folder: &Path) -> Work {
+        let hint = if self.ignores { "; to read ignored files, too, add --no-ignore" } else { "" };
+        let why = format!("no card was found in it{hint}");
+        Work::Unreadable(folder.to_string_lossy().into_owned(), why)
     }
 }
 
@@ -204,9 +211,10 @@ impl Iterator for Source {
                 }
             }
             let work = match self.inputs.next()? {
-                Input::Card(path) => Some(Work::Cards(self.with_neighbours(path))),
+                Input::Card(card) => Some(Work::Cards(self.with_neighbours(card))),
                 Input::Lines(path) => self.open(&path),
                 Input::Unreadable(name, why) => Some(Work::Unreadable(name, why)),
+                Input::NoCard(folder) => Some(self.no_card(&folder)),
                 Input::AlreadyWalked(folder) => {
                     Some(Work::Note(format!("{} has already been searched", folder.display())))
                 }
@@ -227,20 +235,11 @@ struct Printer {
     progress: Progress,
     total: Counts,
     has_head: bool,
-    is_first: bool,
 }
 
 impl Printer {
     fn new(output: Output, out: Output, reporter: Arc<dyn Reporter>, progress: Progress) -> Self {
-        Self {
-            output,
-            out,
-            reporter,
-            progress,
-            total: Counts::default(),
-            has_head: false,
-            is_first: true,
-        }
+        Self { output, out, reporter, progress, total: Counts::default(), has_head: false }
     }
 
     /// Prints what stands in front, once something came of the run.
@@ -252,22 +251,10 @@ impl Printer {
     }
 
     fn print(&mut self, mut done: Done) -> io::Result<ControlFlow<()>> {
-        self.head()?;
-        let text = if self.is_first {
-            done.text.strip_prefix(self.reporter.separator()).unwrap_or(&done.text)
-        } else {
-            &done.text
-        };
-        let mut goes_on = ControlFlow::Continue(());
-        if !text.is_empty() {
-            self.is_first = false;
-            goes_on = self.output.part(text.as_bytes())?;
-        }
+        // Even if the report cannot be printed, it is told which files were written.
+        let printed = self.parts(&done);
         for (name, why) in &done.counts.unreadable {
             self.output.remark("cannot read", &format!("{name}: {why}"));
-        }
-        if !done.out.is_empty() && self.out.part(&done.out)?.is_break() {
-            goes_on = ControlFlow::Break(());
         }
         for (name, why) in &done.counts.unwritten {
             self.output.remark("cannot write", &format!("{name}: {why}"));
@@ -280,6 +267,24 @@ impl Printer {
         }
         self.total.add(done.counts);
         self.progress.show(self.total.cards, self.total.invalid);
+        printed
+    }
+
+    /// Prints what belongs to the report, and the cards and diffs.
+    fn parts(&mut self, done: &Done) -> io::Result<ControlFlow<()>> {
+        let text = if self.has_head {
+            &done.text
+        } else {
+            done.text.strip_prefix(self.reporter.separator()).unwrap_or(&done.text)
+        };
+        let mut goes_on = ControlFlow::Continue(());
+        if !text.is_empty() {
+            self.head()?;
+            goes_on = self.output.part(text.as_bytes())?;
+        }
+        if !done.out.is_empty() && self.out.part(&done.out)?.is_break() {
+            goes_on = ControlFlow::Break(());
+        }
         Ok(goes_on)
     }
 

@@ -292,3 +292,69 @@ fn what_is_converted_is_valid_and_comes_back() {
     let again = convert(back.text.as_bytes(), card::Variant::Legacy);
     assert_eq!(again.text, back.text);
 }
+
+#[test]
+fn a_named_folder_without_a_card_is_told_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["build/deep", "empty", "own", "notes"] {
+        std::fs::create_dir_all(at(name)).unwrap();
+    }
+    let card =
+        r#"{"protocolVersion":"1.0","name":"n","description":"d","url":"a:b","version":"1"}"#;
+    for (name, text) in [
+        ("build/.ignore", "*\n"),
+        ("build/deep/a.json", card),
+        ("own/b.json", card),
+        ("notes/readme.md", ""),
+    ] {
+        std::fs::write(at(name), text).unwrap();
+    }
+    std::os::unix::fs::symlink("../own", at("notes/own")).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
+        command.current_dir(folder.path()).args(["cards"]).args(words);
+        let ended = command.output().unwrap();
+        (ended.status.code(), text(&ended.stderr), text(&ended.stdout))
+    };
+    let hint = "no card was found in it; to read ignored files, too, add --no-ignore";
+    for named in [&["build"][..], &["build", "own"], &["own", "build"], &[".", "build"]] {
+        let words = [&["validate", "--offline"], named].concat();
+        let (code, said, _) = run(&words);
+        assert!(said.ends_with(&format!("cannot read: build: {hint}\n")), "{words:?}: {said}");
+        assert!(code == Some(74) && !said.contains("build has already"), "{words:?}: {said}");
+    }
+    let all = ["validate", "--offline", "--no-ignore", "build", "own"];
+    assert_eq!(run(&all), (Some(0), String::new(), "2 cards, valid\n".to_owned()));
+    let (code, said, _) = run(&["validate", "--offline", "--no-ignore", "own", "empty"]);
+    assert_eq!((code, said.as_str()), (Some(74), "cannot read: empty: no card was found in it\n"));
+    // It has one that was read already.
+    assert_eq!(run(&["validate", "--offline", "own", "notes"]).0, Some(0));
+    let (code, said, out) = run(&["explain", "own", "build"]);
+    let expected =
+        "error: cannot read build: no card was found in it; to read an ignored file, name it\n";
+    assert_eq!((code, said.as_str()), (Some(74), expected), "{out}");
+}
+
+#[test]
+fn only_a_hyphen_alone_is_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("-"), "[]").unwrap();
+    for name in ["./-", ".//-", "././-", "?"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
+        command.current_dir(folder.path()).args([
+            "cards",
+            "validate",
+            "--offline",
+            "-o",
+            "ndjson",
+            name,
+        ]);
+        let ended = command.stdin(Stdio::null()).output().unwrap();
+        let said = text(&ended.stdout);
+        assert!(
+            said.starts_with("{\"file\":\"./-\"") && said.contains("card/not-an-object"),
+            "{said}"
+        );
+    }
+}

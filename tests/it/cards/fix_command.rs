@@ -17,27 +17,27 @@ use tempfile::TempDir;
 use super::command::FILES;
 use super::{fixing, planted};
 
-const FAULTY: &str = "{\n  \"protocolVersion\": \"1.0\", \"Name\": \"n\",\r\n\t\"description\": \"d\",\n  \"url\": \"a:b\",\n\
+pub(super) const FAULTY: &str = "{\n  \"protocolVersion\": \"1.0\", \"Name\": \"n\",\r\n\t\"description\": \"d\",\n  \"url\": \"a:b\",\n\
     \"version\": 1,\n \"transport\": \"HTTP\"\n}\n";
 
-fn right() -> String {
+pub(super) fn right() -> String {
     FAULTY.replace("Name", "name").replace(": 1,", ": \"1\",").replace("HTTP", "http")
 }
 
 /// A folder with cards.
-struct Cards {
+pub(super) struct Cards {
     folder: TempDir,
 }
 
 /// What a run left behind.
-struct Ended {
-    code: Option<i32>,
-    out: String,
-    said: String,
+pub(super) struct Ended {
+    pub(super) code: Option<i32>,
+    pub(super) out: String,
+    pub(super) said: String,
 }
 
 impl Cards {
-    fn new(names: &[&str]) -> Self {
+    pub(super) fn new(names: &[&str]) -> Self {
         let cards = Self { folder: tempfile::tempdir().unwrap() };
         for name in names {
             fs::write(cards.at(name), FAULTY).unwrap();
@@ -45,25 +45,25 @@ impl Cards {
         cards
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    pub(super) fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(super) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.at(name)).unwrap()
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub(super) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
         command.current_dir(self.folder.path()).args(["cards", "validate"]).args(words);
         command
     }
 
-    fn run(&self, words: &[&str]) -> Ended {
+    pub(super) fn run(&self, words: &[&str]) -> Ended {
         ended(self.command(&["--offline"]).args(words).output().unwrap())
     }
 
-    fn fed(&self, words: &[&str], input: &str) -> Ended {
+    pub(super) fn fed(&self, words: &[&str], input: &str) -> Ended {
         let mut command = self.command(&["--offline"]);
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -80,7 +80,7 @@ impl Cards {
     }
 }
 
-fn ended(output: Output) -> Ended {
+pub(super) fn ended(output: Output) -> Ended {
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ended { code: output.status.code(), out: text(output.stdout), said: text(output.stderr) }
 }
@@ -101,7 +101,8 @@ fn a_fixed_file_keeps_its_links_owner_permissions_and_attributes() {
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), "1 card, valid\n"), "{}", ended.said);
     assert_eq!(
         ended.said,
-        "fixed: link.json: 3 edits\nnote: other hard links of link.json still have the old card\n"
+        "fixed: link.json: 3 edits\nnote: link.json was one of 2 hard links and is now a file of its own; the others were \
+        not changed with it\n"
     );
     assert_eq!(fs::read_link(cards.at("link.json")).unwrap(), Path::new("card.json"));
     assert_eq!(cards.read("card.json"), right());
@@ -310,7 +311,7 @@ fn a_file_that_may_not_be_written_does_not_keep_the_others_from_it() {
 }
 
 /// Answers every request as the service would, and lets something happen when it is about a valid card.
-fn serve(listener: &UnixListener, requests: usize, mut on_valid: impl FnMut()) {
+pub(super) fn serve(listener: &UnixListener, requests: usize, mut on_valid: impl FnMut()) {
     for _ in 0..requests {
         let (mut stream, _) = listener.accept().unwrap();
         let (mut request, mut buffer) = (Vec::new(), [0; 4096]);

@@ -84,7 +84,7 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     fs::create_dir(folder.path().join("empty")).unwrap();
     let ended = explain(folder.path(), &["empty"]);
     assert_eq!(ended.status.code(), Some(74));
-    assert!(text(&ended.stderr).contains("there is no card in the files and folders given"));
+    assert!(text(&ended.stderr).starts_with("error: cannot read empty: no card was found in it"));
 }
 
 #[test]

@@ -53,6 +53,7 @@ impl Reporter for Json {
             "findings": total.findings,
             "fixable": total.fixable,
             "unreadable": total.unreadable.len(),
+            "unwritten": total.unwritten.len(),
         });
         format!("\n],\"summary\":{summary}}}\n")
     }

@@ -18,9 +18,9 @@ impl Reporter for Sarif {
         let rule = |code: &FindingCode| {
             json!({
                 "id": code.as_str(),
-                "shortDescription": { "text": code.title() },
-                "fullDescription": { "text": sentence(code.title()) },
-                "help": { "text": code.help() },
+                "shortDescription": { "text": plain(code.title()) },
+                "fullDescription": { "text": plain(&sentence(code.title())) },
+                "help": { "text": plain(code.help()) },
                 "defaultConfiguration": { "level": "error" },
             })
         };
@@ -63,14 +63,16 @@ impl Reporter for Sarif {
     }
 
     fn tail(&self, total: &Counts) -> String {
-        let notification = |(name, why): &(String, String)| {
+        let notification = |done: &str, (name, why): &(String, String)| {
             json!({
                 "level": "error",
-                "message": { "text": format!("cannot be read: {why}") },
+                "message": { "text": plain(&format!("cannot be {done}: {why}")) },
                 "locations": [{ "physicalLocation": { "artifactLocation": artifact(name) } }],
             })
         };
-        let notifications: Vec<Value> = total.unreadable.iter().map(notification).collect();
+        let unreadable = total.unreadable.iter().map(|file| notification("read", file));
+        let unwritten = total.unwritten.iter().map(|file| notification("written", file));
+        let notifications: Vec<Value> = unreadable.chain(unwritten).collect();
         let invocations = json!([{
             "executionSuccessful": notifications.is_empty(),
             "toolExecutionNotifications": notifications,
@@ -90,7 +92,7 @@ fn result(card: &Checked<'_>, finding: &CardFinding, fingerprint: &str) -> Value
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": "error",
-        "message": { "text": text },
+        "message": { "text": plain(&text) },
         "locations": [{
             "physicalLocation": {
                 "artifactLocation": artifact(card.name),
@@ -123,6 +125,18 @@ fn end(card: &[u8], finding: &CardFinding) -> (u64, u64) {
 fn fingerprint(known_by: &str, finding: &CardFinding, number: usize) -> String {
     let text = format!("{known_by}\n{}\n{}", finding.code, finding.pointer);
     format!("{}:{number}", sha256::of(text.as_bytes()))
+}
+
+/// Escapes a text so that no part of it is a link: `[text](address)` is one in plain text, too (SARIF 2.1.0, 3.11.6).
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for char in text.chars() {
+        if matches!(char, '\\' | '[' | ']') {
+            plain.push('\\');
+        }
+        plain.push(char);
+    }
+    plain
 }
 
 /// Writes a title as a sentence.
@@ -231,5 +245,15 @@ mod tests {
         assert_eq!(fingerprints(&card, Some(3)), fingerprints(&card, Some(7)));
         let other = fingerprints(&card.replace("\"d\"", "\"e\""), Some(7));
         assert_ne!(fingerprints(&card, Some(7)), other);
+    }
+
+    #[test]
+    fn no_text_of_a_card_becomes_a_link() {
+        let results = results(&format!(r#"{CARD},"[x](https://a.example/)\\":1}}"#), None);
+        let message = results[0]["message"]["text"].as_str().unwrap();
+        assert!(
+            message.starts_with(r#"the card has no property "\[x\](https://a.example/)\\\\""#),
+            "{message}"
+        );
     }
 }
