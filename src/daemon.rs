@@ -8,6 +8,7 @@
 pub mod allocator;
 pub mod arguments;
 pub mod check_config;
+pub mod check_forge;
 mod descriptors;
 mod disk;
 mod forge;

@@ -18,6 +18,8 @@ pub mod result;
 
 pub mod reach;
 
+pub mod inspection;
+
 mod answer;
 mod credentials;
 mod failure;
@@ -31,6 +33,7 @@ mod wire;
 
 pub use lookups::RUN_TITLE;
 pub use reach::Clearance;
+pub use token::{APP_PERMISSIONS, is_refused_by_clock};
 
 use crate::domain::dead_letter::{ErrorClass, FailureCause};
 use crate::domain::digest::Digest;

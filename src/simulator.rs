@@ -5,6 +5,7 @@
 //! brought about, and misbehaves on order: each [`Fault`] is for one call, in the order planned.
 //! The ledger counts effects, not answers, because that is where a doubled request shows.
 
+mod app;
 mod checks;
 mod credentials;
 mod deliveries;
@@ -33,7 +34,8 @@ use state::State;
 /// The account that owns every simulated repository.
 pub const OWNER: i64 = 4712;
 
-pub use deliveries::FailedAttempt;
+pub use app::{SimulatedApp, SimulatedInstallation, SimulatedWebhook};
+pub use deliveries::DeliveryAttempt;
 pub use issuer::{Issuer, RunClaims};
 pub use runs::RunState;
 pub use webhook::{Webhook, Webhooks, sign};
@@ -64,10 +66,33 @@ pub enum Call {
     CheckRunCreate,
     /// Update a check run.
     CheckRunUpdate,
-    /// Look for deliveries that failed.
+    /// Look for deliveries.
     DeliveryFind,
     /// Ask for a delivery to be sent again.
     DeliveryRepeat,
+    /// Read the app.
+    AppRead,
+    /// Read where the app's webhook goes.
+    WebhookRead,
+    /// Look for installations of the app.
+    InstallationFind,
+    /// Give a token back.
+    TokenRevoke,
+}
+
+impl Call {
+    /// Says whether it takes the app's own credential.
+    const fn is_of_app(self) -> bool {
+        matches!(
+            self,
+            Self::Mint
+                | Self::DeliveryFind
+                | Self::DeliveryRepeat
+                | Self::AppRead
+                | Self::WebhookRead
+                | Self::InstallationFind
+        )
+    }
 }
 
 /// What goes wrong with one call.
@@ -251,7 +276,23 @@ impl Simulator {
 
     /// Adds a delivery that failed.
     pub fn fail_delivery(&self, guid: &str, event: &str, delivered_at: Timestamp) {
-        self.state().fail_delivery(guid, event, delivered_at);
+        self.deliver(guid, event, delivered_at, 503);
+    }
+
+    /// Says how the receiver answered a webhook; nothing is sent. Later ones are newer.
+    pub fn deliver(&self, guid: &str, event: &str, delivered_at: Timestamp, status: u16) {
+        self.state().deliver(guid, event, delivered_at, status);
+    }
+
+    /// Changes the settings of the app.
+    pub fn change_app(&self, change: impl FnOnce(&mut SimulatedApp)) {
+        change(&mut self.state().app);
+    }
+
+    /// Returns how many tokens can be used.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.state().tokens.len()
     }
 
     /// Plans a fault for the next call of a kind that has none planned yet.

@@ -7,7 +7,7 @@ use svc::config::{Config, Source};
 use svc::daemon::{
     self, EXIT_CONFIG, allocator,
     arguments::{Arguments, Command},
-    check_config, sockets,
+    check_config, check_forge, sockets,
 };
 use svc::logging;
 
@@ -16,8 +16,14 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return daemon::arguments::show_usage(&error),
     };
-    if let Some(Command::CheckConfig { env_file }) = arguments.command {
-        return check_config::check(env_file.as_deref());
+    match arguments.command {
+        Some(Command::CheckConfig { env_file }) => {
+            return check_config::check(env_file.as_deref());
+        }
+        Some(Command::CheckForge { env_file, output }) => {
+            return check_forge::check(env_file.as_deref(), output);
+        }
+        None => {}
     }
     let configured = allocator::configure();
     let config = match Config::load(Source::process()) {

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::config::SettingProblem;
 use crate::daemon::Error;
@@ -44,6 +44,31 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         env_file: Option<PathBuf>,
     },
+    /// Ask the forge whether the app is set up as svcd needs it
+    ///
+    /// Reads the settings as check-config does, and asks the forge whether the key belongs to the app, which permissions
+    /// and events the app has, where its webhook goes, whether the last webhooks arrived, how far the clocks are apart, and who has
+    /// installed the app; and for each installation, for a token, which is given back. Nothing else changes at the forge. For each
+    /// problem, the output says what to change, and on which page of the app's settings. It contains no secret. Exits with 0 if no problem is
+    /// found (warnings are no problems), 1 if there are problems, 69 if the forge does not answer, and 78 if the
+    /// settings are wrong or the connection to the forge is off. Takes at most two minutes.
+    CheckForge {
+        /// Check with the settings that a unit gets from this file, read as systemd reads an `EnvironmentFile=`
+        #[arg(long, value_name = "FILE")]
+        env_file: Option<PathBuf>,
+        /// The output format: a table for people, or a JSON document
+        #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+        output: Format,
+    },
+}
+
+/// A format of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// One document.
+    Json,
 }
 
 /// Returns the command line, for the manual page.

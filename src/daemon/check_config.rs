@@ -13,18 +13,33 @@ use crate::runtime::stdout;
 const ENVIRONMENT_FILE: &str = "/etc/svc/svcd.env";
 
 /// Settings, and where they were read.
-struct Read {
-    source: Source,
+pub(super) struct Read {
+    pub(super) source: Source,
     file: Option<PathBuf>,
     /// What of the file has no effect.
     notes: Vec<SettingProblem>,
+}
+
+impl Read {
+    /// Returns where they were read, for people.
+    pub(super) fn place(&self) -> String {
+        place(self.file.as_deref())
+    }
+}
+
+/// Reads the settings of a file, or those that a start would use.
+///
+/// # Errors
+/// When the file cannot be read, or is not one.
+pub(super) fn read_settings(file: Option<&Path>) -> Result<Read, SettingProblem> {
+    read(Source::process(), file, Path::new(ENVIRONMENT_FILE))
 }
 
 /// Checks the settings of a file, or those that a start would use, and says what is wrong with them. Succeeds if the
 /// daemon would start and could become ready.
 #[must_use]
 pub fn check(file: Option<&Path>) -> ExitCode {
-    let read = match read(Source::process(), file, Path::new(ENVIRONMENT_FILE)) {
+    let read = match read_settings(file) {
         Ok(read) => read,
         Err(problem) => {
             show_problems(None, &[problem]);

@@ -110,6 +110,22 @@ impl Timestamp {
         let zoned = read.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
         Some(Self::from_micros(zoned.timestamp().as_microsecond()))
     }
+
+    /// Returns it as such a header has it, without its fraction of a second.
+    #[must_use]
+    pub fn http_date(self) -> String {
+        let instant = jiff::Timestamp::from_microsecond(self.0).unwrap_or_default();
+        instant.strftime(HTTP_DATE).to_string()
+    }
+
+    /// Returns by how many seconds the clock of a server, whose `Date` arrived now, is ahead of ours; `None` if it
+    /// cannot be read.
+    #[must_use]
+    pub fn seconds_behind(self, date: &str) -> Option<i64> {
+        let ahead = Self::parse_http_date(date)?.0.saturating_sub(self.0);
+        // A date has no fraction of a second: rounded up, clocks that agree are no second apart.
+        Some(-(-ahead).div_euclid(1_000_000))
+    }
 }
 
 /// Shown with exactly six digits: `2026-11-21T09:00:00.000001Z`.
@@ -214,6 +230,17 @@ mod tests {
         ] {
             assert_eq!(Timestamp::parse_rounding_up(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn clocks_that_agree_are_no_second_apart() {
+        let now = Timestamp::from_micros(1_795_251_600_999_999);
+        let date = now.http_date();
+        assert_eq!(date, "Sat, 21 Nov 2026 09:00:00 GMT");
+        assert_eq!(now.seconds_behind(&date), Some(0));
+        let later = now.plus(Duration::from_secs(90)).http_date();
+        assert_eq!(now.seconds_behind(&later), Some(90));
+        assert_eq!(now.seconds_behind("yesterday"), None);
     }
 
     #[test]

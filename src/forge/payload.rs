@@ -24,6 +24,9 @@ const EVENTS: [&str; 7] = [
     "ping",
 ];
 
+/// Those of them that an app gets only if its settings at the forge choose them.
+pub const CHOSEN_EVENTS: [&str; 4] = ["check_run", "push", "repository", "workflow_run"];
+
 /// Says whether a payload of the event can ask something of us.
 #[must_use]
 pub fn can_ask(event: &str) -> bool {

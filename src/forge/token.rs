@@ -24,6 +24,10 @@ pub(super) const LIFETIME: Duration = Duration::from_mins(8);
 /// What the forge adds to any permission by itself: it is implied by all of them.
 const IMPLIED: (&str, &str) = ("metadata", "read");
 
+/// The permissions that the app needs: those of our tokens, that of the event `push`, and the implied one.
+pub const APP_PERMISSIONS: [(&str, &str); 4] =
+    [("actions", "write"), ("checks", "write"), ("contents", "read"), IMPLIED];
+
 /// The app's private key.
 pub(super) struct AppKey {
     app: AppId,
@@ -66,6 +70,30 @@ pub(super) fn request(repository: RepositoryId, permission: Permission) -> Strin
     let (name, access) = scope(permission);
     permissions.insert(name.to_owned(), access.into());
     json!({"repository_ids": [repository.get()], "permissions": permissions}).to_string()
+}
+
+/// Returns the body that asks for a token with everything that our tokens may do, for any repository of the installation.
+pub(super) fn trial_request() -> String {
+    let scopes = [Permission::ActionsWrite, Permission::ChecksWrite].map(scope);
+    json!({"permissions": BTreeMap::from(scopes)}).to_string()
+}
+
+/// Takes the token from the answer to [`trial_request`].
+pub(super) fn read_trial(answer: &Answer) -> Option<SecretString> {
+    #[derive(Deserialize)]
+    struct Trial {
+        #[serde(deserialize_with = "secret")]
+        token: SecretString,
+    }
+    answer.object::<Trial>().map(|trial| trial.token)
+}
+
+/// Says whether a forge whose clock is so many seconds ahead of ours refuses every credential of the app for that
+/// alone: it has not begun there, or is over.
+#[must_use]
+pub fn is_refused_by_clock(ahead_seconds: i64) -> bool {
+    let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    ahead_seconds < -seconds(BACKDATED) || ahead_seconds >= seconds(LIFETIME)
 }
 
 /// Takes the token from a 201, when it is no more and no less than was asked for.
@@ -155,6 +183,17 @@ mod tests {
             (Permission::ChecksWrite, r#"{"permissions":{"checks":"write"},"repository_ids":[7]}"#),
         ] {
             assert_eq!(request(id, permission), wanted);
+        }
+    }
+
+    #[test]
+    fn the_app_needs_what_its_tokens_ask_for() {
+        for asked in [Permission::ActionsRead, Permission::ActionsWrite, Permission::ChecksWrite] {
+            let (name, level) = scope(asked);
+            let is_enough = |&(known, granted): &(&str, &str)| {
+                known == name && (granted == level || granted == "write")
+            };
+            assert!(APP_PERMISSIONS.iter().any(is_enough), "{asked:?}");
         }
     }
 

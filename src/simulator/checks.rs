@@ -121,7 +121,7 @@ impl State {
                 "annotations_count": 0,
                 "annotations_url": format!("{url}/annotations"),
             },
-            "app": shape::app(&self.base_url),
+            "app": shape::app(&self.base_url, &self.app),
             "pull_requests": [],
         })
     }

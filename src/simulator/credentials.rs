@@ -14,18 +14,24 @@ const HOLDS_MAX: i64 = 600;
 /// What a token may do.
 #[derive(Clone)]
 pub(super) struct Grant {
-    pub(super) repositories: Vec<i64>,
+    /// `None` is every repository of the installation.
+    pub(super) repositories: Option<Vec<i64>>,
     pub(super) permissions: Value,
 }
 
 impl Grant {
     /// Reads what is asked for.
     pub(super) fn read(body: &Value) -> Self {
-        let wanted = body.get("repository_ids").and_then(Value::as_array).into_iter().flatten();
+        let wanted = body.get("repository_ids").and_then(Value::as_array);
         Self {
-            repositories: wanted.filter_map(Value::as_i64).collect(),
+            repositories: wanted.map(|ids| ids.iter().filter_map(Value::as_i64).collect()),
             permissions: body.get("permissions").cloned().unwrap_or_default(),
         }
+    }
+
+    /// Says whether it may see a repository.
+    pub(super) fn sees(&self, repository: i64) -> bool {
+        self.repositories.as_ref().is_none_or(|ids| ids.contains(&repository))
     }
 
     /// Says whether it allows `level` (`read` or `write`) of a permission.
@@ -36,8 +42,11 @@ impl Grant {
     }
 }
 
-/// Says whether a credential is one of the app's, and holds now.
-pub(super) fn is_app(bearer: &str, now: Timestamp) -> bool {
+/// Checks that a credential is one of the app's, and holds now.
+///
+/// # Errors
+/// The status of the refusal.
+pub(super) fn check_app(bearer: &str, now: Timestamp) -> Result<(), u16> {
     #[derive(Deserialize)]
     struct Claims {
         iss: String,
@@ -45,17 +54,23 @@ pub(super) fn is_app(bearer: &str, now: Timestamp) -> bool {
         exp: i64,
     }
     crate::crypto::jwt::install();
-    let Some(key) = public_key() else { return false };
+    // An issuer that is not known has no key.
+    let claimed = jsonwebtoken::dangerous::insecure_decode_claims::<Claims>(bearer);
+    if claimed.is_ok_and(|claims| claims.iss != APP.to_string()) {
+        return Err(404);
+    }
+    let key = public_key().ok_or(401_u16)?;
     // Time is judged below, by our own clock and with the forge's own bounds.
     let mut rules = Validation::new(Algorithm::RS256);
     rules.validate_exp = false;
     rules.required_spec_claims.clear();
     let read = jsonwebtoken::decode::<Claims>(bearer, &DecodingKey::from_rsa_der(&key), &rules);
     let now = now.micros().div_euclid(1_000_000);
-    read.is_ok_and(|token| {
+    let holds = read.is_ok_and(|token| {
         let Claims { iss, iat, exp } = token.claims;
         iss == APP.to_string() && iat <= now && exp > now && exp <= now + HOLDS_MAX
-    })
+    });
+    if holds { Ok(()) } else { Err(401) }
 }
 
 /// Returns the public half of the app's key, PKCS#1 DER.
@@ -86,9 +101,9 @@ mod tests {
         let now = Timestamp::from_micros(0).plus(Duration::from_secs(1_000));
         let app = APP.to_string();
         let good = sign(&app, 940, 1_480);
-        assert!(is_app(&good, now));
+        assert_eq!(check_app(&good, now), Ok(()));
+        assert_eq!(check_app(&sign("1", 940, 1_480), now), Err(404), "another app");
         for (bad, why) in [
-            (sign("1", 940, 1_480), "another app"),
             (sign(&app, 1_001, 1_480), "from the future"),
             (sign(&app, 940, 1_000), "over"),
             (sign(&app, 940, 1_601), "for too long"),
@@ -96,7 +111,7 @@ mod tests {
             (good.replacen('.', ".A", 1), "other claims"),
             (String::new(), "nothing"),
         ] {
-            assert!(!is_app(&bad, now), "{why}");
+            assert_eq!(check_app(&bad, now), Err(401), "{why}");
         }
         // Unsigned, or signed with a secret, is no way in.
         let secret = EncodingKey::from_secret(b"secret");

@@ -1,5 +1,5 @@
-//! Deliveries of the simulated app's webhook that failed: they are listed, newest first, and asked for
-//! again. Nothing is delivered by the simulator itself.
+//! Deliveries of the simulated app's webhook: they are listed, newest first, and asked for again. Nothing is delivered
+//! by the simulator itself.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use super::state::State;
 use super::{Call, shape};
 use crate::domain::time::Timestamp;
 
-/// A try to deliver a webhook that failed.
+/// A try to deliver a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailedAttempt {
+pub struct DeliveryAttempt {
     /// Number of the try.
     pub id: i64,
     /// What names the delivery, whatever the try.
@@ -19,13 +19,21 @@ pub struct FailedAttempt {
     pub event: String,
     /// When it was tried.
     pub delivered_at: Timestamp,
+    /// Status that the receiver answered with.
+    pub status: u16,
 }
 
 impl State {
-    pub(super) fn fail_delivery(&mut self, guid: &str, event: &str, delivered_at: Timestamp) {
+    pub(super) fn deliver(
+        &mut self,
+        guid: &str,
+        event: &str,
+        delivered_at: Timestamp,
+        status: u16,
+    ) {
         let (guid, event) = (guid.to_owned(), event.to_owned());
         let id = self.next_number();
-        self.failed_deliveries.push(FailedAttempt { id, guid, event, delivered_at });
+        self.deliveries.push(DeliveryAttempt { id, guid, event, delivered_at, status });
     }
 
     /// Lists a page. The mark of the next one is the number that its first delivery lies below.
@@ -34,27 +42,39 @@ impl State {
         // The forge's default and its limit.
         let page = usize::try_from(number("per_page").unwrap_or(30)).unwrap_or(0).clamp(1, 100);
         let below = number("cursor").unwrap_or(i64::MAX);
-        let mut found = self.failed_deliveries.iter().rev().filter(|it| it.id < below).peekable();
-        let listed: Vec<&FailedAttempt> = found.by_ref().take(page).collect();
+        let status = request.asks("status");
+        let is_asked = |it: &&DeliveryAttempt| match status.as_deref() {
+            Some("failure") => !it.has_arrived(),
+            Some("success") => it.has_arrived(),
+            _ => true,
+        };
+        let older = self.deliveries.iter().rev().filter(|it| it.id < below);
+        let mut found = older.filter(is_asked).peekable();
+        let listed: Vec<&DeliveryAttempt> = found.by_ref().take(page).collect();
         let last = listed.last().filter(|_| found.peek().is_some());
         let link = last.map(|last| {
             let url = format!("{}/app/hook/deliveries", self.base_url);
-            format!("<{url}?status=failure&per_page={page}&cursor={}>; rel=\"next\"", last.id)
+            let status = status.map_or_else(String::new, |status| format!("status={status}&"));
+            format!("<{url}?{status}per_page={page}&cursor={}>; rel=\"next\"", last.id)
         });
-        let listed: Value = listed.into_iter().map(FailedAttempt::to_json).collect();
+        let listed: Value = listed.into_iter().map(DeliveryAttempt::to_json).collect();
         Reply { link, ..Reply::json(200, &listed) }
     }
 
     pub(super) fn repeat_delivery(&mut self, request: &Request) -> Result<Reply, Reply> {
         let id = request.path.split('/').nth(4).and_then(|id| id.parse::<i64>().ok());
-        let failed = self.failed_deliveries.iter().find(|it| Some(it.id) == id);
+        let failed = self.deliveries.iter().find(|it| Some(it.id) == id);
         let key = format!("redelivery:{}", failed.ok_or(Reply::error(404))?.guid);
         self.record(Call::DeliveryRepeat, request, key);
         Ok(Reply::json(202, &json!({})))
     }
 }
 
-impl FailedAttempt {
+impl DeliveryAttempt {
+    const fn has_arrived(&self) -> bool {
+        matches!(self.status, 200..=299)
+    }
+
     fn to_json(&self) -> Value {
         json!({
             "id": self.id,
@@ -62,8 +82,8 @@ impl FailedAttempt {
             "delivered_at": shape::instant(self.delivered_at),
             "redelivery": false,
             "duration": 0.27,
-            "status": "Service Unavailable",
-            "status_code": 503,
+            "status": if self.has_arrived() { "OK" } else { "Invalid HTTP Response" },
+            "status_code": self.status,
             "event": self.event,
             "action": null,
             "installation_id": null,

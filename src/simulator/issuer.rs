@@ -201,7 +201,7 @@ fn answer(mut stream: TcpStream, address: SocketAddr, state: &Mutex<State>) -> i
     };
     // Not held while writing, so that a caller that reads slowly keeps no other out.
     drop(state);
-    stream.write_all(reply.to_http().as_bytes())
+    stream.write_all(reply.to_http(SystemClock::new().now()).as_bytes())
 }
 
 /// Answers a job that asks for its token.

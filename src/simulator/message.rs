@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 
 use super::BASE_PATH;
+use crate::domain::time::Timestamp;
 
 /// Largest request that is read, in bytes.
 const REQUEST_BYTES_MAX: usize = 1024 * 1024;
@@ -55,8 +56,10 @@ impl Reply {
         Self::json(status, &json!({"message": "simulated", "status": status.to_string()}))
     }
 
-    pub(super) fn to_http(&self) -> String {
-        let mut head = format!("HTTP/1.1 {} Simulated\r\nconnection: close\r\n", self.status);
+    pub(super) fn to_http(&self, now: Timestamp) -> String {
+        let date = now.http_date();
+        let mut head =
+            format!("HTTP/1.1 {} Simulated\r\nconnection: close\r\ndate: {date}\r\n", self.status);
         if self.retry_after > 0 {
             head = format!("{head}retry-after: {}\r\n", self.retry_after);
         }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::message::{Reply, Request};
-use super::state::{State, text};
+use super::state::{State, tag_of, text};
 use super::{Call, WorkflowRun, shape};
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;
@@ -189,11 +189,6 @@ impl WorkflowRun {
     fn is_gone(&self) -> bool {
         self.tries.last() == Some(&RunState::Vanished)
     }
-}
-
-/// Returns the name of the tag that a ref stands for, where it is no branch.
-pub(super) fn tag_of(text: &str) -> &str {
-    text.strip_prefix("refs/tags/").unwrap_or(text)
 }
 
 /// Returns what a segment of a path stands for.

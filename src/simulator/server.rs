@@ -53,5 +53,6 @@ fn answer(mut stream: TcpStream, state: &Mutex<State>, stop: &Notify) -> io::Res
             Reply { status: 200, body: "<html>it worked".to_owned(), ..Reply::error(200) }
         }
     };
-    stream.write_all(reply.to_http().as_bytes())
+    let now = lock().now();
+    stream.write_all(reply.to_http(now).as_bytes())
 }

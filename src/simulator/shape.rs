@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::APP;
+use super::{APP, SimulatedApp, SimulatedInstallation};
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;
 
@@ -117,7 +117,7 @@ pub(super) fn repository(base_url: &str, id: RepositoryId, full_name: &str) -> V
 }
 
 /// Returns the app.
-pub(super) fn app(base_url: &str) -> Value {
+pub(super) fn app(base_url: &str, settings: &SimulatedApp) -> Value {
     let url = format!("{base_url}/apps/simulated");
     json!({
         "id": APP,
@@ -130,7 +130,32 @@ pub(super) fn app(base_url: &str) -> Value {
         "html_url": url,
         "created_at": "2026-01-01T00:00:00Z",
         "updated_at": "2026-01-01T00:00:00Z",
-        "permissions": {"actions": "write", "checks": "write", "metadata": "read"},
-        "events": ["push"],
+        "permissions": settings.permissions,
+        "events": settings.events,
+        "installations_count": settings.installations.len(),
+    })
+}
+
+/// Returns an installation of the app.
+pub(super) fn installation(base_url: &str, it: &SimulatedInstallation, events: &[String]) -> Value {
+    let url = format!("{base_url}/app/installations/{}", it.id);
+    json!({
+        "id": it.id.get(),
+        "app_id": APP,
+        "app_slug": "simulated",
+        "target_id": 1,
+        "target_type": "Organization",
+        "account": account(base_url, &it.account),
+        "single_file_name": null,
+        "repository_selection": "selected",
+        "access_tokens_url": format!("{url}/access_tokens"),
+        "repositories_url": format!("{base_url}/installation/repositories"),
+        "html_url": url,
+        "permissions": it.permissions,
+        "events": events,
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z",
+        "suspended_at": it.is_suspended.then_some("2026-01-02T00:00:00Z"),
+        "suspended_by": it.is_suspended.then(|| account(base_url, &it.account)),
     })
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::credentials::{self, Grant};
+use super::credentials::Grant;
 use super::message::{Reply, Request};
-use super::runs::tag_of;
-use super::{Call, CheckRun, FailedAttempt, Fault, RecordedEffect, WorkflowRun};
+use super::{Call, CheckRun, DeliveryAttempt, Fault, RecordedEffect, SimulatedApp, WorkflowRun};
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -19,14 +18,15 @@ pub(super) struct State {
     names: Vec<(String, RepositoryId)>,
     /// The commits that tags, by their names, and branches, by their whole names, stand for.
     pub(super) refs: BTreeMap<(RepositoryId, String), String>,
-    tokens: BTreeMap<String, Grant>,
+    pub(super) tokens: BTreeMap<String, Grant>,
+    pub(super) app: SimulatedApp,
     faults: Vec<PlannedFault>,
     calls: Vec<Call>,
     last_number: i64,
     pub(super) ledger: Vec<RecordedEffect>,
     pub(super) workflow_runs: Vec<WorkflowRun>,
     pub(super) check_runs: Vec<CheckRun>,
-    pub(super) failed_deliveries: Vec<FailedAttempt>,
+    pub(super) deliveries: Vec<DeliveryAttempt>,
 }
 
 /// A fault that one call is going to meet.
@@ -55,13 +55,14 @@ impl State {
             names: Vec::new(),
             refs: BTreeMap::new(),
             tokens: BTreeMap::new(),
+            app: SimulatedApp::new(),
             faults: Vec::new(),
             calls: Vec::new(),
             last_number: 1_000,
             ledger: Vec::new(),
             workflow_runs: Vec::new(),
             check_runs: Vec::new(),
-            failed_deliveries: Vec::new(),
+            deliveries: Vec::new(),
         }
     }
 
@@ -70,7 +71,7 @@ impl State {
     }
 
     pub(super) fn now(&self) -> Timestamp {
-        self.clock.now()
+        self.app.now(self.clock.now())
     }
 
     pub(super) fn plan(&mut self, call: Call, tag: Option<String>, fault: Fault) {
@@ -102,20 +103,23 @@ impl State {
         }
         let bearer = request.header("authorization").strip_prefix("Bearer ");
         let bearer = bearer.ok_or(Reply::error(401))?;
-        if matches!(call, Call::DeliveryFind | Call::DeliveryRepeat) {
-            return self.as_app(call, bearer, request);
-        }
-        let body = if request.method == "GET" {
+        // Those that ask for nothing have no body; asking for a delivery again has none either.
+        let body = if matches!(request.method.as_str(), "GET" | "DELETE") || request.body.is_empty()
+        {
             Value::Null
         } else {
             serde_json::from_slice(&request.body).map_err(|_| Reply::error(400))?
         };
-        if call == Call::Mint {
-            return self.mint(bearer, &body);
+        if call.is_of_app() {
+            return self.as_app(call, bearer, request, &body);
+        }
+        if call == Call::TokenRevoke {
+            let revoked = self.tokens.remove(bearer);
+            return revoked.map(|_| Reply::json(204, &Value::Null)).ok_or(Reply::error(401));
         }
         let grant = self.tokens.get(bearer).cloned().ok_or(Reply::error(401))?;
         let (repository, rest) = self.locate(request)?;
-        if !grant.repositories.contains(&repository.get()) {
+        if !grant.sees(repository.get()) {
             // As at the forge: what a token may not see does not exist.
             return Err(Reply::error(404));
         }
@@ -131,45 +135,12 @@ impl State {
             Call::CheckRunUpdate => self.update_check_run(request, repository, &rest, &body),
             Call::CheckRunRead => self.read_check_run(repository, &rest),
             Call::CheckRunFind => Ok(self.find_check_runs(request, repository, &rest)),
-            Call::Mint | Call::DeliveryFind | Call::DeliveryRepeat => Err(Reply::error(500)),
+            _ => Err(Reply::error(500)),
         }
     }
 
-    /// Answers about the app itself.
-    fn as_app(&mut self, call: Call, bearer: &str, request: &Request) -> Result<Reply, Reply> {
-        if !credentials::is_app(bearer, self.clock.now()) {
-            return Err(Reply::error(401));
-        }
-        match call {
-            Call::DeliveryFind => Ok(self.find_deliveries(request)),
-            _ => self.repeat_delivery(request),
-        }
-    }
-
-    fn mint(&mut self, bearer: &str, body: &Value) -> Result<Reply, Reply> {
-        if !credentials::is_app(bearer, self.clock.now()) {
-            return Err(Reply::error(401));
-        }
-        let (grant, number) = (Grant::read(body), self.next_number());
-        let known = |id: &i64| self.names.iter().any(|(_, known)| known.get() == *id);
-        if grant.repositories.is_empty() || !grant.repositories.iter().all(known) {
-            return Err(Reply::error(422));
-        }
-        let mut permissions = grant.permissions.clone();
-        if let Some(granted) = permissions.as_object_mut() {
-            // The forge adds this to every token.
-            granted.insert("metadata".to_owned(), "read".into());
-        }
-        // As long, and with the same odd characters, as the real ones.
-        let token = format!("ghs_{number}_{}", "simulated.to-ken_".repeat(30));
-        let reply = json!({
-            "token": token,
-            "expires_at": "2099-01-01T00:00:00Z",
-            "permissions": permissions,
-            "repository_selection": "selected",
-        });
-        self.tokens.insert(token, grant);
-        Ok(Reply::json(201, &reply))
+    pub(super) fn has_repository(&self, id: i64) -> bool {
+        self.names.iter().any(|(_, known)| known.get() == id)
     }
 
     /// Returns the repository a path names, and the rest of the path.
@@ -217,6 +188,10 @@ impl State {
 fn call_of(request: &Request) -> Option<Call> {
     let path = request.path.as_str();
     match request.method.as_str() {
+        "GET" if path == "/app" => Some(Call::AppRead),
+        "GET" if path == "/app/hook/config" => Some(Call::WebhookRead),
+        "GET" if path == "/app/installations" => Some(Call::InstallationFind),
+        "DELETE" if path == "/installation/token" => Some(Call::TokenRevoke),
         "GET" if path == "/app/hook/deliveries" => Some(Call::DeliveryFind),
         "POST" if path.starts_with("/app/hook/deliveries/") => Some(Call::DeliveryRepeat),
         "POST" if path.ends_with("/access_tokens") => Some(Call::Mint),
@@ -240,17 +215,16 @@ const fn permission(call: Call) -> (&'static str, &'static str) {
         Call::WorkflowRunRead | Call::WorkflowRunTryRead | Call::WorkflowRunFind => {
             ("actions", "read")
         }
-        Call::Mint
-        | Call::DeliveryFind
-        | Call::DeliveryRepeat
-        | Call::CheckRunFind
-        | Call::CheckRunRead
-        | Call::CheckRunCreate
-        | Call::CheckRunUpdate => ("checks", "write"),
+        _ => ("checks", "write"),
     }
 }
 
 /// Returns a text field, empty when there is none.
 pub(super) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the name of the tag that a ref stands for, where it is no branch.
+pub(super) fn tag_of(text: &str) -> &str {
+    text.strip_prefix("refs/tags/").unwrap_or(text)
 }

@@ -10,7 +10,11 @@ const published = JSON.parse(readFileSync(source, "utf8"));
 const run = "/repos/{owner}/{repo}/actions/runs/{run_id}";
 const workflow = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}";
 const calls = {
+  "/app": ["get"],
+  "/app/hook/config": ["get"],
+  "/app/installations": ["get"],
   "/app/installations/{installation_id}/access_tokens": ["post"],
+  "/installation/token": ["delete"],
   "/app/hook/deliveries": ["get"],
   "/app/hook/deliveries/{delivery_id}/attempts": ["post"],
   [`${workflow}/dispatches`]: ["post"],
@@ -64,6 +68,11 @@ function mend(schema) {
   Object.values(schema).forEach(mend);
 }
 mend(paths);
+// An account is a user or an enterprise; the description asks for both at once.
+const { account } = paths["/app/installations"].get
+  .responses["200"].content["application/json"].schema.items.properties;
+account.anyOf = account.allOf;
+delete account.allOf;
 
 writeFileSync(target, JSON.stringify({
   openapi: published.openapi,

@@ -17,6 +17,7 @@ pub(crate) mod site;
 mod canary;
 mod cannot_start;
 mod causes;
+mod check_forge;
 mod clock;
 mod concurrent;
 mod contract;

@@ -1,7 +1,7 @@
 //! The forge client over real sockets: against the simulator, which keeps count of effects, and
 //! against a double that answers with whatever bytes it is given.
 
-mod causes;
+pub(crate) mod causes;
 mod double;
 mod hostile;
 mod issuer;

@@ -72,7 +72,19 @@ const CRATES: &[(&str, &[&str])] = &[
     ("jsonwebtoken", &["crypto", "forge", "simulator"]),
     (
         "serde",
-        &["api", "cli", "demo", "forge", "http", "json", "mcp", "relay", "simulator", "store"],
+        &[
+            "api",
+            "cli",
+            "daemon",
+            "demo",
+            "forge",
+            "http",
+            "json",
+            "mcp",
+            "relay",
+            "simulator",
+            "store",
+        ],
     ),
     (
         "serde_json",
@@ -81,6 +93,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "app",
             "cli",
             "crypto",
+            "daemon",
             "demo",
             "forge",
             "http",

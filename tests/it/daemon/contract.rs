@@ -16,7 +16,11 @@ use super::process::Daemon;
 use super::site::Site;
 use super::{commit, letters};
 
-const CALLS: [Call; 11] = [
+const CALLS: [Call; 15] = [
+    Call::AppRead,
+    Call::WebhookRead,
+    Call::InstallationFind,
+    Call::TokenRevoke,
     Call::Mint,
     Call::Dispatch,
     Call::WorkflowRunRead,
@@ -196,6 +200,10 @@ fn every_request_and_every_answer_is_as_the_forge_describes_it() {
     ] {
         site.set(name, value);
     }
+    let installation = site.webhooks.installation;
+    site.forge.change_app(|app| app.install(installation, "acme"));
+    let checked = site.run(&["check-forge"]);
+    assert!(checked.stdout.contains("acme: token received"), "{checked:?}");
     let mut daemon = site.start();
     story(&site, &daemon, lost);
     assert_eq!(daemon.end(rustix::process::Signal::TERM).code(), Some(0), "{}", daemon.log());

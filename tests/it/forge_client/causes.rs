@@ -18,12 +18,12 @@ use super::double::{Double, Script, http, minted_for};
 use super::{TIMEOUT, client, open_dispatch, settings};
 use crate::support::log::lines_of;
 
-fn path(name: &str) -> std::path::PathBuf {
+pub(crate) fn path(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls").join(name)
 }
 
 /// Starts a server that shows a certificate to one client, and closes. Returns its address.
-fn tls_server(certificate: &str) -> String {
+pub(crate) fn tls_server(certificate: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("the system has a port");
     let port = listener.local_addr().expect("a listener has an address").port();
     let chain = CertificateDer::from_pem_file(path(certificate)).expect("a certificate");

@@ -93,9 +93,10 @@ const EXITS: &[(&str, &str)] = &[
     (
         "1",
         "svcd could not start, for a reason that may be gone at the next start: for instance, another process used an \
-         address, the control socket or the database.",
+         address, the control socket or the database. Of check-forge: there are problems.",
     ),
     ("2", "The command line is wrong."),
+    ("69", "Of check-forge: the forge does not answer, so that nothing could be checked."),
     (
         "74",
         "There are four causes. First, the database could not be read or written while svcd was running: all data that svcd had \
@@ -104,7 +105,7 @@ const EXITS: &[(&str, &str)] = &[
          in another way, restore it from a backup. If a file was replaced or removed, put the original back before you \
          start svcd. Third, svcd \
          could not start because there is no space or disk quota left, or because the file system is read-only; the \
-         message says which. Fourth, the output of --help, --version or check-config could not be written.",
+         message says which. Fourth, the output of --help, --version, check-config or check-forge could not be written.",
     ),
     (
         "78",

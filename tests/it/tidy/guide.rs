@@ -7,6 +7,8 @@ use std::path::Path;
 
 use svc::config::settings;
 use svc::domain::slo::{Gate, POLICY, Rule, Side, Unit};
+use svc::forge::APP_PERMISSIONS;
+use svc::forge::payload::CHOSEN_EVENTS;
 
 use super::documents::root;
 
@@ -48,10 +50,31 @@ fn every_setting_that_the_guide_names_exists() {
         for word in words.filter(|word| word.starts_with("SVC_")) {
             let setting = word.strip_suffix("_FILE").unwrap_or(word);
             let is_known = known.contains(word) || known.contains(setting);
-            // Those stand for any setting.
-            assert!(is_known || matches!(setting, "SVC_X" | "SVC_"), "{name} names {word}");
+            // Those stand for any setting, or are read by `svcctl` and by the workflow.
+            let others = ["SVC_X", "SVC_", "SVC_URL", "SVC_INSTALLATION"];
+            assert!(is_known || others.contains(&setting), "{name} names {word}");
         }
     }
+}
+
+#[test]
+fn the_app_is_described_with_the_permissions_and_events_that_are_needed() {
+    let page = read("docs/connect-github.md");
+    let plain = |row: &[&str]| row.iter().map(|cell| cell.replace('`', "")).collect();
+    let rows = |head: &str| -> Vec<Vec<String>> {
+        let rows = page.split(head).nth(1).unwrap().lines().skip(2);
+        let rows = rows.map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+        rows.map(|row| plain(&row.split(" | ").collect::<Vec<_>>())).collect()
+    };
+    let permissions: Vec<(String, String)> = rows("| permission | access | what for |")
+        .into_iter()
+        .map(|row| (row[0].clone(), row[1].clone()))
+        .collect();
+    let needed = APP_PERMISSIONS.map(|(name, level)| (name.to_owned(), level.to_owned()));
+    assert_eq!(permissions, needed);
+    let events: Vec<String> =
+        rows("| event | what it leads to |").into_iter().map(|row| row[0].clone()).collect();
+    assert_eq!(events, CHOSEN_EVENTS);
 }
 
 #[test]

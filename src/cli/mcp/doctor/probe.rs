@@ -8,7 +8,6 @@ use serde_json::json;
 use ureq::{Agent, AsSendBody, Body};
 
 use crate::cli::client;
-use crate::domain::time::Timestamp;
 use crate::mcp::VERSION_HEADER;
 use crate::mcp::revision::MODERN;
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -101,16 +100,14 @@ impl Probe {
 
     fn read(&self, mut response: Response<Body>) -> Result<Answer, String> {
         let text = |name| response.headers().get(name)?.to_str().ok().map(str::to_owned);
-        let date = text(DATE).as_deref().and_then(Timestamp::parse_http_date);
         // Before the body is read, which may take seconds.
-        let ahead_micros = date.map(|date| date.micros() - self.clock.now().micros());
+        let ahead_seconds = text(DATE).and_then(|date| self.clock.now().seconds_behind(&date));
         let challenge = text(WWW_AUTHENTICATE);
         let body = response.body_mut().with_config().limit(BODY_BYTES_MAX).read_to_vec();
         Ok(Answer {
             status: response.status().as_u16(),
             challenge,
-            // A date has no fraction of a second: rounded up, clocks that agree are no second apart.
-            ahead_seconds: ahead_micros.map(|micros| -(-micros).div_euclid(1_000_000)),
+            ahead_seconds,
             body: body.map_err(|error| error.to_string())?,
         })
     }
