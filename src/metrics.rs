@@ -4,15 +4,20 @@
 //! A counter whose parts a signal is evaluated from is counted by typed keys, so that a label can be renamed
 //! without making the signal deaf.
 
+mod text;
+
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::domain::outbox::EffectKind;
 use crate::domain::reconcile::{ReconcileCode, ReconcileKind};
+use crate::runtime::histogram::Histogram;
 use crate::runtime::mutex::lock;
+pub use text::{counter, gauge, gauges, histogram};
+use text::{header, sample};
 
 /// Names and values of a series' labels.
 pub type Labels = Vec<(&'static str, &'static str)>;
@@ -191,17 +196,42 @@ impl Drop for Counted {
     }
 }
 
-/// Declares the counters and the gauges of the process, in the order in which they are written.
+/// How long something took, each time.
+#[derive(Debug)]
+pub struct Times {
+    name: &'static str,
+    help: &'static str,
+    histogram: Histogram,
+}
+
+impl Times {
+    fn new(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, histogram: Histogram::default() }
+    }
+
+    /// Counts one that took so long.
+    pub fn observe(&self, took: Duration) {
+        self.histogram.observe(took);
+    }
+
+    fn render(&self, text: &mut String) {
+        histogram(text, self.name, self.help, &self.histogram);
+    }
+}
+
+/// Declares the counters, the gauges and the histograms of the process, in the order in which they are written.
 macro_rules! metrics {
     (
         counters { $($(#[$doc:meta])* $field:ident: $key:ty = $name:literal, $help:literal;)* }
         gauges { $($(#[$gauge_doc:meta])* $gauge:ident = $gauge_name:literal, $gauge_help:literal;)* }
+        times { $($(#[$times_doc:meta])* $times:ident = $times_name:literal, $times_help:literal;)* }
     ) => {
-        /// The counters and gauges of one process.
+        /// The counters, gauges and histograms of one process.
         #[derive(Debug)]
         pub struct Metrics {
             $($(#[$doc])* pub $field: Counter<$key>,)*
             $($(#[$gauge_doc])* pub $gauge: Gauge,)*
+            $($(#[$times_doc])* pub $times: Times,)*
         }
 
         impl Default for Metrics {
@@ -209,6 +239,7 @@ macro_rules! metrics {
                 Self {
                     $($field: Counter::new($name, $help),)*
                     $($gauge: Gauge::new($gauge_name, $gauge_help),)*
+                    $($times: Times::new($times_name, $times_help),)*
                 }
             }
         }
@@ -220,6 +251,7 @@ macro_rules! metrics {
                 let mut text = String::new();
                 $(self.$field.render(&mut text);)*
                 $(self.$gauge.render(&mut text);)*
+                $(self.$times.render(&mut text);)*
                 text
             }
         }
@@ -294,49 +326,12 @@ gauges {
     /// Streams of events, and answers that are handed in later.
     mcp_streams = "svc_mcp_streams", "Open streams of the Model Context Protocol.";
 }
+times {
+    /// Of those that are on disk: reading the body from the network is not part of it.
+    webhook_acks = "svc_webhook_ack_seconds", "Time from the last byte of a webhook until it is on disk and can be acknowledged.";
+    /// With those that failed; without those that were not made.
+    forge_calls = "svc_forge_call_seconds", "Time of each call to the forge, including the connection.";
 }
-
-/// Writes one gauge with its header.
-pub fn gauge(text: &mut String, name: &str, help: &str, value: impl std::fmt::Display) {
-    header(text, name, "gauge", help);
-    sample(text, name, &[], value);
-}
-
-/// Writes a gauge of several series with its header.
-pub fn gauges(
-    text: &mut String,
-    name: &str,
-    help: &str,
-    series: impl Iterator<Item = (Labels, u64)>,
-) {
-    header(text, name, "gauge", help);
-    for (labels, value) in series {
-        sample(text, name, &labels, value);
-    }
-}
-
-/// Writes one counter that is kept elsewhere, with its header.
-pub fn counter(text: &mut String, name: &str, help: &str, value: impl std::fmt::Display) {
-    header(text, name, "counter", help);
-    sample(text, name, &[], value);
-}
-
-fn header(text: &mut String, name: &str, kind: &str, help: &str) {
-    writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}").expect("a string takes any text");
-}
-
-fn sample(
-    text: &mut String,
-    name: &str,
-    labels: &[(&'static str, &'static str)],
-    value: impl std::fmt::Display,
-) {
-    // No escaping: names and values are constants of the program.
-    let labels: Vec<String> =
-        labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
-    let labels =
-        if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-    writeln!(text, "{name}{labels} {value}").expect("a string takes any text");
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 pub mod clock;
 pub mod current;
+pub mod histogram;
 pub mod keyed_semaphore;
 pub mod lock_file;
 pub mod log_throttle;

@@ -35,6 +35,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use crate::runtime::clock::Clock;
+use crate::runtime::histogram::Histogram;
 use crate::runtime::random::Ids;
 use crate::store::sql::{Db, Tx};
 use crate::store::sqlite::checkpoint::Checkpoints;
@@ -78,6 +79,8 @@ pub struct Store {
     path: Arc<PathBuf>,
     /// Leases that were taken back.
     lease_expiries: Arc<AtomicU64>,
+    /// How long claimed jobs had been due.
+    job_waits: Arc<Histogram>,
     relay_claims: rows::relay::claims::Claims,
     in_use: Arc<InUse>,
     checkpoints: Arc<Checkpoints>,
@@ -113,6 +116,7 @@ impl Store {
             readers,
             path,
             lease_expiries: Arc::default(),
+            job_waits: Arc::default(),
             relay_claims: rows::relay::claims::Claims::default(),
             in_use,
             checkpoints,

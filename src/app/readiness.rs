@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::domain::slo::{SignalStatus, SloReport};
 use crate::domain::time::Timestamp;
 use crate::logging;
-use crate::metrics::{counter, gauge};
+use crate::metrics::{counter, gauge, gauges, histogram};
 use crate::store;
 
 impl App {
@@ -58,6 +58,9 @@ impl App {
     #[must_use]
     pub fn metrics_text(&self) -> String {
         let mut text = self.metrics.render();
+        let version = vec![("version", env!("CARGO_PKG_VERSION"))];
+        let build = std::iter::once((version, 1));
+        gauges(&mut text, "svc_build_info", "The version of svcd; always 1.", build);
         self.store_gauges(&mut text);
         counter(
             &mut text,
@@ -99,6 +102,16 @@ impl App {
                 oldest_message,
             );
         }
+        if let Ok(counts) = self.store.dead_letters_by_reason() {
+            let series =
+                counts.into_iter().map(|(reason, count)| (vec![("reason", reason)], count));
+            gauges(
+                &mut text,
+                "svc_dead_letters_open_by_reason",
+                "Open dead letters by reason, counted up to 10000.",
+                series,
+            );
+        }
         self.slo_gauges(&mut text);
         text
     }
@@ -118,6 +131,18 @@ impl App {
             "svc_store_busy_seconds_total",
             "Time that the writer spent on transactions, including the wait for its lock.",
             self.store.busy().as_secs_f64(),
+        );
+        histogram(
+            text,
+            "svc_store_commit_seconds",
+            "Time of each group of transactions, from waiting for the lock to its commit on disk.",
+            self.store.group_times(),
+        );
+        histogram(
+            text,
+            "svc_job_wait_seconds",
+            "How long each job had been due when it began.",
+            self.store.job_waits(),
         );
         let up = u8::from(self.store.health() == store::Health::Ok);
         gauge(text, "svc_store_up", "1 if the last write succeeded, 0 if it failed.", up);

@@ -41,6 +41,7 @@ impl App {
     /// [`Error::UnsupportedMediaType`] when it is signed and unusable; [`Error::Unavailable`] when it
     /// is not known to be on disk, so that the forge counts it as failed.
     pub fn receive(&self, webhook: &Webhook<'_>) -> Result<Intake, Error> {
+        let began = self.clock.monotonic();
         let taken = self.take_in(webhook);
         let outcome = match &taken {
             Ok((_, outcome)) => *outcome,
@@ -51,6 +52,9 @@ impl App {
             Err(_) => DeliveryOutcome::Unavailable,
         };
         self.metrics.deliveries.count(outcome);
+        if taken.is_ok() {
+            self.metrics.webhook_acks.observe(self.clock.monotonic().saturating_sub(began));
+        }
         if matches!(taken, Err(Error::BadSignature)) {
             self.say_bad_signature();
         }

@@ -84,7 +84,11 @@ impl ForgeClient {
         gate: &dyn Gate,
     ) -> Result<Answer, SendFailure> {
         let call = self.reach.call();
+        let began = self.clock.monotonic();
         let sent = self.wire.send(request, gate);
+        if !matches!(sent, Err(SendFailure::Stopped(_))) {
+            self.metrics.forge_calls.observe(self.clock.monotonic().saturating_sub(began));
+        }
         match &sent {
             // No connection was tried, so nothing is known.
             Err(SendFailure::Stopped(_) | SendFailure::NotSent(None)) => {}

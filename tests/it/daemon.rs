@@ -38,6 +38,7 @@ mod lost_webhooks;
 mod mcp_access;
 mod mcp_doctor;
 mod mcp_stdio;
+mod measures;
 mod neighbours;
 mod operator_list;
 mod operator_refusals;

@@ -70,6 +70,20 @@ fn both_packages_hold_the_plugin_for_figma_whole_and_in_one_folder() {
 }
 
 #[test]
+fn both_packages_hold_the_examples() {
+    let manifest = include_str!("../../Cargo.toml");
+    for file in ["prometheus/svc.rules.yml", "grafana/svc-dashboard.json", "workflows/release.yml"]
+    {
+        let name = file.split_once('/').unwrap().1;
+        let deb = format!("[\"packaging/{file}\", \"usr/share/doc/svcd/examples/\", \"644\"]");
+        let rpm = format!(
+            "source = \"packaging/{file}\", dest = \"/usr/share/doc/svcd/examples/{name}\""
+        );
+        assert!(manifest.contains(&deb) && manifest.contains(&rpm), "{file}");
+    }
+}
+
+#[test]
 fn the_unit_never_gives_up_and_starts_the_daemon_ever_less_often() {
     let unit = include_str!("../../packaging/svcd.service");
     let value = |key: &str| {

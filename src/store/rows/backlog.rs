@@ -1,5 +1,8 @@
 //! What waits, counted from indexes and up to a bound.
 
+use std::collections::BTreeMap;
+
+use crate::domain::dead_letter::DeadLetterReason;
 use crate::store::error::Error;
 use crate::store::sql::{Db, params};
 use crate::store::types::Backlog;
@@ -28,4 +31,21 @@ pub(in crate::store) fn read(db: &Db<'_>) -> Result<Backlog, Error> {
              WHERE resolution IS NULL LIMIT +:max)",
         )?,
     })
+}
+
+/// Counts the open dead letters by reason; one that this version does not know counts for none.
+pub(in crate::store) fn dead_letters_by_reason(
+    db: &Db<'_>,
+) -> Result<BTreeMap<&'static str, u64>, Error> {
+    // Counted here, because SQLite would sort them first.
+    let reasons: Vec<String> = db.query(
+        "SELECT reason_code FROM dead_letters WHERE resolution IS NULL LIMIT +:max",
+        params! { ":max": COUNT_MAX },
+        |row| row.get("reason_code"),
+    )?;
+    let mut counts = BTreeMap::new();
+    for reason in reasons.iter().filter_map(|reason| DeadLetterReason::from_word(reason)) {
+        *counts.entry(reason.as_str()).or_default() += 1;
+    }
+    Ok(counts)
 }

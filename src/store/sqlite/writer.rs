@@ -16,6 +16,7 @@ use rusqlite::Connection;
 
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::Clock;
+use crate::runtime::histogram::Histogram;
 use crate::runtime::mutex::lock;
 use crate::runtime::random::Ids;
 use crate::runtime::thread;
@@ -41,8 +42,8 @@ struct Shared {
     failing: AtomicU8,
     /// Group commits so far.
     commits: AtomicU64,
-    /// Time spent on groups, in microseconds.
-    busy: AtomicU64,
+    /// How long each group took: waiting for the lock, the verbs, the commit.
+    took: Histogram,
 }
 
 /// Handle to the writer thread.
@@ -64,7 +65,7 @@ impl Writer {
             queue: CommandQueue::new(),
             failing: AtomicU8::new(0),
             commits: AtomicU64::new(0),
-            busy: AtomicU64::new(0),
+            took: Histogram::default(),
         });
         let body = Loop {
             connection,
@@ -109,8 +110,8 @@ impl Writer {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
-    pub(in crate::store) fn busy(&self) -> Duration {
-        Duration::from_micros(self.shared.busy.load(Ordering::Relaxed))
+    pub(in crate::store) fn took(&self) -> &Histogram {
+        &self.shared.took
     }
 
     /// Takes nothing more and waits until what has queued up is done. Returns whether that came
@@ -193,7 +194,7 @@ impl Loop {
                 let mut group = Vec::with_capacity(waiting.len());
                 let began = self.clock.monotonic();
                 let outcome = self.commit(&mut waiting, &mut group);
-                self.note_busy(began);
+                self.shared.took.observe(self.clock.monotonic().saturating_sub(began));
                 self.note_outcome(&outcome);
                 if let Err(fatal @ Error::Fatal(_)) = outcome {
                     return self.end(&fatal);
@@ -213,13 +214,6 @@ impl Loop {
         self.checkpoints.fail(fatal);
         self.shared.queue.close();
         false
-    }
-
-    /// Adds the time since `began`: waiting for the lock, the verbs, the commit.
-    fn note_busy(&self, began: Duration) {
-        let spent = self.clock.monotonic().saturating_sub(began).as_micros();
-        let spent = u64::try_from(spent).unwrap_or(u64::MAX);
-        self.shared.busy.fetch_add(spent, Ordering::Relaxed);
     }
 
     /// Keeps how the last write went. A group that changed nothing needed no disk, so its success

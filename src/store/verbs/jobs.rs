@@ -33,13 +33,17 @@ impl Store {
         policy: LeasePolicy,
     ) -> Result<Vec<Claim<Job>>, Error> {
         let owner = owner.to_owned();
-        let (claims, expired) = self.write(move |tx| {
+        let (claimed, expired) = self.write(move |tx| {
             let expired = take_back_expired(tx, limit, &policy.retry)?;
             Ok((claim(tx, limit, &owner, policy.lease)?, expired))
         })?;
         // After the commit: a verb can run twice, and each run would count.
         self.count_lease_expiries(expired);
-        Ok(claims)
+        let observed = claimed.into_iter().map(|(claim, waited)| {
+            self.job_waits.observe(waited);
+            claim
+        });
+        Ok(observed.collect())
     }
 
     /// Runs a claimed job and completes it, or gives it up, in one transaction. It is handed to the writer
@@ -125,21 +129,23 @@ struct Due {
     job: Job,
     waiting: lease::Waiting,
     inbox: RowHandle,
+    due_at: Timestamp,
 }
 
+/// Claims jobs that are due; returns with each how long it has been due.
 fn claim(
     tx: &mut Tx<'_>,
     limit: u32,
     owner: &str,
     lease: Duration,
-) -> Result<Vec<Claim<Job>>, Error> {
+) -> Result<Vec<(Claim<Job>, Duration)>, Error> {
     due(tx, limit)?
         .into_iter()
-        .map(|Due { mut job, waiting, inbox }| {
+        .map(|Due { mut job, waiting, inbox, due_at }| {
             let fence = lease::take(tx, LeaseQueue::Jobs, waiting, owner, lease)?;
             inbox::set_state(tx, inbox, InboxState::of_job(JobStatus::Leased))?;
             job.attempt = job.attempt.saturating_add(1);
-            Ok(Claim { item: job, fence })
+            Ok((Claim { item: job, fence }, tx.now.since(due_at)))
         })
         .collect()
 }
@@ -171,6 +177,7 @@ fn waiting_behind(tx: &Tx<'_>, after: i64) -> Result<Option<turns::Waiting>, Err
 fn due_of(tx: &Tx<'_>, installation: InstallationId, share: u32) -> Result<Vec<Due>, Error> {
     tx.query(
         "SELECT j.id, j.fencing_token, j.inbox_id, j.job_id, j.attempt_count, j.installation_id, \
+            j.available_at, \
             i.repository_id, i.repository, i.normalized_actions \
          FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) \
          WHERE j.status = 'available' AND j.installation_id = :installation \
@@ -187,7 +194,12 @@ fn due_of(tx: &Tx<'_>, installation: InstallationId, share: u32) -> Result<Vec<D
                 action: actions.as_deref().and_then(action::decode),
                 attempt: row.get("attempt_count")?,
             };
-            Ok(Due { job, waiting: lease::waiting(row)?, inbox: row.get("inbox_id")? })
+            Ok(Due {
+                job,
+                waiting: lease::waiting(row)?,
+                inbox: row.get("inbox_id")?,
+                due_at: row.get("available_at")?,
+            })
         },
     )
 }

@@ -3,6 +3,7 @@
 //!
 //! What is kept, and why: `docs/decisions/05-retention.md`.
 
+use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -185,6 +186,14 @@ impl Store {
     /// [`Error::Unavailable`] when the store cannot be read now.
     pub fn backlog(&self) -> Result<Backlog, Error> {
         self.read(backlog::read)
+    }
+
+    /// Returns how many dead letters are open, by reason; the first 10,000 are counted.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn dead_letters_by_reason(&self) -> Result<BTreeMap<&'static str, u64>, Error> {
+        self.read(backlog::dead_letters_by_reason)
     }
 
     /// Returns how many groups the writer has committed.

@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::runtime::histogram::Histogram;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::backlog;
@@ -48,7 +49,20 @@ impl Store {
     /// the file and for the disk included.
     #[must_use]
     pub fn busy(&self) -> Duration {
-        self.writer.busy()
+        self.writer.took().sum()
+    }
+
+    /// Returns how long each group of transactions of this process took, waiting for the lock of the file and for the
+    /// disk included.
+    #[must_use]
+    pub fn group_times(&self) -> &Histogram {
+        self.writer.took()
+    }
+
+    /// Returns how long each job that this process claimed had been due.
+    #[must_use]
+    pub fn job_waits(&self) -> &Histogram {
+        &self.job_waits
     }
 
     /// Counts leases that were taken back.
