@@ -34,6 +34,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
+pub use completions::{complete, script};
 pub use error::Error;
 pub use exit::Exit;
 pub use output::Output;

@@ -6,6 +6,7 @@ use clap::Parser as _;
 use svc::cli::{self, Cli};
 
 fn main() -> ExitCode {
+    cli::complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return cli::usage(&error).into(),

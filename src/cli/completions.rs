@@ -1,6 +1,11 @@
 //! `svcctl completions`: what a shell needs to complete the command line. Sends no request.
 
+mod live;
+
+use std::io;
+
 use clap_complete::Shell;
+use clap_complete::env::{CompleteEnv, Shells};
 
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
@@ -8,7 +13,8 @@ use crate::cli::output::Output;
 
 /// Print the completion script for a shell
 ///
-/// Packages install the scripts for bash, zsh and fish.
+/// Packages install the scripts for bash, zsh and fish. Installations, ids and repositories are completed with those
+/// that the service knows, if it answers within 200 ms.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -21,8 +27,27 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut super::command(), "svcctl", &mut script);
-    output.raw(&script)?;
+    output.raw(&script(args.shell)?)?;
     Ok(Exit::Done)
+}
+
+/// Set by the scripts, with the name of the shell, when svcctl is to complete a command line and do nothing else.
+const VARIABLE: &str = "_SVCCTL_COMPLETE";
+
+/// Returns the script for a shell. It asks svcctl itself what to complete.
+///
+/// # Errors
+/// When the engine knows no such shell.
+pub fn script(shell: Shell) -> io::Result<Vec<u8>> {
+    let mut script = Vec::new();
+    let shells = Shells::builtins();
+    let completer =
+        shells.completer(&shell.to_string()).ok_or_else(|| io::Error::other("unknown shell"))?;
+    completer.write_registration(VARIABLE, "svcctl", "svcctl", "svcctl", &mut script)?;
+    Ok(script)
+}
+
+/// Completes the command line and ends the process, if a script of [`script`] asks for that.
+pub fn complete() {
+    CompleteEnv::with_factory(|| live::with_values(super::command())).var(VARIABLE).complete();
 }

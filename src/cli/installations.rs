@@ -77,7 +77,7 @@ pub(crate) fn item_failure(failure: Failure, client: &Client, global: &Global) -
     unknown.filter(|error| error.exit() == Exit::NotFound).unwrap_or_else(|| failure.into())
 }
 
-fn all(client: &Client) -> Result<Vec<Installation>, Failure> {
+pub(crate) fn all(client: &Client) -> Result<Vec<Installation>, Failure> {
     let mut installations = Vec::new();
     let mut path = format!("{PATH}?limit={PAGE}");
     for _ in 0..PAGES_MAX {

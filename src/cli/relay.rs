@@ -55,7 +55,7 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
 /// The path of the operators' API for the relay.
 const PATH: &str = "/api/v1/operator/relay";
 
-fn path<R: ListRow>() -> String {
+pub(crate) fn path<R: ListRow>() -> String {
     format!("{PATH}/{}", R::LIST)
 }
 

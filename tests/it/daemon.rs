@@ -19,6 +19,7 @@ mod cannot_start;
 mod causes;
 mod check_forge;
 mod clock;
+mod completion;
 mod concurrent;
 mod contract;
 mod counted;

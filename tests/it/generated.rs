@@ -36,8 +36,7 @@ fn manual_pages_are_fresh() {
 fn completions_are_fresh() {
     let mut scripts = Files::new();
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut cli::command(), "svcctl", &mut script);
+        let script = cli::script(shell).unwrap();
         scripts.insert(Path::new("completions").join(shell.file_name("svcctl")), script);
     }
     compare(&scripts);
