@@ -31,6 +31,9 @@ CREATE TABLE audit_events (
 CREATE TRIGGER audit_events_are_not_changed BEFORE UPDATE ON audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
 CREATE TRIGGER audit_events_are_not_deleted BEFORE DELETE ON audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
 CREATE INDEX audit_events_of_installation ON audit_events (installation_id, id);
+-- The operator's lists by tag, by time, and of what has not ended. By time the order is that of the clock, so that one that
+-- was set back hides nothing.
+CREATE INDEX audit_events_of_time ON audit_events (installation_id, created_at, id);
 
 -- Which installation each queue served last: claims go round those that have something due.
 CREATE TABLE claim_turns (
@@ -229,6 +232,8 @@ CREATE TABLE reconciliation_items (
     CHECK ((status = 'leased') = (lease_expires_at IS NOT NULL)),
     CHECK ((status IN ('completed', 'dead_letter')) = (finished_at IS NOT NULL))
 ) STRICT;
+-- What was given up, for the sums that `svcctl status` shows.
+CREATE INDEX reconciliation_items_dead ON reconciliation_items (finished_at) WHERE status = 'dead_letter';
 -- What the signals read: the earliest deadline of a repair.
 CREATE INDEX reconciliation_items_deadline ON reconciliation_items (deadline_at) WHERE status IN ('open', 'leased');
 CREATE INDEX reconciliation_items_finished ON reconciliation_items (finished_at, id) WHERE status = 'completed';
@@ -604,6 +609,9 @@ CREATE INDEX release_runs_of_installation ON release_runs (forge_installation_id
 -- takes names for the same whatever their case.
 CREATE INDEX release_runs_of_repository ON release_runs (forge_installation_id, repository_id, id);
 CREATE INDEX release_runs_of_status ON release_runs (forge_installation_id, status, id);
+CREATE INDEX release_runs_of_tag ON release_runs (forge_installation_id, git_ref, id);
+CREATE INDEX release_runs_of_time ON release_runs (forge_installation_id, created_at, id);
+CREATE INDEX release_runs_unfinished ON release_runs (forge_installation_id, id) WHERE finished_at IS NULL;
 CREATE INDEX release_runs_unpublished ON release_runs (finished_at, id)
     WHERE forge_check_published_at IS NULL AND check_run_id IS NOT NULL AND finished_at IS NOT NULL;
 

@@ -23,8 +23,11 @@ use crate::domain::time::Timestamp;
 
 pub use audit::AuditEvent;
 pub use cards::{AgentCard, CardEdit, CardFinding, CardReport};
-pub use dead_letters::{DeadLetter, DeadLetterDetail};
-pub use list::{Filter, ListRequest, ListRow, NoFilter, ReconciliationFilter, ReleaseFilter};
+pub use dead_letters::{DeadLetter, DeadLetterCount, DeadLetterDetail, DeadLetterSummary};
+pub use list::{
+    AuditFilter, DeadLetterFilter, Filter, ListRequest, ListRow, NoFilter, ReconciliationFilter,
+    ReleaseFilter, Tag, Yes,
+};
 pub use mcp::{McpAuthorization, McpRevisions, McpStatus};
 pub use page::{PageAfter, PageBody};
 pub use protected_resource::ProtectedResource;
@@ -61,6 +64,17 @@ pub struct Installation {
     pub account: Option<String>,
     /// `active`, `suspended` or `deleted`.
     pub state: Cow<'static, str>,
+}
+
+/// Something of one installation, where that is not plain from the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OfInstallation<T> {
+    /// The forge's number, in decimal.
+    pub installation_id: InstallationId,
+    /// What it is.
+    #[serde(flatten)]
+    pub item: T,
 }
 
 /// That the service answers.

@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::app::relay::Relay;
 use crate::auth::operator::{Operators, Principal};
 use crate::auth::shared_secret;
+use crate::domain::reconcile::Rules;
 use crate::domain::slo::SloReport;
 use crate::forge::{payload, signature};
 use crate::jwks::JwksCache;
@@ -94,8 +95,8 @@ pub struct App {
     pub intake: Option<IntakeRules>,
     /// Nothing means that no result is believed.
     pub results: Option<ResultRules>,
-    /// The reconciliation settings could be understood.
-    pub reconciliation_configuration_valid: bool,
+    /// How it is reconciled; nothing means that the settings could not be understood.
+    pub reconciliation: Option<Rules>,
     pub worker_notify: WorkerNotify,
     /// Nothing means that the relay is off.
     pub relay: Option<Arc<Relay>>,

@@ -29,6 +29,7 @@ mod slo;
 mod status;
 mod token;
 mod value_parser;
+mod when;
 
 use std::path::PathBuf;
 
@@ -51,7 +52,8 @@ Examples:
   svcctl releases list                        # what is the state of the releases?
   svcctl releases show ID                     # what happens next with this release?
   svcctl reconcile list                       # what is being reconciled, and what is the deadline?
-  svcctl dead-letters list                    # what dead letters are there?
+  svcctl dead-letters summary -A              # how many dead letters are there, and why?
+  svcctl dead-letters list --since 2h         # which ones failed lately?
   svcctl dead-letters show outbox ID          # why did it fail, and may it be replayed?
   svcctl replay outbox ID --dry-run           # check whether a replay would be accepted
   svcctl replay outbox ID                     # replay it

@@ -190,7 +190,7 @@ impl Running {
             operators: config.operator.map(Operators::new),
             intake: config.forge.as_ref().map(intake),
             results: config.forge.as_ref().map_or(Ok(None), |forge| results(forge, &clock))?,
-            reconciliation_configuration_valid: config.reconciliation.is_some(),
+            reconciliation: config.reconciliation.map(|reconciliation| reconciliation.rules),
             relay: relay.clone(),
             reload: Reload::new(Box::new(read_settings), forge.clone(), config.secrets),
             worker_notify: worker_notify.clone(),

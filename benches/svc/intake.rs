@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Reload, WorkerNotify};
 use svc::config::SecretDigests;
+use svc::domain::reconcile::Rules;
 use svc::forge::{payload, signature};
 use svc::http::fixture;
 use svc::http::message::{Service, Surface};
@@ -135,7 +136,7 @@ pub(crate) fn serve(store: Store) -> (TcpServer, SocketAddr) {
             },
             body_bytes_max: 1 << 20,
         }),
-        reconciliation_configuration_valid: true,
+        reconciliation: Some(Rules::INITIAL),
         relay: None,
         reload: Reload::new(Box::new(|| Err(Vec::new())), None, SecretDigests::default()),
         worker_notify: WorkerNotify::default(),

@@ -1,6 +1,6 @@
 //! A page of 100 dead letters: the first and the last, of a short and of a long list.
 
-use svc::api::{DeadLetter, ListRequest, NoFilter};
+use svc::api::{DeadLetter, DeadLetterFilter, ListRequest};
 use svc::domain::time::Timestamp;
 use svc::runtime::clock::{Clock as _, SystemClock};
 
@@ -58,9 +58,12 @@ pub(crate) fn run() {
                 let installation = INSTALLATION.try_into().unwrap();
                 place.raw.push(timed(&|| read(connection, place.before)));
                 place.ours.push(timed(&|| {
-                    let wanted: ListRequest<DeadLetter> =
-                        ListRequest { filter: NoFilter {}, before: Some(before), limit: LIMIT };
-                    store.list(installation, &wanted).unwrap().unwrap().items.len()
+                    let wanted: ListRequest<DeadLetter> = ListRequest {
+                        filter: DeadLetterFilter::default(),
+                        before: Some(before),
+                        limit: LIMIT,
+                    };
+                    store.list(installation, &wanted, Timestamp::MIN).unwrap().unwrap().items.len()
                 }));
             }
         }

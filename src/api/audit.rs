@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::list::{ListRow, NoFilter};
+use super::list::{AuditFilter, ListRow};
 use crate::domain::id::AuditEventId;
 use crate::domain::time::Timestamp;
 
@@ -30,7 +30,7 @@ pub struct AuditEvent {
 
 impl ListRow for AuditEvent {
     const LIST: &'static str = "audit-events";
-    type Filter = NoFilter;
+    type Filter = AuditFilter;
     type Cursor = AuditEventId;
     const CURSOR: &'static str = "the id of an item in this list, such as nextBefore";
 

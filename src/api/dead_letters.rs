@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::list::{ListRow, NoFilter};
+use super::list::{DeadLetterFilter, ListRow};
 use crate::domain::time::Timestamp;
 
 /// One dead letter: metadata only.
@@ -42,9 +42,57 @@ pub struct DeadLetterDetail {
     pub replay_class: Cow<'static, str>,
 }
 
+/// How many dead letters of an installation are open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeadLetterSummary {
+    /// How many were counted.
+    pub count: u32,
+    /// How many of them may be replayed.
+    pub replay_safe_count: u32,
+    /// When the oldest one died; null when there is none.
+    pub oldest_failed_at: Option<Timestamp>,
+    /// There are more than are counted; the oldest ones were.
+    pub truncated: bool,
+    /// By reason code, the greatest count first, as in the other two.
+    pub reasons: Vec<DeadLetterCount>,
+    /// By repository: those with the most, at most [`DeadLetterSummary::REPOSITORIES_MAX`].
+    pub repositories: Vec<DeadLetterCount>,
+    /// In how many repositories they are.
+    pub repository_count: u32,
+    /// By replay class.
+    pub replay_classes: Vec<DeadLetterCount>,
+}
+
+impl DeadLetterSummary {
+    /// Most repositories that are named.
+    pub const REPOSITORIES_MAX: usize = 100;
+
+    /// Returns the repositories that are named.
+    #[must_use]
+    pub fn foremost(mut repositories: Vec<DeadLetterCount>) -> Vec<DeadLetterCount> {
+        repositories.truncate(Self::REPOSITORIES_MAX);
+        repositories
+    }
+}
+
+/// How many open dead letters have a reason, a repository or a replay class in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeadLetterCount {
+    /// What they have in common; null for a repository that no delivery named.
+    pub name: Option<String>,
+    /// How many.
+    pub count: u32,
+    /// How many of them may be replayed.
+    pub replay_safe_count: u32,
+    /// When the oldest one died.
+    pub oldest_failed_at: Timestamp,
+}
+
 impl ListRow for DeadLetter {
     const LIST: &'static str = "dead-letters";
-    type Filter = NoFilter;
+    type Filter = DeadLetterFilter;
     /// Unique within an installation.
     type Cursor = Timestamp;
     const CURSOR: &'static str =

@@ -1,7 +1,7 @@
 //! What an operator does with a dead letter: look, replay; and the installations there are. Every function asks for the
 //! principal, so none can be reached without the check.
 
-use crate::api::{DeadLetterDetail, Installation};
+use crate::api::{DeadLetterDetail, DeadLetterSummary, Installation};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest};
@@ -29,6 +29,18 @@ impl App {
         item: ItemId,
     ) -> Result<DeadLetterDetail, Error> {
         self.store.dead_letter(installation, item)?.ok_or(Error::NotFound)
+    }
+
+    /// Returns how many dead letters of an installation are open.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn dead_letter_summary(
+        &self,
+        _: &Principal,
+        installation: InstallationId,
+    ) -> Result<DeadLetterSummary, Error> {
+        Ok(self.store.dead_letter_summary(installation)?)
     }
 
     /// Replays one dead letter.

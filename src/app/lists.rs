@@ -8,7 +8,9 @@ use crate::app::{App, Error};
 use crate::auth::operator::Principal;
 use crate::domain::id::{InstallationId, ReleaseRunId};
 use crate::domain::page::Page;
+use crate::domain::reconcile::Rules;
 use crate::domain::release::next_step::{self, NextStep};
+use crate::domain::time::Timestamp;
 use crate::store;
 
 impl App {
@@ -23,9 +25,16 @@ impl App {
         installation: InstallationId,
         wanted: &ListRequest<R>,
     ) -> Result<Page<R, R::Cursor>, Error> {
-        self.store.list(installation, wanted)?.ok_or(Error::InvalidRequest(Cow::Borrowed(
+        self.store.list(installation, wanted, self.stuck_before())?.ok_or(Error::InvalidRequest(Cow::Borrowed(
             "the value of before is not the ID of an item in this list; omit it to list from the newest item",
         )))
+    }
+
+    /// Returns since when a release run has not changed that is stuck now: for longer than it may take until a reconciler
+    /// has found it and decided about it.
+    fn stuck_before(&self) -> Timestamp {
+        let rules = self.reconciliation.unwrap_or(Rules::INITIAL);
+        self.clock.now().minus(rules.observation.saturating_add(rules.deadline))
     }
 
     /// Returns one release run, and what happens next to it.

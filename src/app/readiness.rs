@@ -33,13 +33,13 @@ impl App {
             ticks("check_run_reconciliation"),
             ticks("lifecycle_reconciliation"),
         );
-        let is_ready = store == "ok" && !draining && self.reconciliation_configuration_valid;
+        let is_ready = store == "ok" && !draining && self.reconciliation.is_some();
         // How the signals stand has no say in whether the service is ready.
         let slo = self.slo.get();
         let name = |status: &SignalStatus| Cow::Borrowed(status.rule.signal.as_str());
         Readiness {
             status: Cow::Borrowed(if is_ready { Readiness::READY } else { "not_ready" }),
-            reconciliation_configuration_valid: self.reconciliation_configuration_valid,
+            reconciliation_configuration_valid: self.reconciliation.is_some(),
             last_workflow_reconciliation_poll_at: workflow.last_poll_at,
             last_successful_workflow_reconciliation_at: workflow.last_success_at,
             last_check_run_reconciliation_poll_at: check_run.last_poll_at,

@@ -1,8 +1,8 @@
 //! `svcctl dead-letters`: what was given up, and what may be done about it.
 
-mod gather;
 mod list;
 pub(crate) mod show;
+mod summary;
 
 use clap::Subcommand;
 
@@ -19,12 +19,14 @@ use crate::domain::id::InstallationId;
 pub(crate) enum Command {
     List(list::Args),
     Show(show::Args),
+    Summary(summary::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
     match command {
         Command::List(args) => list::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
+        Command::Summary(args) => summary::run(args, global, output),
     }
 }
 

@@ -77,6 +77,7 @@ pub(crate) fn item_failure(failure: Failure, client: &Client, global: &Global) -
     unknown.filter(|error| error.exit() == Exit::NotFound).unwrap_or_else(|| failure.into())
 }
 
+/// Returns all that the service knows, by rising number.
 pub(crate) fn all(client: &Client) -> Result<Vec<Installation>, Failure> {
     let mut installations = Vec::new();
     let mut path = format!("{PATH}?limit={PAGE}");

@@ -25,11 +25,14 @@ impl NextCommand {
     }
 
     /// Adds an option with a value.
-    pub(crate) fn with(mut self, option: &str, value: &str) -> Self {
-        for word in [option, value] {
-            self.0.push(' ');
-            self.0.push_str(&quoted(word));
-        }
+    pub(crate) fn with(self, option: &str, value: &str) -> Self {
+        self.word(option).word(value)
+    }
+
+    /// Adds one word.
+    pub(crate) fn word(mut self, word: &str) -> Self {
+        self.0.push(' ');
+        self.0.push_str(&quoted(word));
         self
     }
 

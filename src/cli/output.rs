@@ -175,12 +175,17 @@ impl Output {
 
     /// Prints one document a line.
     pub(crate) fn lines<T: Serialize>(self, items: &[T]) -> io::Result<()> {
+        self.part_lines(items).map(drop)
+    }
+
+    /// Prints a part of what may be long, one document a line; says whether anybody reads on.
+    pub(crate) fn part_lines<T: Serialize>(self, items: &[T]) -> io::Result<ControlFlow<()>> {
         let mut text = Vec::new();
         for item in items {
             serde_json::to_writer(&mut text, item)?;
             text.push(b'\n');
         }
-        self.raw(&text)
+        self.part(&text)
     }
 
     /// Prints a table for people. Rows are never wrapped or cut: ids are there to be copied.

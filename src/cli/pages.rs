@@ -1,11 +1,13 @@
-//! Lists: the options they share, how to go on, and the command of those that go by ids.
+//! Lists: the options they share, how to go on, and their commands.
+
+mod merged;
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use uuid::Uuid;
 
-use crate::api::{Filter as _, ListRow, PageBody};
+use crate::api::{Filter, ListRow, PageBody};
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
@@ -47,13 +49,16 @@ impl Paging {
     pub(crate) fn tell_next(
         self,
         command: NextCommand,
-        option: &str,
-        cursor: &str,
+        cursor: Option<(&str, &str)>,
         output: Output,
     ) {
         let limit = (self.limit != PAGE_DEFAULT).then(|| self.limit.to_string());
-        let mut line =
-            command.with_some("--limit", limit.as_deref()).with(option, cursor).into_line();
+        let command = command.with_some("--limit", limit.as_deref());
+        let command = match cursor {
+            Some((option, cursor)) => command.with(option, cursor),
+            None => command,
+        };
+        let mut line = command.into_line();
         if self.all {
             line.push_str(" --all");
         }
@@ -66,7 +71,7 @@ impl Paging {
 
 /// Names an item of a list.
 pub(crate) trait Cursor:
-    Copy + PartialEq + Display + FromStr<Err: Display> + Send + Sync + 'static
+    Clone + Display + FromStr<Err: Display> + Send + Sync + 'static
 {
 }
 
@@ -84,8 +89,24 @@ pub(crate) struct Part<C: Cursor = Uuid> {
     before: Option<C>,
 }
 
+impl<C: Cursor> Part<C> {
+    /// Returns this part of what a filter lets through.
+    pub(crate) fn of<F>(&self, filter: F) -> Wanted<F> {
+        let before = self.before.as_ref().map(C::to_string);
+        Wanted { paging: self.paging, before, filter }
+    }
+}
+
 fn cursor<C: Cursor>(text: &str) -> Result<C, String> {
     text.parse().map_err(|why: C::Err| why.to_string())
+}
+
+/// What is wanted of a list.
+pub(crate) struct Wanted<F> {
+    pub(crate) paging: Paging,
+    /// Where it begins, as the service names it.
+    pub(crate) before: Option<String>,
+    pub(crate) filter: F,
 }
 
 /// A list of an installation, as its command shows it.
@@ -101,37 +122,57 @@ pub(crate) trait Table: ListRow {
     fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String>;
 }
 
-/// Runs the command of a list of an installation, as [`show_at`].
-pub(crate) fn show<R: Table>(
-    part: Part,
-    filter: &R::Filter,
+/// A list of each installation.
+pub(crate) trait Tenant: Table {
+    /// Returns the instant in whose order the lists of several installations are merged: that which `since` and `until`
+    /// are about.
+    fn instant(&self) -> Timestamp;
+}
+
+/// Which installations are meant.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct InstallationScope {
+    /// Ask for all installations, one after the other; --installation is then ignored
+    #[arg(short = 'A', long)]
+    pub(crate) all_installations: bool,
+}
+
+/// Runs the command of a list of one installation or of all, as [`show_at`].
+pub(crate) fn show<R: Tenant>(
+    wanted: &Wanted<R::Filter>,
+    scope: InstallationScope,
     global: &Global,
     output: Output,
 ) -> Result<Exit, Error> {
+    if let Some(contradiction) = wanted.filter.contradiction() {
+        return Err(Error::new(Exit::Usage, contradiction));
+    }
+    if scope.all_installations {
+        return merged::show::<R>(wanted, global, output);
+    }
     let client = Client::operator(global)?;
     let path = path::<R>(installations::meant(&client, global)?);
-    let page = part.gather(&client, &path, filter)?;
+    let page = gather(&client, &path, wanted)?;
     if page.items.is_empty() {
         installations::ensure_known(&client, global)?;
     }
-    print::<R, Uuid>(&page, (part, filter), global, output)
+    print::<R>(&page, wanted, global, output)
 }
 
 /// Runs the command of a list: asks for the part that is wanted, prints it, and says how to go on.
-pub(crate) fn show_at<R: Table, C: Cursor>(
+pub(crate) fn show_at<R: Table>(
     client: &Client,
     path: &str,
-    (part, filter): (Part<C>, &R::Filter),
+    wanted: &Wanted<R::Filter>,
     global: &Global,
     output: Output,
 ) -> Result<Exit, Error> {
-    let page = part.gather(client, path, filter)?;
-    print::<R, C>(&page, (part, filter), global, output)
+    print::<R>(&gather(client, path, wanted)?, wanted, global, output)
 }
 
-fn print<R: Table, C: Cursor>(
+fn print<R: Table>(
     page: &PageBody<R>,
-    (part, filter): (Part<C>, &R::Filter),
+    wanted: &Wanted<R::Filter>,
     global: &Global,
     output: Output,
 ) -> Result<Exit, Error> {
@@ -141,55 +182,70 @@ fn print<R: Table, C: Cursor>(
         Format::Table if page.items.is_empty() => output.remark("note", R::NOTHING),
         Format::Table => {
             let now = SystemClock::new().now();
-            let rows = page.items.iter().map(|row| row.columns(now, part.paging));
+            let rows = page.items.iter().map(|row| row.columns(now, wanted.paging));
             output.table(R::HEADER, rows.collect())?;
         }
     }
     if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
-        let next_command = filter
-            .parameters()
-            .into_iter()
-            .fold(NextCommand::new(R::COMMAND, global), |next_command, (name, value)| {
-                next_command.with(&format!("--{name}"), &value)
-            });
-        part.paging.tell_next(next_command, "--before", before, output);
+        let command = filtered(NextCommand::new(R::COMMAND, global), &wanted.filter);
+        wanted.paging.tell_next(command, Some(("--before", before)), output);
     }
     Ok(Exit::Done)
 }
 
-impl<C: Cursor> Part<C> {
-    /// Asks for one page, or for all of them from there on.
-    fn gather<R: ListRow>(
-        self,
-        client: &Client,
-        path: &str,
-        filter: &R::Filter,
-    ) -> Result<PageBody<R>, Failure> {
-        let mut gathered = PageBody { items: Vec::new(), next_before: None };
-        let mut before = self.before;
-        for _ in 0..PAGES_MAX {
-            let mut query = form_urlencoded::Serializer::new(String::new());
-            query.append_pair("limit", &self.paging.limit.to_string());
-            if let Some(before) = before {
-                query.append_pair("before", &before.to_string());
-            }
-            query.extend_pairs(filter.parameters());
-            let page: PageBody<R> = client.get(&format!("{path}?{}", query.finish()))?;
-            let is_empty = page.items.is_empty();
-            gathered.items.extend(page.items);
-            gathered.next_before = page.next_before;
-            let Some(next) = gathered.next_before.as_deref().filter(|_| self.paging.all) else {
-                break;
-            };
-            let next = cursor::<C>(next).map_err(|why| Failure::malformed("nextBefore", why))?;
-            // Only a cursor that stays the same is detected here; `PAGES_MAX` ends every other circle.
-            if is_empty || before == Some(next) {
-                return Err(Failure::malformed("nextBefore", "the cursor does not advance"));
-            }
-            before = Some(next);
+/// Adds the options of a filter. Ages are instants by now, so that the next page is of the same list.
+fn filtered(command: NextCommand, filter: &impl Filter) -> NextCommand {
+    filter.parameters().into_iter().fold(command, |command, (name, value)| {
+        let hyphenated = name.chars().flat_map(|letter| {
+            let hyphen = letter.is_ascii_uppercase().then_some('-');
+            hyphen.into_iter().chain([letter.to_ascii_lowercase()])
+        });
+        let option = format!("--{}", hyphenated.collect::<String>());
+        // Their options need no value, or take it behind a sign.
+        match value.as_str() {
+            "true" => command.word(&option),
+            "false" => command.word(&format!("{option}=false")),
+            value => command.with(&option, value),
         }
-        Ok(gathered)
+    })
+}
+
+/// Asks for one page, or for all of them from there on.
+fn gather<R: ListRow>(
+    client: &Client,
+    path: &str,
+    wanted: &Wanted<R::Filter>,
+) -> Result<PageBody<R>, Failure> {
+    let mut gathered = PageBody { items: Vec::new(), next_before: wanted.before.clone() };
+    for _ in 0..PAGES_MAX {
+        let page = page::<R>(client, path, wanted, gathered.next_before.as_deref())?;
+        gathered.items.extend(page.items);
+        gathered.next_before = page.next_before;
+        if gathered.next_before.is_none() || !wanted.paging.all {
+            break;
+        }
     }
+    Ok(gathered)
+}
+
+/// Asks for one page.
+fn page<R: ListRow>(
+    client: &Client,
+    path: &str,
+    wanted: &Wanted<R::Filter>,
+    before: Option<&str>,
+) -> Result<PageBody<R>, Failure> {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("limit", &wanted.paging.limit.to_string());
+    query.extend_pairs(before.map(|before| ("before", before)));
+    query.extend_pairs(wanted.filter.parameters());
+    let page: PageBody<R> = client.get(&format!("{path}?{}", query.finish()))?;
+    // Only a cursor that stays the same is detected here; `PAGES_MAX` ends every other circle.
+    let is_stuck = page.next_before.as_deref().is_some_and(|next| before == Some(next));
+    if is_stuck || (page.items.is_empty() && page.next_before.is_some()) {
+        return Err(Failure::malformed("nextBefore", "the cursor does not advance"));
+    }
+    Ok(page)
 }
 
 /// Returns the path of a list of an installation.

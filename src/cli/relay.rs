@@ -61,12 +61,12 @@ pub(crate) fn path<R: ListRow>() -> String {
 
 /// Runs the command of a list.
 fn list<R: Table<Filter = NoFilter>, C: Cursor>(
-    part: Part<C>,
+    part: &Part<C>,
     global: &Global,
     output: Output,
 ) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
-    pages::show_at::<R, C>(&client, &path::<R>(), (part, &NoFilter {}), global, output)
+    pages::show_at::<R>(&client, &path::<R>(), &part.of(NoFilter {}), global, output)
 }
 
 /// Shows one item; `facts` makes the lines for people.

@@ -54,6 +54,29 @@ words! {
     }
 }
 
+impl DeadLetterReason {
+    /// Returns the types of items that can die of it.
+    #[must_use]
+    pub const fn item_types(self) -> &'static [ItemType] {
+        match self {
+            Self::InstallationSuspended | Self::InstallationDeleted | Self::JobFailed => {
+                &[ItemType::Job]
+            }
+            Self::ActionsUnreadable | Self::CrashLoop => ItemType::ALL,
+            Self::RepositoryUnknown
+            | Self::CheckRunUnknown
+            | Self::ForgeTokenRefused
+            | Self::ForgeUnavailable
+            | Self::ForgeDispatchRejected
+            | Self::ForgeDispatchUncertain
+            | Self::ForgeCheckRunCreateRejected
+            | Self::ForgeCheckRunCreateUncertain
+            | Self::ForgeCheckRunUpdateFailed
+            | Self::ForgeCheckRunBindingMismatch => &[ItemType::Outbox],
+        }
+    }
+}
+
 words! {
     /// What kind of failure it was.
     ErrorClass {

@@ -245,6 +245,13 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// What holds where nothing else is configured.
+    pub const INITIAL: Self = Self {
+        observation: Duration::from_secs(300),
+        deadline: Duration::from_secs(1_800),
+        next_check: Duration::from_secs(60),
+    };
+
     /// Returns when to look again: after the interval and not before the instant the forge asked to
     /// wait for, but once more at the deadline.
     #[must_use]

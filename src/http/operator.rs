@@ -31,6 +31,17 @@ pub(super) fn dead_letter(
     Ok(json::answer(StatusCode::OK, &found))
 }
 
+pub(super) fn dead_letter_summary(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    path: &Path<'_>,
+) -> Result<Response, app::Error> {
+    query::none(request)?;
+    let summary = app.dead_letter_summary(principal, path.get("installationId")?)?;
+    Ok(json::answer(StatusCode::OK, &summary))
+}
+
 pub(super) fn replay(
     app: &App,
     principal: &Principal,

@@ -3,13 +3,14 @@
 use crate::api::{ListRequest, ListRow};
 use crate::domain::id::InstallationId;
 use crate::domain::page::Page;
+use crate::domain::time::Timestamp;
 use crate::store::Store;
 use crate::store::error::Error;
 
 /// A list that the store has. Implemented beside the SQL of each.
 pub trait List: ListRow {
     /// Reads a page, newest row first; `None` if the cursor names no row of the installation, be it
-    /// unknown or of another one.
+    /// unknown or of another one. A release that has not changed since `stuck_before` is stuck.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the store cannot be read now.
@@ -17,6 +18,7 @@ pub trait List: ListRow {
         store: &Store,
         installation: InstallationId,
         wanted: &ListRequest<Self>,
+        stuck_before: Timestamp,
     ) -> Result<Option<Page<Self, Self::Cursor>>, Error>;
 }
 
@@ -29,7 +31,8 @@ impl Store {
         &self,
         installation: InstallationId,
         wanted: &ListRequest<R>,
+        stuck_before: Timestamp,
     ) -> Result<Option<Page<R, R::Cursor>>, Error> {
-        R::page(self, installation, wanted)
+        R::page(self, installation, wanted, stuck_before)
     }
 }

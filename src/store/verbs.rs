@@ -6,6 +6,7 @@
 
 mod agent_cards;
 mod audit_list;
+mod dead_letter_summary;
 mod dead_letters;
 mod deliveries;
 mod installations;

@@ -4,6 +4,7 @@
 mod access;
 mod answers;
 pub(crate) mod canned_server;
+mod filters;
 mod list;
 mod lists;
 pub(crate) mod mcp_stdio;

@@ -148,6 +148,8 @@ fn schemas_have_the_fields_of_the_api() {
         .hold("DeadLetter", &dead_letter(text()), &dead_letter(None))
         .hold("DeadLetterDetail", &detail(text()), &detail(None))
         .hold("DeadLetterPage", &page(text()), &page(None))
+        .hold("DeadLetterSummary", &summary(Some(time())), &summary(None))
+        .hold("DeadLetterCount", &dead_letter_count(text()), &dead_letter_count(None))
         .hold("Installation", &installation(text()), &installation(None))
         .hold("InstallationPage", &installations(text()), &installations(None))
         .hold("Replayed", &replayed, &replayed)
@@ -330,6 +332,23 @@ fn every_reference_leads_somewhere_and_every_example_is_one() {
         }
     });
     assert!(count > 15, "only {count} examples were found");
+}
+
+fn summary(oldest_failed_at: Option<Timestamp>) -> api::DeadLetterSummary {
+    api::DeadLetterSummary {
+        count: 1,
+        replay_safe_count: 1,
+        oldest_failed_at,
+        truncated: false,
+        reasons: vec![dead_letter_count(Some("job_failed".to_owned()))],
+        repositories: vec![dead_letter_count(None)],
+        repository_count: 1,
+        replay_classes: Vec::new(),
+    }
+}
+
+fn dead_letter_count(name: Option<String>) -> api::DeadLetterCount {
+    api::DeadLetterCount { name, count: 1, replay_safe_count: 1, oldest_failed_at: time() }
 }
 
 /// Compares schemas with values.

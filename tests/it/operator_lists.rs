@@ -1,6 +1,7 @@
 //! The operator's lists in process: audit events, release runs, reconciliation items. Their pages, their
 //! scope, their words, and what is said of a release that waits.
 
+mod filters;
 mod next_step;
 
 use std::time::Duration;

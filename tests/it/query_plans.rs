@@ -105,7 +105,27 @@ fn every_list_is_read_in_the_order_of_its_index() {
         "release_runs_of_installation",
         "release_runs_of_repository",
         "release_runs_of_status",
+        "release_runs_of_tag",
+        "release_runs_unfinished",
     ];
+    assert_eq!(indexes, expected.map(str::to_owned).into());
+}
+
+/// A list of some hours goes through the entries of those hours, and through no row before or after them.
+#[test]
+fn a_list_by_time_is_read_in_the_order_of_time() {
+    let world = World::new();
+    let connection = open_raw(&world.database());
+    let mut indexes = BTreeSet::new();
+    for (file, sql) in statements().iter().filter(|(_, sql)| sql.contains("created_at DESC, ")) {
+        let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut rows = explained.raw_query();
+        let plan: String = rows.next().unwrap().unwrap().get("detail").unwrap();
+        assert!(plan.contains("installation_id=? AND created_at>? AND"), "{file}: {plan}");
+        let index = plan.split(" INDEX ").nth(1).and_then(|rest| rest.split(' ').next());
+        indexes.insert(index.unwrap().to_owned());
+    }
+    let expected = ["audit_events_of_time", "release_runs_of_time"];
     assert_eq!(indexes, expected.map(str::to_owned).into());
 }
 

@@ -21,6 +21,7 @@ use svc::domain::id::InstallationId;
 use svc::domain::page::Page;
 use svc::domain::repository::RepositoryRef;
 use svc::domain::retry::RetryPolicy;
+use svc::domain::time::Timestamp;
 use svc::store::{Error, JobRun, LeasePolicy, List, Store};
 
 use crate::support::ManualClock;
@@ -164,7 +165,9 @@ fn page<R: List>(
     before: Option<R::Cursor>,
     limit: u32,
 ) -> Option<Page<R, R::Cursor>> {
-    store.list(tenant, &ListRequest { filter: R::Filter::default(), before, limit }).unwrap()
+    store
+        .list(tenant, &ListRequest { filter: R::Filter::default(), before, limit }, Timestamp::MIN)
+        .unwrap()
 }
 
 fn item(letter: &DeadLetter) -> ItemId {

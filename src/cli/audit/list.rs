@@ -1,27 +1,42 @@
 //! `svcctl audit list`.
 
-use crate::api::{AuditEvent, NoFilter};
+use crate::api::{AuditEvent, AuditFilter};
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Output, or_dash};
-use crate::cli::pages::{self, Paging, Part, Table};
+use crate::cli::pages::{self, InstallationScope, Paging, Part, Table, Tenant};
+use crate::cli::when::Period;
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List the audit events of an installation, newest first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl audit list
+  svcctl audit list --since 2026-11-21 --until 2026-11-22
   svcctl audit list --all -o ndjson | jq -r 'select(.actor == \"ops:oncall\").itemId'
 ")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    period: Period,
+
+    #[command(flatten)]
+    scope: InstallationScope,
+
     #[command(flatten)]
     part: Part,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    pages::show::<AuditEvent>(args.part, &NoFilter {}, global, output)
+    let (since, until) = args.period.instants(SystemClock::new().now());
+    pages::show::<AuditEvent>(
+        &args.part.of(AuditFilter { since, until }),
+        args.scope,
+        global,
+        output,
+    )
 }
 
 impl Table for AuditEvent {
@@ -41,5 +56,11 @@ impl Table for AuditEvent {
             self.actor.clone(),
             or_dash(self.operation_id.as_ref()),
         ]
+    }
+}
+
+impl Tenant for AuditEvent {
+    fn instant(&self) -> Timestamp {
+        self.created_at
     }
 }

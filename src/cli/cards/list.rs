@@ -40,7 +40,8 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Format::Table => output.table(&HEADER, rows(&page.items, args.paging))?,
     }
     if let (Format::Table, Some(after)) = (output.format(), &page.next_after) {
-        args.paging.tell_next(NextCommand::new("cards list", global), "--after", after, output);
+        let command = NextCommand::new("cards list", global);
+        args.paging.tell_next(command, Some(("--after", after)), output);
     }
     Ok(Exit::Done)
 }

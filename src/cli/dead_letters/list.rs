@@ -1,21 +1,17 @@
 //! `svcctl dead-letters list`.
 
-use super::gather::{self, Filter};
-use crate::api::{DeadLetter, PageBody};
-use crate::cli::client::{Client, Failure};
+use crate::api::{DeadLetter, DeadLetterFilter};
+use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::next_command::NextCommand;
-use crate::cli::output::{Format, Output};
-use crate::cli::pages::Paging;
-use crate::cli::value_parser::one_of;
-use crate::cli::{Global, installations};
+use crate::cli::output::{Output, or_dash};
+use crate::cli::pages::{self, InstallationScope, Paging, Table, Tenant, Wanted};
+use crate::cli::value_parser::{one_of, repository};
+use crate::cli::when::{Period, When};
 use crate::domain::dead_letter::{DeadLetterReason, ItemType};
+use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
-
-/// Most pages one run asks for: 100 000 items.
-const PAGES_MAX: u32 = 1_000;
 
 /// List dead letters, newest first
 #[derive(clap::Args, Debug)]
@@ -23,16 +19,30 @@ const PAGES_MAX: u32 = 1_000;
 Examples:
   svcctl dead-letters list
   svcctl dead-letters list --type outbox --reason forge_dispatch_uncertain
+  svcctl dead-letters list --repository acme/site --since 2h
   svcctl dead-letters list --before 2026-11-21T09:00:00Z --limit 10
-  svcctl dead-letters list --all -o ndjson | jq -r 'select(.replaySafe).itemId'
+  svcctl dead-letters list --replay-safe --all -o ndjson | jq -r .itemId
 ")]
 pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only items that failed before this time, such as 2026-11-21T09:00:00Z
-    #[arg(long, value_name = "TIMESTAMP", value_parser = instant)]
-    before: Option<Timestamp>,
+    /// Show only items that failed before this time, date or age: where the previous page ended
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    before: Option<When>,
+
+    #[command(flatten)]
+    scope: InstallationScope,
+
+    #[command(flatten)]
+    selection: Selection,
+}
+
+/// Which dead letters are wanted.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Selection {
+    #[command(flatten)]
+    period: Period,
 
     /// Show only items of this type: job, or outbox for an effect
     #[arg(long = "type", value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
@@ -41,76 +51,69 @@ pub(crate) struct Args {
     /// Show only items with this reason code
     #[arg(long, value_name = "CODE", value_parser = one_of(DeadLetterReason::ALL, DeadLetterReason::as_str))]
     reason: Option<DeadLetterReason>,
+
+    /// Show only items of the repository that had this name when they failed
+    #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
+    repository: Option<RepositoryName>,
+
+    /// Show only items that may be replayed, or with =false only those that must not be
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    replay_safe: Option<bool>,
+}
+
+impl Selection {
+    /// Returns the filter of the list.
+    pub(crate) fn filter(&self, now: Timestamp) -> DeadLetterFilter {
+        let (since, until) = self.period.instants(now);
+        DeadLetterFilter {
+            item_type: self.item_type,
+            reason: self.reason,
+            repository: self.repository.clone(),
+            replay_safe: self.replay_safe,
+            since,
+            until,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let client = Client::operator(global)?;
-    let path = super::path(installations::meant(&client, global)?);
-    let page = gather_pages(&client, &path, args)?;
-    if page.items.is_empty() {
-        installations::ensure_known(&client, global)?;
-    }
-    match output.format() {
-        Format::Json => output.json(&page)?,
-        Format::Ndjson => output.lines(&page.items)?,
-        Format::Table if page.items.is_empty() => output.remark("note", "no dead letters"),
-        Format::Table => output.table(&HEADER, rows(&page.items, args.paging))?,
-    }
-    if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
-        let command = NextCommand::new("dead-letters list", global)
-            .with_some("--type", args.item_type.map(ItemType::as_str))
-            .with_some("--reason", args.reason.map(DeadLetterReason::as_str));
-        args.paging.tell_next(command, "--before", before, output);
-    }
-    Ok(Exit::Done)
-}
-
-fn gather_pages(client: &Client, path: &str, args: &Args) -> Result<PageBody<DeadLetter>, Failure> {
-    let filter = Filter { item_type: args.item_type, reason: args.reason };
-    // The service does not filter, so small pages would mean many requests for few items.
-    let size = if filter.is_empty() || args.paging.all {
-        args.paging.limit
-    } else {
-        crate::domain::page::PAGE_MAX
-    };
-    let limit = if args.paging.all { None } else { usize::try_from(args.paging.limit).ok() };
-    let mut gathered = PageBody { items: Vec::new(), next_before: None };
-    let mut before = args.before;
-    for _ in 0..PAGES_MAX {
-        let query = before.map(|before| format!("&before={before}")).unwrap_or_default();
-        let page = client.get(&format!("{path}?limit={size}{query}"))?;
-        let Some(next) = gather::take(&mut gathered, page, filter, limit) else { break };
-        let next = instant(&next).map_err(|why| Failure::malformed("nextBefore", why))?;
-        if before.is_some_and(|before| next >= before) {
-            return Err(Failure::malformed("nextBefore", "the cursor does not go back in time"));
-        }
-        before = Some(next);
-    }
-    Ok(gathered)
-}
-
-/// What a person looks for first stands first; the columns of no fixed width stand last.
-const HEADER: [&str; 9] =
-    ["FAILED", "TYPE", "ID", "REPLAY", "TRIES", "CLASS", "CAUSE", "REASON", "REPOSITORY"];
-
-fn rows(items: &[DeadLetter], paging: Paging) -> Vec<Vec<String>> {
     let now = SystemClock::new().now();
-    let row = |item: &DeadLetter| {
-        vec![
-            paging.age(now, item.failed_at),
-            item.item_type.to_string(),
-            item.item_id.clone(),
-            if item.replay_safe { "safe" } else { "no" }.to_owned(),
-            item.attempt_count.to_string(),
-            item.error_class.to_string(),
-            item.cause.as_deref().unwrap_or("-").to_owned(),
-            item.reason_code.to_string(),
-            item.repository.clone().unwrap_or_else(|| "-".to_owned()),
-        ]
-    };
-    items.iter().map(row).collect()
+    let filter = args.selection.filter(now);
+    let before = args.before.map(|before| before.instant(now));
+    if before.zip(filter.since).is_some_and(|(before, since)| before < since) {
+        let message =
+            "before must not be earlier than since; give an earlier since or a later before";
+        return Err(Error::new(Exit::Usage, message));
+    }
+    let before = before.as_ref().map(Timestamp::to_string);
+    let wanted = Wanted { paging: args.paging, before, filter };
+    pages::show::<DeadLetter>(&wanted, args.scope, global, output)
 }
 
-fn instant(text: &str) -> Result<Timestamp, &'static str> {
-    Timestamp::parse_rounding_up(text).ok_or("not a timestamp such as 2026-11-21T09:00:00Z")
+impl Table for DeadLetter {
+    const COMMAND: &'static str = "dead-letters list";
+    const NOTHING: &'static str = "no dead letters";
+    /// What a person looks for first stands first.
+    const HEADER: &'static [&'static str] =
+        &["FAILED", "TYPE", "ID", "REPLAY", "TRIES", "CLASS", "CAUSE", "REASON", "REPOSITORY"];
+
+    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
+        vec![
+            paging.age(now, self.failed_at),
+            self.item_type.to_string(),
+            self.item_id.clone(),
+            if self.replay_safe { "safe" } else { "no" }.to_owned(),
+            self.attempt_count.to_string(),
+            self.error_class.to_string(),
+            or_dash(self.cause.as_deref()),
+            self.reason_code.to_string(),
+            or_dash(self.repository.as_deref()),
+        ]
+    }
+}
+
+impl Tenant for DeadLetter {
+    fn instant(&self) -> Timestamp {
+        self.failed_at
+    }
 }

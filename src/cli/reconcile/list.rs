@@ -1,14 +1,16 @@
 //! `svcctl reconcile list`.
 
-use crate::api::{ReconciliationFilter, ReconciliationItem};
+use crate::api::{ReconciliationFilter, ReconciliationItem, Yes};
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Output, or_dash, relative};
-use crate::cli::pages::{self, Paging, Part, Table};
+use crate::cli::pages::{self, InstallationScope, Paging, Part, Table, Tenant};
 use crate::cli::value_parser::one_of;
-use crate::domain::reconcile::ReconcileStatus;
+use crate::cli::when::Period;
+use crate::domain::reconcile::{ReconcileReason, ReconcileStatus};
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List reconciliations, newest first
 ///
@@ -18,20 +20,42 @@ use crate::domain::time::Timestamp;
 Examples:
   svcctl reconcile list
   svcctl reconcile list --status dead_letter
-  svcctl reconcile list --all -o ndjson | jq -r 'select(.reason == \"running_stale\").subjectId'
+  svcctl reconcile list --reason running_stale --all -o ndjson | jq -r .subjectId
+  svcctl reconcile list --stuck
 ")]
 pub(crate) struct Args {
     /// Show only items with this status
     #[arg(long, value_name = "STATUS", value_parser = one_of(ReconcileStatus::ALL, ReconcileStatus::as_str))]
     status: Option<ReconcileStatus>,
 
+    /// Show only items with this reason
+    #[arg(long, value_name = "REASON", value_parser = one_of(ReconcileReason::ALL, ReconcileReason::as_str))]
+    reason: Option<ReconcileReason>,
+
+    /// Show only items that have not ended although their deadline has passed
+    #[arg(long)]
+    stuck: bool,
+
+    #[command(flatten)]
+    period: Period,
+
+    #[command(flatten)]
+    scope: InstallationScope,
+
     #[command(flatten)]
     part: Part,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let filter = ReconciliationFilter { status: args.status };
-    pages::show::<ReconciliationItem>(args.part, &filter, global, output)
+    let (since, until) = args.period.instants(SystemClock::new().now());
+    let filter = ReconciliationFilter {
+        status: args.status,
+        reason: args.reason,
+        stuck: args.stuck.then_some(Yes),
+        since,
+        until,
+    };
+    pages::show::<ReconciliationItem>(&args.part.of(filter), args.scope, global, output)
 }
 
 impl Table for ReconciliationItem {
@@ -61,5 +85,11 @@ impl Table for ReconciliationItem {
             or_dash(self.outcome_code.as_ref()),
             self.subject_id.clone(),
         ]
+    }
+}
+
+impl Tenant for ReconciliationItem {
+    fn instant(&self) -> Timestamp {
+        self.created_at
     }
 }

@@ -1,15 +1,17 @@
 //! `svcctl releases list`.
 
-use crate::api::{ReleaseFilter, ReleaseRun};
+use crate::api::{ReleaseFilter, ReleaseRun, Tag, Yes};
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Output, or_dash};
-use crate::cli::pages::{self, Paging, Part, Table};
-use crate::cli::value_parser::one_of;
+use crate::cli::pages::{self, InstallationScope, Paging, Part, Table, Tenant};
+use crate::cli::value_parser::{one_of, repository};
+use crate::cli::when::Period;
 use crate::domain::release::ReleaseStatus;
 use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Characters of a commit's id in the table; `show` has all of them.
 const COMMIT_SHORT: usize = 12;
@@ -20,7 +22,9 @@ const COMMIT_SHORT: usize = 12;
 Examples:
   svcctl releases list
   svcctl releases list --status running
-  svcctl releases list --repository acme/site
+  svcctl releases list --repository acme/site --since 2026-11-21
+  svcctl releases list --tag v1.3.0
+  svcctl releases list --stuck
   svcctl releases list --all -o ndjson | jq -r 'select(.failureReason).releaseRunId'
 ")]
 pub(crate) struct Args {
@@ -32,17 +36,39 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
     repository: Option<RepositoryName>,
 
+    /// Show only release runs of this tag
+    #[arg(long, value_name = "TAG", value_parser = tag)]
+    tag: Option<Tag>,
+
+    /// Show only release runs that have not ended, and have not changed for longer than their deadline allows
+    #[arg(long)]
+    stuck: bool,
+
+    #[command(flatten)]
+    period: Period,
+
+    #[command(flatten)]
+    scope: InstallationScope,
+
     #[command(flatten)]
     part: Part,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let filter = ReleaseFilter { status: args.status, repository: args.repository.clone() };
-    pages::show::<ReleaseRun>(args.part, &filter, global, output)
+    let (since, until) = args.period.instants(SystemClock::new().now());
+    let filter = ReleaseFilter {
+        status: args.status,
+        repository: args.repository.clone(),
+        tag: args.tag.clone(),
+        stuck: args.stuck.then_some(Yes),
+        since,
+        until,
+    };
+    pages::show::<ReleaseRun>(&args.part.of(filter), args.scope, global, output)
 }
 
-fn repository(text: &str) -> Result<RepositoryName, &'static str> {
-    text.parse().map_err(|_| "not the name of a repository such as acme/site")
+fn tag(text: &str) -> Result<Tag, &'static str> {
+    Tag::parse(text).ok_or("not a tag such as v1.3.0")
 }
 
 impl Table for ReleaseRun {
@@ -64,5 +90,11 @@ impl Table for ReleaseRun {
             super::tag(&self.git_ref).to_owned(),
             or_dash(self.repository.as_ref()),
         ]
+    }
+}
+
+impl Tenant for ReleaseRun {
+    fn instant(&self) -> Timestamp {
+        self.created_at
     }
 }

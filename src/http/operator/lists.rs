@@ -27,6 +27,9 @@ pub(in crate::http) fn list<R: app::List>(
             app::Error::InvalidRequest(format!("{name} must be {allowed}").into())
         })?;
     }
+    if let Some(contradiction) = filter.contradiction() {
+        return Err(app::Error::InvalidRequest(contradiction.into()));
+    }
     let page = app.list::<R>(principal, installation, &ListRequest { filter, before, limit })?;
     Ok(json::answer(StatusCode::OK, &paging::page(page)))
 }

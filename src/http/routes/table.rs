@@ -203,6 +203,13 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
+        path: "/api/v1/operator/installations/{installationId}/dead-letters/summary",
+        body: BodyLimit::None,
+        handler: Handler::Operator(operator::dead_letter_summary),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
         path: "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}",
         body: BodyLimit::None,
         handler: Handler::Operator(operator::dead_letter),

@@ -21,24 +21,41 @@ use crate::store::{List, Store};
 const COLUMNS: &str = "failed_at, item_type, item_id, repository, reason_code, error_class, \
     cause, attempt_count, replay_class";
 
+/// The classes of which [`ReplayClass::is_safe`] is true: the index holds the class.
+const SAFE: &str = "'job_transaction', 'not_sent', 'refused', 'repeatable', 'proved_absent'";
+
 impl List for DeadLetter {
     fn page(
         store: &Store,
         installation: InstallationId,
         wanted: &ListRequest<Self>,
+        _: Timestamp,
     ) -> Result<Option<Page<Self, Timestamp>>, Error> {
+        let filter = &wanted.filter;
+        let [before, until] =
+            [wanted.before, filter.until].map(|end| end.unwrap_or(Timestamp::MAX));
         store.read(|db| {
             // No lookup of the cursor: an instant that is unique within the installation reveals nothing of another.
             let sql = format!(
                 "SELECT {COLUMNS} FROM dead_letters INDEXED BY dead_letters_open \
                  WHERE installation_id = :installation AND resolution IS NULL \
-                    AND failed_at < :before ORDER BY failed_at DESC LIMIT +:limit"
+                    AND failed_at >= :since AND failed_at < :before \
+                    AND (:item_type IS NULL OR item_type = :item_type) \
+                    AND (:reason IS NULL OR reason_code = :reason) \
+                    AND (:repository IS NULL OR repository = :repository COLLATE NOCASE) \
+                    AND (:replay_safe IS NULL OR (replay_class IN ({SAFE})) = :replay_safe) \
+                 ORDER BY failed_at DESC LIMIT +:limit"
             );
             let found = db.query(
                 &sql,
                 params! {
                     ":installation": installation,
-                    ":before": wanted.before.unwrap_or(Timestamp::MAX),
+                    ":since": filter.since.unwrap_or(Timestamp::MIN),
+                    ":before": before.min(until),
+                    ":item_type": filter.item_type,
+                    ":reason": filter.reason,
+                    ":repository": filter.repository,
+                    ":replay_safe": filter.replay_safe,
                     ":limit": i64::from(wanted.limit) + 1,
                 },
                 |row| Ok(dead_letter(row)?.dead_letter),
@@ -192,4 +209,16 @@ fn dead_letter(row: &Row<'_>) -> Result<DeadLetterDetail, Error> {
         },
         replay_class: replay_class.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_safe_classes_of_the_filter_are_those_of_the_rule() {
+        let safe = ReplayClass::ALL.iter().filter(|class| class.is_safe());
+        let words: Vec<String> = safe.map(|class| format!("'{class}'")).collect();
+        assert_eq!(SAFE, words.join(", "));
+    }
 }

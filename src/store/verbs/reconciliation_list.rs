@@ -3,6 +3,7 @@
 use crate::api::{ListRequest, ReconciliationItem};
 use crate::domain::id::{InstallationId, ReconciliationId};
 use crate::domain::page::Page;
+use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::rows::listing;
 use crate::store::sql::{Row, params};
@@ -12,23 +13,30 @@ const COLUMNS: &str = "reconciliation_id, kind, reason, subject_id, status, outc
     attempt_count, next_check_at, deadline_at, lease_expires_at, created_at, finished_at";
 const FIND: &str = "SELECT id FROM reconciliation_items \
     WHERE reconciliation_id = :before AND installation_id = :installation";
+/// Looked for among what has not ended, or what retention has left of one status.
+const WANTED: &str = "(:reason IS NULL OR reason = :reason) \
+    AND (:overdue_at IS NULL OR deadline_at <= :overdue_at) \
+    AND created_at >= :since AND created_at < :until";
 
 impl List for ReconciliationItem {
     fn page(
         store: &Store,
         installation: InstallationId,
         wanted: &ListRequest<Self>,
+        _: Timestamp,
     ) -> Result<Option<Page<Self, ReconciliationId>>, Error> {
+        let filter = &wanted.filter;
+        let status = filter.status;
+        let overdue_at = filter.stuck.map(|_| store.clock.now());
         store.read(|db| {
             listing::page(db, FIND, installation, wanted, |bound| {
-                let status = wanted.filter.status;
                 // The lists of words are what lets the partial indexes be used.
                 let sql = match status {
                     Some(status) if status.is_terminal() => format!(
                         "SELECT {COLUMNS} FROM reconciliation_items \
                      INDEXED BY reconciliation_items_listed_finished \
                      WHERE installation_id = :installation AND id < :bound AND status = :status \
-                        AND status IN ('completed', 'dead_letter') \
+                        AND status IN ('completed', 'dead_letter') AND {WANTED} \
                      ORDER BY id DESC LIMIT +:limit"
                     ),
                     Some(_) | None => format!(
@@ -36,6 +44,7 @@ impl List for ReconciliationItem {
                      INDEXED BY reconciliation_items_listed \
                      WHERE installation_id = :installation AND id < :bound \
                         AND status IN ('open', 'leased') AND (:status IS NULL OR status = :status) \
+                        AND {WANTED} \
                      ORDER BY id DESC LIMIT +:limit"
                     ),
                 };
@@ -45,6 +54,10 @@ impl List for ReconciliationItem {
                         ":installation": installation,
                         ":bound": bound,
                         ":status": status,
+                        ":reason": filter.reason,
+                        ":overdue_at": overdue_at,
+                        ":since": filter.since.unwrap_or(Timestamp::MIN),
+                        ":until": filter.until.unwrap_or(Timestamp::MAX),
                         ":limit": i64::from(wanted.limit) + 1,
                     },
                     item,

@@ -1,7 +1,7 @@
 //! Release runs as operators see them: the list of one installation, and one run with its attempts
 //! and what is planned for it. Reads only; no payload, nonce or result leaves with them.
 
-use crate::api::{Attempt, ListRequest, ReleaseRun};
+use crate::api::{Attempt, ListRequest, ReleaseFilter, ReleaseRun, Tag};
 use crate::domain::dead_letter::ReplayClass;
 use crate::domain::id::{AttemptId, InstallationId, ReleaseRunId, RepositoryId};
 use crate::domain::outbox::OutboxStatus;
@@ -38,61 +38,91 @@ const JOINS: &str = "LEFT JOIN release_run_attempts a ON a.attempt_id = r.curren
 const FIND: &str = "SELECT id FROM release_runs \
     WHERE release_run_id = :before AND forge_installation_id = :installation";
 
+/// What the index does not hold is looked for among its rows: one index for each choice would have to be written with
+/// every step of every release.
+const WANTED: &str = "(:status IS NULL OR r.status = :status) \
+    AND (:repository IS NULL OR r.repository_id = :repository) \
+    AND (:git_ref IS NULL OR r.git_ref = :git_ref) \
+    AND (:stuck_before IS NULL OR r.finished_at IS NULL AND r.updated_at <= :stuck_before) \
+    AND r.created_at >= :since AND r.created_at < :until";
+
 impl List for ReleaseRun {
     fn page(
         store: &Store,
         installation: InstallationId,
         wanted: &ListRequest<Self>,
+        stuck_before: Timestamp,
     ) -> Result<Option<Page<Self, ReleaseRunId>>, Error> {
+        let filter = &wanted.filter;
         store.read(|db| {
             listing::page(db, FIND, installation, wanted, |bound| {
-                let status = wanted.filter.status;
-                let repository = match &wanted.filter.repository {
+                let repository = match &filter.repository {
                     None => None,
                     Some(name) => match repository(db, installation, name)? {
                         Some(repository) => Some(repository),
                         None => return Ok(Vec::new()),
                     },
                 };
-                let sql = match (repository, status) {
-                    (None, None) => format!(
-                        "SELECT {COLUMNS} FROM release_runs r \
-                     INDEXED BY release_runs_of_installation {JOINS} \
-                     WHERE r.forge_installation_id = :installation AND r.id < :bound \
-                        AND :status IS NULL AND :repository IS NULL \
-                     ORDER BY r.id DESC LIMIT +:limit"
-                    ),
-                    (None, Some(_)) => format!(
-                        "SELECT {COLUMNS} FROM release_runs r \
-                     INDEXED BY release_runs_of_status {JOINS} \
-                     WHERE r.forge_installation_id = :installation AND r.id < :bound \
-                        AND r.status = :status AND :repository IS NULL \
-                     ORDER BY r.id DESC LIMIT +:limit"
-                    ),
-                    // A status is looked for among the repository's own runs: one more index would have to be
-                    // written with every step of every release.
-                    (Some(_), _) => format!(
-                        "SELECT {COLUMNS} FROM release_runs r \
-                     INDEXED BY release_runs_of_repository {JOINS} \
-                     WHERE r.forge_installation_id = :installation AND r.id < :bound \
-                        AND r.repository_id = :repository \
-                        AND (:status IS NULL OR r.status = :status) \
-                     ORDER BY r.id DESC LIMIT +:limit"
-                    ),
-                };
                 db.query(
-                    &sql,
+                    &statement(filter),
                     params! {
                         ":installation": installation,
                         ":bound": bound,
-                        ":status": status,
+                        ":status": filter.status,
                         ":repository": repository,
+                        ":git_ref": filter.tag.as_ref().map(Tag::git_ref),
+                        ":stuck_before": filter.stuck.map(|_| stuck_before),
+                        ":since": filter.since.unwrap_or(Timestamp::MIN),
+                        ":until": filter.until.unwrap_or(Timestamp::MAX),
                         ":limit": i64::from(wanted.limit) + 1,
                     },
                     release,
                 )
             })
         })
+    }
+}
+
+/// Returns the statement over the index that leaves the fewest rows to look at.
+fn statement(filter: &ReleaseFilter) -> String {
+    let has_time = filter.since.is_some() || filter.until.is_some();
+    match filter {
+        ReleaseFilter { tag: Some(_), .. } => format!(
+            "SELECT {COLUMNS} FROM release_runs r INDEXED BY release_runs_of_tag {JOINS} \
+             WHERE r.forge_installation_id = :installation AND r.git_ref = :git_ref \
+                AND r.id < :bound AND {WANTED} ORDER BY r.id DESC LIMIT +:limit"
+        ),
+        ReleaseFilter { stuck: Some(_), .. } => format!(
+            "SELECT {COLUMNS} FROM release_runs r INDEXED BY release_runs_unfinished {JOINS} \
+             WHERE r.forge_installation_id = :installation AND r.finished_at IS NULL \
+                AND r.id < :bound AND {WANTED} ORDER BY r.id DESC LIMIT +:limit"
+        ),
+        ReleaseFilter { repository: Some(_), .. } => format!(
+            "SELECT {COLUMNS} FROM release_runs r INDEXED BY release_runs_of_repository {JOINS} \
+             WHERE r.forge_installation_id = :installation AND r.repository_id = :repository \
+                AND r.id < :bound AND {WANTED} ORDER BY r.id DESC LIMIT +:limit"
+        ),
+        // Few release runs have not ended, and many have: those are found by their time.
+        ReleaseFilter { status: Some(status), .. } if !(status.is_terminal() && has_time) => {
+            format!(
+                "SELECT {COLUMNS} FROM release_runs r INDEXED BY release_runs_of_status {JOINS} \
+             WHERE r.forge_installation_id = :installation AND r.status = :status \
+                AND r.id < :bound AND {WANTED} ORDER BY r.id DESC LIMIT +:limit"
+            )
+        }
+        // By time, and only then as they were added: otherwise a clock that was set back would hide release runs.
+        ReleaseFilter { .. } if has_time => format!(
+            "SELECT {COLUMNS} FROM release_runs r INDEXED BY release_runs_of_time {JOINS} \
+             WHERE r.forge_installation_id = :installation AND {WANTED} \
+                AND (r.created_at, r.id) < (coalesce((SELECT created_at FROM release_runs \
+                    WHERE id = :bound), 9223372036854775807), :bound) \
+             ORDER BY r.created_at DESC, r.id DESC LIMIT +:limit"
+        ),
+        ReleaseFilter { .. } => format!(
+            "SELECT {COLUMNS} FROM release_runs r INDEXED BY release_runs_of_installation {JOINS} \
+             WHERE r.forge_installation_id = :installation AND r.id < :bound AND {WANTED} \
+             ORDER BY r.id DESC LIMIT +:limit"
+        ),
     }
 }
 

@@ -43,32 +43,8 @@ fn all_pages_are_followed_and_ndjson_prints_items_only() {
     assert_eq!(lines[1], item(KEY, "job", "2020-01-01T00:00:00.000001Z"));
     assert_eq!(lines.len(), 2);
     let requests = desk.server.requests();
-    let cursor = "dead-letters?limit=1&before=2020-01-01T00:00:00.000002Z HTTP/1.1";
+    let cursor = "dead-letters?limit=1&before=2020-01-01T00%3A00%3A00.000002Z HTTP/1.1";
     assert!(requests[1].line().ends_with(cursor), "{requests:?}");
-}
-
-#[test]
-fn a_filter_reads_on_until_it_found_enough() {
-    let desk = Desk::new(vec![
-        page(
-            &[item(KEY, "job", "2020-01-01T00:00:00.000003Z")],
-            Some("2020-01-01T00:00:00.000003Z"),
-        ),
-        page(
-            &[
-                item(ID, "outbox", "2020-01-01T00:00:00.000002Z"),
-                item(KEY, "outbox", "2020-01-01T00:00:00.000001Z"),
-            ],
-            None,
-        ),
-    ]);
-    let run = desk.run("dead-letters list --type outbox --limit 1 --output json");
-    assert_eq!(run.code, 0);
-    let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(answer["items"][0]["itemId"], ID);
-    assert_eq!(answer["items"].as_array().unwrap().len(), 1);
-    assert_eq!(answer["nextBefore"], "2020-01-01T00:00:00.000002Z");
-    assert_eq!(desk.server.requests().len(), 2);
 }
 
 #[test]

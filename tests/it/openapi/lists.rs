@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use svc::api;
 use svc::domain::audit;
+use svc::domain::dead_letter::{DeadLetterReason, ItemType};
 use svc::domain::reconcile;
 use svc::domain::release::ReleaseStatus;
 use svc::domain::release::next_step::NextStep;
@@ -133,9 +134,9 @@ fn their_stable_words_are_those_of_the_code() {
     };
     let set = |words: &[&'static str]| words.iter().map(|word| (*word).to_owned()).collect();
     let schema = |path: &str| words(&format!("/components/schemas/{path}"));
-    let parameter = |list: &str| {
+    let parameter = |list: &str, number: u8| {
         let path = format!("~1api~1v1~1operator~1installations~1{{installationId}}~1{list}");
-        words(&format!("/paths/{path}/get/parameters/3/schema/enum"))
+        words(&format!("/paths/{path}/get/parameters/{number}/schema/enum"))
     };
     assert_eq!(schema("Outlook/properties/code/x-extensible-enum"), set(&NextStep::CODES));
     let events = schema("AuditEvent/properties/event/x-extensible-enum");
@@ -150,10 +151,31 @@ fn their_stable_words_are_those_of_the_code() {
     let mut releases = ReleaseStatus::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>();
     assert_eq!(schema("ReleaseRun/properties/status/enum"), set(&releases));
     let occurring: Vec<_> = ReleaseStatus::OCCURRING.iter().map(|word| word.as_str()).collect();
-    assert_eq!(parameter("releases"), set(&occurring));
+    assert_eq!(parameter("releases", 3), set(&occurring));
     releases.push("superseded");
     assert_eq!(schema("Attempt/properties/status/enum"), set(&releases));
     let items: Vec<_> = reconcile::ReconcileStatus::ALL.iter().map(|word| word.as_str()).collect();
     assert_eq!(schema("ReconciliationItem/properties/status/enum"), set(&items));
-    assert_eq!(parameter("reconciliation-items"), set(&items));
+    assert_eq!(parameter("reconciliation-items", 3), set(&items));
+    assert_eq!(parameter("reconciliation-items", 4), set(&reasons));
+    let types: Vec<_> = ItemType::ALL.iter().map(|word| word.as_str()).collect();
+    assert_eq!(parameter("dead-letters", 3), set(&types));
+    let reasons: Vec<_> = DeadLetterReason::ALL.iter().map(|word| word.as_str()).collect();
+    assert_eq!(parameter("dead-letters", 4), set(&reasons));
+}
+
+#[test]
+fn their_filters_are_those_of_the_code() {
+    fn check<R: api::ListRow>() {
+        let path = format!("/api/v1/operator/installations/{{installationId}}/{}", R::LIST);
+        let document = document();
+        let parameters = document["paths"][&path]["get"]["parameters"].as_array().unwrap();
+        let named = parameters.iter().filter_map(|parameter| parameter["name"].as_str());
+        let written: Vec<_> = named.filter(|name| *name != "before").collect();
+        assert_eq!(written, <R::Filter as api::Filter>::NAMES, "{path}");
+    }
+    check::<api::DeadLetter>();
+    check::<api::AuditEvent>();
+    check::<api::ReleaseRun>();
+    check::<api::ReconciliationItem>();
 }

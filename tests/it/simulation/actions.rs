@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
-use svc::api::{DeadLetter, ListRequest, NoFilter};
+use svc::api::{DeadLetter, DeadLetterFilter, ListRequest};
 use svc::domain::dead_letter::{ItemId, ItemType, OperationId, ReplayOutcome, ReplayRequest};
 use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
@@ -15,6 +15,7 @@ use svc::domain::pace::Pace;
 use svc::domain::reconcile::ReconcileKind;
 use svc::domain::reconcile::workflow::RunConclusion;
 use svc::domain::repository::RepositoryRef;
+use svc::domain::time::Timestamp;
 use svc::runtime::notify::Notify;
 use svc::store::{LeasePolicy, NEWEST_STEP, Store};
 use svc::workers::driver::{Next, Worker as _};
@@ -352,8 +353,9 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
 fn replay(world: &Arc<World>, depth: u32) {
     let (replica, store) = world.replica();
     let tenant = tenant(world);
-    let wanted = ListRequest::<DeadLetter> { filter: NoFilter {}, before: None, limit: 20 };
-    let Ok(Some(page)) = store.list(tenant, &wanted) else { return };
+    let wanted =
+        ListRequest::<DeadLetter> { filter: DeadLetterFilter::default(), before: None, limit: 20 };
+    let Ok(Some(page)) = store.list(tenant, &wanted, Timestamp::MIN) else { return };
     let Some(letter) = world.chance.pick(&page.items) else { return };
     let item_type = ItemType::from_word(&letter.item_type).unwrap();
     let item = ItemId::parse(item_type, &letter.item_id).unwrap();

@@ -200,7 +200,7 @@ impl World {
                 ),
                 secrets: shared_secret::Secrets::new(vec![RESULT_SECRET.into()]),
             }),
-            reconciliation_configuration_valid: true,
+            reconciliation: Some(RULES),
             relay,
             reload: Reload::new(Box::new(|| Err(Vec::new())), None, SecretDigests::default()),
             worker_notify: WorkerNotify::default(),

@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    crate::cli::relay::list::<RelaySession, _>(args.part, global, output)
+    crate::cli::relay::list::<RelaySession, _>(&args.part, global, output)
 }
 
 impl Table for RelaySession {
