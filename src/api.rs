@@ -12,6 +12,7 @@ mod reconciliation;
 pub mod relay;
 mod releases;
 mod slo;
+mod status;
 mod text;
 
 use std::borrow::Cow;
@@ -34,6 +35,7 @@ pub use protected_resource::ProtectedResource;
 pub use reconciliation::ReconciliationItem;
 pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};
 pub use slo::{Slo, SloGate, SloSignal};
+pub use status::{BacklogQueue, ForgeStatus, ServiceStatus, StatusBacklog};
 
 /// Answer to a replay that holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +66,9 @@ pub struct Installation {
     pub account: Option<String>,
     /// `active`, `suspended` or `deleted`.
     pub state: Cow<'static, str>,
+    /// Until when the forge asked it to wait; null when it did not, or the time is over.
+    #[serde(default)]
+    pub paused_until: Option<Timestamp>,
 }
 
 /// Something of one installation, where that is not plain from the request.

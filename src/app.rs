@@ -17,6 +17,7 @@ mod relay_operators;
 mod reload;
 mod request_states;
 mod slo;
+mod status;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,8 @@ use crate::auth::operator::{Operators, Principal};
 use crate::auth::shared_secret;
 use crate::domain::reconcile::Rules;
 use crate::domain::slo::SloReport;
+use crate::domain::time::Timestamp;
+use crate::forge::client::ForgeClient;
 use crate::forge::{payload, signature};
 use crate::jwks::JwksCache;
 use crate::metrics::Metrics;
@@ -93,6 +96,10 @@ pub struct App {
     pub operators: Option<Operators>,
     /// Nothing means the forge is off.
     pub intake: Option<IntakeRules>,
+    /// The client of the forge; nothing means the forge is off.
+    pub forge: Option<Arc<ForgeClient>>,
+    /// When this process started.
+    pub started_at: Timestamp,
     /// Nothing means that no result is believed.
     pub results: Option<ResultRules>,
     /// How it is reconciled; nothing means that the settings could not be understood.

@@ -191,6 +191,8 @@ impl Running {
             intake: config.forge.as_ref().map(intake),
             results: config.forge.as_ref().map_or(Ok(None), |forge| results(forge, &clock))?,
             reconciliation: config.reconciliation.map(|reconciliation| reconciliation.rules),
+            forge: forge.clone(),
+            started_at: clock.now(),
             relay: relay.clone(),
             reload: Reload::new(Box::new(read_settings), forge.clone(), config.secrets),
             worker_notify: worker_notify.clone(),

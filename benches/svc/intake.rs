@@ -9,6 +9,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use svc::app::{App, CARD_CHECKS_MAX, IntakeRules, Refused, Reload, WorkerNotify};
 use svc::config::SecretDigests;
 use svc::domain::reconcile::Rules;
+use svc::domain::time::Timestamp;
 use svc::forge::{payload, signature};
 use svc::http::fixture;
 use svc::http::message::{Service, Surface};
@@ -136,6 +137,8 @@ pub(crate) fn serve(store: Store) -> (TcpServer, SocketAddr) {
             },
             body_bytes_max: 1 << 20,
         }),
+        forge: None,
+        started_at: Timestamp::MIN,
         reconciliation: Some(Rules::INITIAL),
         relay: None,
         reload: Reload::new(Box::new(|| Err(Vec::new())), None, SecretDigests::default()),

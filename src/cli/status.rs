@@ -1,37 +1,80 @@
-//! `svcctl status`: may the service be used, and if not, why; do its reconcilers look, and do they
-//! succeed. Needs no token.
+//! `svcctl status`: may the service be used, and if not, why; what waits; do its reconcilers look, and do they succeed.
+//! What belongs to an installation needs the operator token, the rest needs none.
+
+mod installations;
 
 use http::{HeaderMap, Method, StatusCode};
+use serde::Serialize;
 
-use crate::api::Readiness;
+use crate::api::{BacklogQueue, ForgeStatus, Readiness, ServiceStatus, StatusBacklog};
 use crate::cli::Global;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago};
+use crate::cli::output::{Format, Output, ago, or_dash, relative};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// Show whether the service is ready, and if not, why
+/// Version of this tool.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Show whether the service is ready, and if not, why; what is waiting; and the state of each installation
 ///
-/// Exits with 0 if the service is ready, 3 if it is not ready, and 69 if it cannot be reached. Needs no token.
+/// Exits with 0 if the service is ready, 3 if it is not ready, and 69 if it cannot be reached. Without the operator token,
+/// only sums are shown. Counts go up to 10,000.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl status
   svcctl status -o json | jq .lastSuccessfulWorkflowReconciliationAt
+  svcctl status -o json | jq '.backlog.deadLetters.count'
   svcctl status > /dev/null || echo 'svcd is not ready'
 ")]
 pub(crate) struct Args {}
 
+/// What is printed in the machine formats.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Whole {
+        #[serde(flatten)]
+        status: &'a ServiceStatus,
+        /// Null without the operator token.
+        installations: &'a Option<Vec<installations::InstallationStatus>>,
+    },
+    /// From a daemon of an earlier version.
+    Readiness(&'a Readiness),
+}
+
 pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::anonymous(global)?;
-    let readiness = ask(&client)?;
-    match output.format() {
-        Format::Table => show(&readiness, SystemClock::new().now(), output)?,
-        Format::Json | Format::Ndjson => output.json(&readiness)?,
+    let now = SystemClock::new().now();
+    let answer = client.send(Method::GET, "/api/v1/status", HeaderMap::new())?;
+    if answer.status() == StatusCode::NOT_FOUND {
+        let readiness = ask(&client)?;
+        match output.format() {
+            Format::Table => show_readiness(&readiness, Vec::new(), now, output)?,
+            Format::Json | Format::Ndjson => output.json(&Told::Readiness(&readiness))?,
+        }
+        output.remark(
+            "note",
+            "svcd shows no more here: this is its public address, or it is of an earlier version",
+        );
+        return Ok(exit(&readiness));
     }
-    Ok(if readiness.is_ready() { Exit::Done } else { Exit::NotReady })
+    let status: ServiceStatus = answer.expect_ok()?;
+    let installations = installations::ask(global, output);
+    match output.format() {
+        Format::Table => show(&status, installations.as_deref(), now, output)?,
+        Format::Json | Format::Ndjson => {
+            output.json(&Told::Whole { status: &status, installations: &installations })?;
+        }
+    }
+    Ok(exit(&status.readiness))
+}
+
+fn exit(readiness: &Readiness) -> Exit {
+    if readiness.is_ready() { Exit::Done } else { Exit::NotReady }
 }
 
 /// Asks the service whether it is ready. That it is not is an answer too.
@@ -45,7 +88,101 @@ pub(super) fn ask(client: &Client) -> Result<Readiness, Failure> {
     }
 }
 
-fn show(readiness: &Readiness, now: Timestamp, output: Output) -> Result<(), Error> {
+fn show(
+    status: &ServiceStatus,
+    installations: Option<&[installations::InstallationStatus]>,
+    now: Timestamp,
+    output: Output,
+) -> Result<(), Error> {
+    let mut facts =
+        vec![("version", version(&status.version)), ("started", ago(now, status.started_at))];
+    facts.extend(status.backlog.iter().flat_map(|backlog| dead(backlog, now)));
+    facts.push(("forge", forge(status.forge.as_ref(), now)));
+    show_readiness(&status.readiness, facts, now, output)?;
+    match &status.backlog {
+        Some(backlog) => {
+            output.raw(b"\n")?;
+            output.table(&["QUEUE", "WAITING", "OLDEST"], queues(backlog, now))?;
+        }
+        None => output.remark("note", "the database cannot be read, so it is not known what waits"),
+    }
+    if let Some(installations) = installations {
+        output.raw(b"\n")?;
+        output.table(&installations::HEADER, installations::rows(installations, now))?;
+    }
+    if status.version != VERSION {
+        let text =
+            format!("svcd is {}, and svcctl is {VERSION}; update the older one", status.version);
+        output.alarm("warning", false, &text);
+    }
+    Ok(())
+}
+
+fn version(daemon: &str) -> String {
+    if daemon == VERSION { daemon.to_owned() } else { format!("svcd {daemon}, svcctl {VERSION}") }
+}
+
+/// Tells what does not go on without an operator.
+fn dead(backlog: &StatusBacklog, now: Timestamp) -> Vec<(&'static str, String)> {
+    let oldest = |queue: &BacklogQueue| {
+        queue.oldest_at.map_or_else(String::new, |at| format!(", the oldest {}", ago(now, at)))
+    };
+    let letters = &backlog.dead_letters;
+    let safe = backlog.dead_letters_replay_safe;
+    let given_up = &backlog.reconciliation_items_given_up;
+    let letters = match letters.count {
+        0 => "none".to_owned(),
+        count => format!("{count} open, {safe} replay-safe{}", oldest(letters)),
+    };
+    let given_up = match given_up.count {
+        0 => "none".to_owned(),
+        count => {
+            format!("{count}{}; see svcctl reconcile list --status dead_letter", oldest(given_up))
+        }
+    };
+    let mut facts = vec![("dead letters", letters), ("reconciliations given up", given_up)];
+    if backlog.installations_paused > 0 {
+        let paused = format!("{} that the forge asked to wait", backlog.installations_paused);
+        facts.push(("paused installations", paused));
+    }
+    facts
+}
+
+fn forge(forge: Option<&ForgeStatus>, now: Timestamp) -> String {
+    let Some(forge) = forge else { return "not configured".to_owned() };
+    let answered = match forge.last_answer_at {
+        Some(at) => format!("last answer {}", ago(now, at)),
+        None => "no answer since the service started".to_owned(),
+    };
+    let failed = match (forge.last_failure_at, forge.last_failure_cause.as_deref()) {
+        (Some(at), Some(cause)) => format!("; last failure {} ({cause})", ago(now, at)),
+        _ => String::new(),
+    };
+    let paused = if forge.paused { "; cannot be reached, effects wait" } else { "" };
+    format!("{answered}{failed}{paused}")
+}
+
+fn queues(backlog: &StatusBacklog, now: Timestamp) -> Vec<Vec<String>> {
+    [
+        ("webhooks", &backlog.webhooks),
+        ("jobs", &backlog.jobs),
+        ("effects", &backlog.outbox),
+        ("reconciliations", &backlog.reconciliation_items),
+    ]
+    .into_iter()
+    .map(|(name, queue)| {
+        let oldest = or_dash(queue.oldest_at.map(|at| relative(now, at)));
+        vec![name.to_owned(), queue.count.to_string(), oldest]
+    })
+    .collect()
+}
+
+fn show_readiness(
+    readiness: &Readiness,
+    more: Vec<(&'static str, String)>,
+    now: Timestamp,
+    output: Output,
+) -> Result<(), Error> {
     let configuration = match readiness.reconciliation_configuration_valid {
         true => "valid",
         false => "invalid: reconciliation is off; run svcd check-config on its host",
@@ -56,6 +193,7 @@ fn show(readiness: &Readiness, now: Timestamp, output: Output) -> Result<(), Err
         ("reconciliation settings", configuration.to_owned()),
         ("signals", signals(readiness)),
     ];
+    facts.extend(more);
     if readiness.draining {
         facts.insert(1, ("draining", "yes: it is stopping".to_owned()));
     }
@@ -131,5 +269,35 @@ mod tests {
             ["lifecycle", "never", "never"],
         ];
         assert_eq!(reconcilers(&readiness, now), rows);
+    }
+
+    #[test]
+    fn the_forge_is_told_by_its_last_answer_and_its_last_failure() {
+        let now = Timestamp::from_micros(1_795_251_600_000_000);
+        let ago = |seconds| Some(now.minus(std::time::Duration::from_secs(seconds)));
+        let of = |last_answer_at, last_failure_at, paused| ForgeStatus {
+            last_answer_at,
+            last_failure_at,
+            last_failure_cause: last_failure_at.map(|_| "refused".into()),
+            paused,
+        };
+        for (status, text) in [
+            (None, "not configured"),
+            (Some(of(None, None, false)), "no answer since the service started"),
+            (Some(of(ago(3), None, false)), "last answer 3s ago"),
+            (Some(of(ago(3), ago(90), false)), "last answer 3s ago; last failure 1m ago (refused)"),
+            (
+                Some(of(ago(90), ago(3), true)),
+                "last answer 1m ago; last failure 3s ago (refused); cannot be reached, effects wait",
+            ),
+        ] {
+            assert_eq!(forge(status.as_ref(), now), text);
+        }
+    }
+
+    #[test]
+    fn another_version_is_shown_beside_ours() {
+        assert_eq!(version(VERSION), VERSION);
+        assert_eq!(version("9.9.9"), format!("svcd 9.9.9, svcctl {VERSION}"));
     }
 }

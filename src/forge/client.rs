@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use super::Gate;
 use super::answer::Answer;
 use super::credentials::Credentials;
-use super::reach::Reach;
+use super::reach::{Contact, Reach};
 use super::settings::{ApiVersion, ClientError, Settings};
 use super::token::{self, AppKey};
 use super::wire::{self, Request, SendFailure, Wire};
@@ -97,7 +97,16 @@ impl ForgeClient {
             Ok(_) => self.reach.succeeded(),
             Err(SendFailure::Lost(_)) => self.reach.lost(call),
         }
+        if sent.is_ok() {
+            self.reach.answered();
+        }
         sent
+    }
+
+    /// Returns what is known of the forge since the start.
+    #[must_use]
+    pub fn contact(&self) -> Contact {
+        self.reach.contact()
     }
 
     pub(super) fn asks_for_run_details(&self) -> bool {

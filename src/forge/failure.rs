@@ -46,6 +46,7 @@ impl ForgeClient {
         );
         if let Some(cause) = cause {
             self.metrics.forge_failures.count([("cause", cause.as_str())]);
+            self.reach.call_failed(cause);
             gate.call_failed(cause);
         }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::domain::dead_letter::FailureCause;
 use crate::domain::retry::RetryPolicy;
+use crate::domain::time::Timestamp;
 use crate::metrics::{Counted, Metrics};
 use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
@@ -29,8 +30,21 @@ pub struct Reach {
     state: Mutex<State>,
 }
 
+/// What is known of the forge since the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contact {
+    /// When it last answered, whatever it said.
+    pub last_answer_at: Option<Timestamp>,
+    /// When a call last failed, and why.
+    pub last_failure: Option<(Timestamp, FailureCause)>,
+    /// Effects wait because no connection can be made.
+    pub is_paused: bool,
+}
+
 #[derive(Default)]
 struct State {
+    last_answer_at: Option<Timestamp>,
+    last_failure: Option<(Timestamp, FailureCause)>,
     /// `None` while it can be reached, as far as we know.
     pause: Option<Pause>,
     /// How often that has changed: a pause began, was made longer, or ended.
@@ -76,6 +90,29 @@ impl Reach {
     /// Returns the start of a call that is made now.
     pub fn call(&self) -> CallStart {
         CallStart { changes: lock(&self.state).changes }
+    }
+
+    /// Notes that the forge answered.
+    pub fn answered(&self) {
+        let now = self.clock.now();
+        lock(&self.state).last_answer_at = Some(now);
+    }
+
+    /// Notes that a call failed.
+    pub fn call_failed(&self, cause: FailureCause) {
+        let now = self.clock.now();
+        lock(&self.state).last_failure = Some((now, cause));
+    }
+
+    /// Returns what is known of the forge since the start.
+    #[must_use]
+    pub fn contact(&self) -> Contact {
+        let state = lock(&self.state);
+        Contact {
+            last_answer_at: state.last_answer_at,
+            last_failure: state.last_failure,
+            is_paused: state.pause.is_some(),
+        }
     }
 
     /// Notes that a call got no connection.

@@ -20,6 +20,10 @@ pub(super) fn ready(app: &App, _: &Request) -> Response {
     json::answer(status, &readiness)
 }
 
+pub(super) fn status(app: &App, _: &Request) -> Response {
+    json::answer(StatusCode::OK, &app.status())
+}
+
 pub(super) fn metrics(app: &App, _: &Request) -> Response {
     Response::new(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", app.metrics_text())
 }

@@ -22,3 +22,4 @@ mod request_states;
 mod results;
 mod retention;
 mod sli;
+mod status;

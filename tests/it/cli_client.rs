@@ -13,6 +13,7 @@ mod relay_audit;
 mod relay_pair;
 mod replay;
 mod slo;
+mod status;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -121,6 +121,7 @@ fn schemas_have_the_fields_of_the_api() {
         installation_id: 1.try_into().unwrap(),
         account,
         state: Cow::Borrowed("active"),
+        paused_until: Some(time()),
     };
     let installations = |next_after| api::PageAfter { items: vec![installation(None)], next_after };
     let replayed = api::ReplayBody {
@@ -144,12 +145,10 @@ fn schemas_have_the_fields_of_the_api() {
     };
     let report = Some(Box::new(cards::report(true)));
     let live = api::Liveness { status: "live".into() };
-    relay::hold(cards::hold(lists::hold(checks)))
+    sums(relay::hold(cards::hold(lists::hold(checks))))
         .hold("DeadLetter", &dead_letter(text()), &dead_letter(None))
         .hold("DeadLetterDetail", &detail(text()), &detail(None))
         .hold("DeadLetterPage", &page(text()), &page(None))
-        .hold("DeadLetterSummary", &summary(Some(time())), &summary(None))
-        .hold("DeadLetterCount", &dead_letter_count(text()), &dead_letter_count(None))
         .hold("Installation", &installation(text()), &installation(None))
         .hold("InstallationPage", &installations(text()), &installations(None))
         .hold("Replayed", &replayed, &replayed)
@@ -332,6 +331,54 @@ fn every_reference_leads_somewhere_and_every_example_is_one() {
         }
     });
     assert!(count > 15, "only {count} examples were found");
+}
+
+/// Holds the schemas of counts and sums to their shapes.
+fn sums(checks: Fields) -> Fields {
+    let name = || Some("job_failed".to_owned());
+    checks
+        .hold("DeadLetterSummary", &summary(Some(time())), &summary(None))
+        .hold("DeadLetterCount", &dead_letter_count(name()), &dead_letter_count(None))
+        .hold("ServiceStatus", &status(Some(time())), &status(None))
+        .hold("StatusBacklog", &backlog(Some(time())), &backlog(None))
+        .hold("BacklogQueue", &queue(Some(time())), &queue(None))
+        .hold("ForgeStatus", &forge(Some(time())), &forge(None))
+}
+
+fn status(at: Option<Timestamp>) -> api::ServiceStatus {
+    api::ServiceStatus {
+        readiness: readiness(at),
+        version: "0.1.0".into(),
+        started_at: time(),
+        backlog: at.map(|at| backlog(Some(at))),
+        forge: at.map(|at| forge(Some(at))),
+    }
+}
+
+fn backlog(at: Option<Timestamp>) -> api::StatusBacklog {
+    api::StatusBacklog {
+        webhooks: queue(at),
+        jobs: queue(at),
+        outbox: queue(at),
+        reconciliation_items: queue(at),
+        reconciliation_items_given_up: queue(at),
+        dead_letters: queue(at),
+        dead_letters_replay_safe: 1,
+        installations_paused: 1,
+    }
+}
+
+const fn queue(oldest_at: Option<Timestamp>) -> api::BacklogQueue {
+    api::BacklogQueue { count: 1, oldest_at }
+}
+
+fn forge(at: Option<Timestamp>) -> api::ForgeStatus {
+    api::ForgeStatus {
+        last_answer_at: at,
+        last_failure_at: at,
+        last_failure_cause: at.map(|_| "refused".into()),
+        paused: true,
+    }
 }
 
 fn summary(oldest_failed_at: Option<Timestamp>) -> api::DeadLetterSummary {

@@ -3,6 +3,7 @@
 
 mod filters;
 mod next_step;
+mod status;
 
 use std::time::Duration;
 

@@ -13,6 +13,7 @@ use crate::support::world::open_raw;
 const MAY_SCAN: &[(&str, &str)] = &[
     ("schema_compatibility", "it has one row"),
     ("installation_pauses", "a row for each installation that was ever paused, once a minute"),
+    ("SCAN installations", "a row for each installation, each time the status is asked for"),
     ("sqlite_master", "asked once, at the start"),
     ("relay_processes", "a row for each process, every few seconds"),
     ("CONSTANT ROW", "no table at all"),

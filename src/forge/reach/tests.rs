@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::time::Timestamp;
 
 #[derive(Default)]
 struct Millis(AtomicU64);
@@ -36,6 +35,25 @@ fn reach() -> (Reach, Arc<Millis>, Arc<Metrics>) {
 /// Makes a call that gets no connection, at once.
 fn fail(reach: &Reach, cause: FailureCause) {
     reach.failed(reach.call(), cause);
+}
+
+#[test]
+fn the_last_answer_and_the_last_failure_are_kept() {
+    let (reach, _, _) = reach();
+    let nothing = Contact { last_answer_at: None, last_failure: None, is_paused: false };
+    assert_eq!(reach.contact(), nothing);
+    reach.answered();
+    reach.call_failed(FailureCause::Http4xx);
+    reach.call_failed(FailureCause::Dns);
+    reach.failed(FailureCause::Dns);
+    let at = Timestamp::from_micros(0);
+    let last_failure = Some((at, FailureCause::Dns));
+    assert_eq!(
+        reach.contact(),
+        Contact { last_answer_at: Some(at), last_failure, is_paused: true }
+    );
+    reach.succeeded();
+    assert!(!reach.contact().is_paused);
 }
 
 #[test]

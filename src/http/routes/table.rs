@@ -117,6 +117,13 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
+        path: "/api/v1/status",
+        body: BodyLimit::None,
+        handler: Handler::Open(health::status),
+    },
+    Route {
+        surfaces: OPERATORS,
+        method: Method::GET,
         path: "/metrics",
         body: BodyLimit::None,
         handler: Handler::Open(health::metrics),

@@ -3,10 +3,20 @@
 use std::collections::BTreeMap;
 
 use crate::domain::dead_letter::DeadLetterReason;
+use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::sql::{Db, params};
 use crate::store::types::Backlog;
 use crate::store::types::upkeep::COUNT_MAX;
+
+/// Returns when the oldest webhook came that is not processed.
+pub(in crate::store) fn oldest_unprocessed_at(db: &Db<'_>) -> Result<Option<Timestamp>, Error> {
+    // From the inbox itself, not through its jobs: a webhook whose job was lost waits too.
+    db.value(
+        "SELECT min(received_at) FROM webhook_inbox WHERE state IN ('accepted', 'processing')",
+        &[],
+    )
+}
 
 /// Reads what waits.
 pub(in crate::store) fn read(db: &Db<'_>) -> Result<Backlog, Error> {

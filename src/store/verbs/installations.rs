@@ -18,11 +18,15 @@ impl Store {
         after: Option<InstallationId>,
         limit: u32,
     ) -> Result<Page<Installation, InstallationId>, Error> {
+        let now = self.clock.now();
         self.read(|db| {
             let found = db.query(
-                "SELECT installation_id, account, state FROM installations \
-                 WHERE installation_id > :after ORDER BY installation_id LIMIT +:limit",
+                "SELECT i.installation_id, i.account, i.state, p.paused_until FROM installations i \
+                 LEFT JOIN installation_pauses p ON p.installation_id = i.installation_id \
+                    AND p.paused_until > :now \
+                 WHERE i.installation_id > :after ORDER BY i.installation_id LIMIT +:limit",
                 params! {
+                    ":now": now,
                     ":after": after.map_or(0, InstallationId::get),
                     ":limit": i64::from(limit) + 1,
                 },
@@ -31,6 +35,7 @@ impl Store {
                         installation_id: row.get("installation_id")?,
                         account: row.get("account")?,
                         state: row.get::<InstallationState>("state")?.as_str().into(),
+                        paused_until: row.get("paused_until")?,
                     })
                 },
             )?;

@@ -10,10 +10,6 @@ use crate::store::error::Error;
 use crate::store::rows::backlog;
 use crate::store::types::Sli;
 
-/// From the inbox itself, not through its jobs: a webhook whose job was lost waits too.
-const OLDEST_UNPROCESSED: &str = "SELECT min(received_at) FROM webhook_inbox \
-    WHERE state IN ('accepted', 'processing')";
-
 impl Store {
     /// Returns what the store knows of the service as a whole.
     ///
@@ -25,7 +21,7 @@ impl Store {
             let dead_letters: Option<i64> = db.value("SELECT max(id) FROM dead_letters", &[])?;
             Ok(Sli {
                 backlog: backlog::read(db)?,
-                oldest_unprocessed_at: db.value(OLDEST_UNPROCESSED, &[])?,
+                oldest_unprocessed_at: backlog::oldest_unprocessed_at(db)?,
                 first_deadline_at: db.value(
                     "SELECT min(deadline_at) FROM reconciliation_items \
                      WHERE status IN ('open', 'leased')",

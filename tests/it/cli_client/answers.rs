@@ -83,9 +83,14 @@ fn status_says_ready_or_not_and_needs_no_token() {
             r#"{{"status":"{status}","reconciliationConfigurationValid":true,"lastWorkflowReconciliationPollAt":null,"lastSuccessfulWorkflowReconciliationAt":null,"lastCheckRunReconciliationPollAt":null,"lastSuccessfulCheckRunReconciliationAt":null,"lastLifecycleReconciliationPollAt":null,"lastSuccessfulLifecycleReconciliationAt":null,"store":"ok","schemaVersion":20,"draining":false,"sloHealth":"degraded","sloActiveSignals":["dead_letters_added"]}}"#
         )
     };
+    // The address, or an earlier version, has no more to show.
+    let absent = || problem(404, "not_found", "");
     let desk = Desk::new(vec![
+        absent(),
         Reply::json(200, &body("ready")),
+        absent(),
         Reply::json(503, &body("not_ready")),
+        absent(),
         problem(503, "unavailable", ""),
     ]);
     fs::remove_file(desk.token_file()).unwrap();

@@ -133,6 +133,9 @@ fn a_summary_counts_what_the_list_has() {
     assert_eq!(outcome(&answer), (400, "invalid_request".to_owned()));
 }
 
+/// Says whether a row of an instant is wanted, by the beginning and the end.
+type IsWanted = fn(&str, &str, &str) -> bool;
+
 /// The clock is set back between the rows, so that their times are not in the order of the list.
 #[test]
 fn a_time_finds_every_row_of_it_though_the_clock_was_set_back() {
@@ -157,16 +160,14 @@ fn a_time_finds_every_row_of_it_though_the_clock_was_set_back() {
         }
         for (since, until) in [(0, 8), (0, 3), (3, 6), (8, 8), (2, 7)] {
             let (since, until) = (&instants[since], &instants[until]);
-            for (query, is_wanted) in [
-                (
-                    format!("&since={since}"),
-                    (|at, since, _| at >= since) as fn(&str, &str, &str) -> bool,
-                ),
+            let cases: [(String, IsWanted); 3] = [
+                (format!("&since={since}"), |at, since, _| at >= since),
                 (format!("&until={until}"), |at, _, until| at < until),
                 (format!("&since={since}&until={until}"), |at, since, until| {
                     since <= at && at < until
                 }),
-            ] {
+            ];
+            for (query, is_wanted) in cases {
                 if since >= until && query.contains("until") && query.contains("since") {
                     continue;
                 }

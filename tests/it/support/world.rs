@@ -18,6 +18,7 @@ use svc::domain::id::InstallationId;
 use svc::domain::pace::Pace;
 use svc::domain::reconcile::{ReconcileKind, Rules};
 use svc::domain::retry::RetryPolicy;
+use svc::domain::time::Timestamp;
 use svc::forge::{payload, signature};
 use svc::http::fixture;
 use svc::http::gate::Gate;
@@ -200,6 +201,8 @@ impl World {
                 ),
                 secrets: shared_secret::Secrets::new(vec![RESULT_SECRET.into()]),
             }),
+            forge: None,
+            started_at: Timestamp::MIN,
             reconciliation: Some(RULES),
             relay,
             reload: Reload::new(Box::new(|| Err(Vec::new())), None, SecretDigests::default()),
