@@ -24,7 +24,9 @@ use crate::domain::time::Timestamp;
 
 pub use audit::AuditEvent;
 pub use cards::{AgentCard, CardEdit, CardFinding, CardReport};
-pub use dead_letters::{DeadLetter, DeadLetterCount, DeadLetterDetail, DeadLetterSummary};
+pub use dead_letters::{
+    DeadLetter, DeadLetterCount, DeadLetterDetail, DeadLetterEvent, DeadLetterSummary,
+};
 pub use list::{
     AuditFilter, DeadLetterFilter, Filter, ListRequest, ListRow, NoFilter, ReconciliationFilter,
     ReleaseFilter, Tag, Yes,
@@ -33,18 +35,35 @@ pub use mcp::{McpAuthorization, McpRevisions, McpStatus};
 pub use page::{PageAfter, PageBody};
 pub use protected_resource::ProtectedResource;
 pub use reconciliation::ReconciliationItem;
-pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail};
+pub use releases::{Attempt, Outlook, ReleaseRun, ReleaseRunDetail, ReleaseStep};
 pub use slo::{Slo, SloGate, SloSignal};
 pub use status::{BacklogQueue, ForgeStatus, ServiceStatus, StatusBacklog};
 
-/// Answer to a replay that holds.
+/// Answer to a request under an idempotency key that holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ReplayBody {
-    /// `replayed` or `already_applied`.
+pub struct AppliedBody {
+    /// `replayed` or `closed`, by what was asked for; or `already_applied`.
     pub outcome: Cow<'static, str>,
     /// UUID of the one audit event of this operation.
     pub audit_event_id: AuditEventId,
+}
+
+/// Ids that a text may mean.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MatchingIds {
+    /// UUIDs, at most ten.
+    pub ids: Vec<String>,
+    /// There are more.
+    pub has_more: bool,
+}
+
+/// Why something is closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CloseBody {
+    /// 1 to 200 visible characters.
+    pub reason: String,
 }
 
 /// Answer to a reload.

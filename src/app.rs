@@ -42,6 +42,7 @@ use crate::store::Store;
 pub use access::{AccessTokens, TokenError};
 pub use callback::{Callback, ResultTaken};
 pub use cards::Put;
+pub use dead_letters::Applied;
 pub use error::Error;
 pub use receive::{Intake, Webhook};
 pub use relay_operators::RelayList;

@@ -14,7 +14,9 @@ mod demo;
 mod endpoint;
 mod error;
 mod exit;
+mod ids;
 mod installations;
+mod keyed;
 mod mcp;
 mod next_command;
 mod output;
@@ -57,6 +59,7 @@ Examples:
   svcctl dead-letters show outbox ID          # why did it fail, and may it be replayed?
   svcctl replay outbox ID --dry-run           # check whether a replay would be accepted
   svcctl replay outbox ID                     # replay it
+  svcctl dead-letters close outbox ID --reason 'not needed any more'   # or close it without a replay
   svcctl audit list                           # who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
   svcctl cards validate agent-card.json       # is the agent card valid, and if not, why?

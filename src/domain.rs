@@ -36,6 +36,8 @@ pub mod job;
 
 pub mod outbox;
 
+pub mod operation;
+
 pub mod dead_letter;
 
 pub mod agent_card;

@@ -4,5 +4,3 @@ CREATE INDEX audit_events_of_time ON audit_events (installation_id, created_at, 
 CREATE INDEX release_runs_of_tag ON release_runs (forge_installation_id, git_ref, id);
 CREATE INDEX release_runs_of_time ON release_runs (forge_installation_id, created_at, id);
 CREATE INDEX release_runs_unfinished ON release_runs (forge_installation_id, id) WHERE finished_at IS NULL;
--- What was given up, for the sums that `svcctl status` shows.
-CREATE INDEX reconciliation_items_dead ON reconciliation_items (finished_at) WHERE status = 'dead_letter';

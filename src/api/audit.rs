@@ -24,6 +24,9 @@ pub struct AuditEvent {
     pub item_id: String,
     /// Why; null when the event says it all.
     pub reason_code: Option<String>,
+    /// Why, in the operator's own words; null where none are asked for.
+    #[serde(default)]
+    pub reason: Option<String>,
     /// When.
     pub created_at: Timestamp,
 }

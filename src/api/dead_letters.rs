@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::list::{DeadLetterFilter, ListRow};
+use crate::domain::id::{AttemptId, AuditEventId, ReleaseRunId};
 use crate::domain::time::Timestamp;
 
 /// One dead letter: metadata only.
@@ -29,9 +30,14 @@ pub struct DeadLetter {
     pub failed_at: Timestamp,
     /// May it be replayed.
     pub replay_safe: bool,
+    /// What an outbox item does; null for a job.
+    pub effect_kind: Option<Cow<'static, str>>,
+    /// UUID of the release run of an outbox item; null for a job.
+    pub release_run_id: Option<ReleaseRunId>,
 }
 
-/// One dead letter on its own, with the class that decides about its replay.
+/// The story of one item: its last death, what it is, all that happened to it, and what may be done now. It is kept as
+/// long as the audit log, also after a replay or a close.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLetterDetail {
@@ -40,6 +46,42 @@ pub struct DeadLetterDetail {
     pub dead_letter: DeadLetter,
     /// Why it may, or may not, be replayed.
     pub replay_class: Cow<'static, str>,
+    /// What a job does; null for an outbox item, and where the job cannot be read.
+    pub job_action: Option<String>,
+    /// UUID of the attempt of an outbox item; null for a job.
+    pub attempt_id: Option<AttemptId>,
+    /// Its number, from 1; null for a job, and once the release run was deleted.
+    pub attempt_number: Option<u32>,
+    /// The tag of its release run: `refs/tags/…`; null for a job, and once the release run was deleted.
+    pub git_ref: Option<String>,
+    /// Where the item stands now; null once it was deleted.
+    pub status: Option<String>,
+    /// What may be done now: `replay`, `close`.
+    #[serde(default)]
+    pub allowed: Vec<Cow<'static, str>>,
+    /// Every death and how it ended, oldest first; at most the newest hundred deaths.
+    #[serde(default)]
+    pub history: Vec<DeadLetterEvent>,
+}
+
+/// Something that happened to an item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeadLetterEvent {
+    /// `died`, or how a death ended: `replayed`, `closed`, `completed` or `superseded`.
+    pub event: Cow<'static, str>,
+    /// When.
+    pub at: Timestamp,
+    /// Why it died; null for an end.
+    pub reason_code: Option<String>,
+    /// Tries it had; null for an end.
+    pub attempt_count: Option<u32>,
+    /// Who replayed or closed it.
+    pub actor: Option<String>,
+    /// Why it was closed, in the operator's own words.
+    pub reason: Option<String>,
+    /// UUID of the audit event of a replay or a close.
+    pub audit_event_id: Option<AuditEventId>,
 }
 
 /// How many dead letters of an installation are open.

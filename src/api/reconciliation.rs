@@ -34,6 +34,9 @@ pub struct ReconciliationItem {
     pub created_at: Timestamp,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
+    /// When an operator closed it after it had been given up; null until then.
+    #[serde(default)]
+    pub closed_at: Option<Timestamp>,
 }
 
 impl ListRow for ReconciliationItem {

@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::list::{ListRow, ReleaseFilter};
-use crate::domain::id::{AttemptId, CheckRunId, OutboxId, ReleaseRunId, WorkflowRunId};
+use crate::domain::id::{
+    AttemptId, CheckRunId, OutboxId, ReconciliationId, ReleaseRunId, WorkflowRunId,
+};
 use crate::domain::time::Timestamp;
 
 /// One release run: metadata only.
@@ -77,6 +79,48 @@ pub struct ReleaseRunDetail {
     pub attempts: Vec<Attempt>,
     /// What happens next.
     pub next: Outlook,
+    /// What happened, oldest first, as far as it is kept.
+    #[serde(default)]
+    pub steps: Vec<ReleaseStep>,
+}
+
+/// A step of a release run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReleaseStep {
+    /// When.
+    pub at: Timestamp,
+    /// Stable code.
+    pub step: Cow<'static, str>,
+    /// Number of the attempt; null for what concerns the release run as a whole.
+    pub attempt_number: Option<u32>,
+    /// Why, or how it ended; null where the step says it all.
+    pub code: Option<String>,
+    /// UUID of the outbox item; its dead letter, if the step is about one, has this id too.
+    pub outbox_id: Option<OutboxId>,
+    /// UUID of the reconciliation item.
+    pub reconciliation_id: Option<ReconciliationId>,
+}
+
+impl ReleaseStep {
+    /// Every stable code that this version writes, as a release usually goes.
+    pub const CODES: [&'static str; 15] = [
+        "created",
+        "attempt_started",
+        "check_run_created",
+        "workflow_dispatched",
+        "check_run_updated",
+        "died",
+        "replayed",
+        "closed",
+        "completed",
+        "superseded",
+        "reconciliation_opened",
+        "reconciliation_ended",
+        "result_recorded",
+        "ended",
+        "published",
+    ];
 }
 
 /// One attempt of a release run.

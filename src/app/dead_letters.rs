@@ -1,16 +1,19 @@
-//! What an operator does with a dead letter: look, replay; and the installations there are. Every function asks for the
+//! What an operator does with a dead letter: look, replay, close, reconciliations too; and the installations there are. Every function asks for the
 //! principal, so none can be reached without the check.
 
 use crate::api::{DeadLetterDetail, DeadLetterSummary, Installation};
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::domain::dead_letter::{ItemId, OperationId, ReplayOutcome, ReplayRequest};
-use crate::domain::id::{AuditEventId, InstallationId};
+use crate::domain::audit::RECONCILIATION_ITEM;
+use crate::domain::dead_letter::ItemId;
+use crate::domain::id::{AuditEventId, InstallationId, ReconciliationId};
+use crate::domain::operation::{self, NotOpen, OperationId, OperatorReason, OperatorRequest};
 use crate::domain::page::Page;
+use crate::store;
 
-/// A replay that holds.
+/// What an operator asked for under a key, and holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Replayed {
+pub struct Applied {
     /// This request changed state; otherwise it was applied before.
     pub now: bool,
     /// The one audit event of the operation.
@@ -54,31 +57,69 @@ impl App {
         installation: InstallationId,
         item: ItemId,
         operation: OperationId,
-    ) -> Result<Replayed, Error> {
-        let actor = principal.actor().to_owned();
-        let outcome = self.store.replay(ReplayRequest { installation, item, operation, actor });
-        let (label, answer) = match outcome {
-            Ok(ReplayOutcome::Replayed(audit_event)) => {
+    ) -> Result<Applied, Error> {
+        let request = request(principal, installation, item, operation);
+        let answer = answer(self.store.replay(request), Error::NotReplayable);
+        let label = match &answer {
+            Ok(Applied { now: true, audit_event }) => {
                 // A dead letter is of a job or of an effect; a needless notification costs one poll.
                 self.worker_notify.jobs.notify();
                 self.worker_notify.outbox.notify();
                 log::info!(event = "operator.replayed", item_type = item.item_type().as_str(), item_id:% = item, audit_event_id:% = audit_event; "an operator replayed a dead letter");
-                ("replayed", Ok(Replayed { now: true, audit_event }))
+                "replayed"
             }
-            Ok(ReplayOutcome::AlreadyApplied(audit_event)) => {
-                ("already_applied", Ok(Replayed { now: false, audit_event }))
-            }
-            Ok(ReplayOutcome::OperationConflict) => {
-                ("operation_conflict", Err(Error::OperationConflict))
-            }
-            Ok(ReplayOutcome::NotFound) => ("not_found", Err(Error::NotFound)),
-            Ok(ReplayOutcome::NotReplayable(why)) => {
-                ("not_replayable", Err(Error::NotReplayable(why)))
-            }
-            Err(error) => ("unavailable", Err(error.into())),
+            Ok(Applied { now: false, .. }) => "already_applied",
+            Err(Error::OperationConflict) => "operation_conflict",
+            Err(Error::NotFound) => "not_found",
+            Err(Error::NotReplayable(_)) => "not_replayable",
+            Err(_) => "unavailable",
         };
         self.metrics.replays.count([("outcome", label)]);
         answer
+    }
+
+    /// Closes one dead letter without sending anything.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NotOpen`], [`Error::OperationConflict`], or
+    /// [`Error::Unavailable`]: then ask again with the same key.
+    pub fn close_dead_letter(
+        &self,
+        principal: &Principal,
+        installation: InstallationId,
+        item: ItemId,
+        operation: OperationId,
+        reason: OperatorReason,
+    ) -> Result<Applied, Error> {
+        let request = request(principal, installation, item, operation);
+        let closed =
+            answer(self.store.close_dead_letter(request, reason), |NotOpen| Error::NotOpen)?;
+        if closed.now {
+            log::info!(event = "operator.closed", item_type = item.item_type().as_str(), item_id:% = item, audit_event_id:% = closed.audit_event; "an operator closed a dead letter");
+        }
+        Ok(closed)
+    }
+
+    /// Closes one reconciliation that was given up: an operator has seen it.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NotOpen`], [`Error::OperationConflict`], or
+    /// [`Error::Unavailable`]: then ask again with the same key.
+    pub fn close_reconciliation(
+        &self,
+        principal: &Principal,
+        installation: InstallationId,
+        item: ReconciliationId,
+        operation: OperationId,
+        reason: OperatorReason,
+    ) -> Result<Applied, Error> {
+        let request = request(principal, installation, item, operation);
+        let closed =
+            answer(self.store.close_reconciliation(request, reason), |NotOpen| Error::NotOpen)?;
+        if closed.now {
+            log::info!(event = "operator.closed", item_type = RECONCILIATION_ITEM, item_id:% = item, audit_event_id:% = closed.audit_event; "an operator closed a reconciliation that was given up");
+        }
+        Ok(closed)
     }
 
     /// Returns a page of the installations this service knows, by rising number.
@@ -92,5 +133,28 @@ impl App {
         limit: u32,
     ) -> Result<Page<Installation, InstallationId>, Error> {
         Ok(self.store.installations(after, limit)?)
+    }
+}
+
+fn request<I>(
+    principal: &Principal,
+    installation: InstallationId,
+    item: I,
+    operation: OperationId,
+) -> OperatorRequest<I> {
+    OperatorRequest { installation, item, operation, actor: principal.actor().to_owned() }
+}
+
+/// Returns the answer to a request under a key.
+fn answer<R>(
+    outcome: Result<operation::Outcome<R>, store::Error>,
+    refused: impl FnOnce(R) -> Error,
+) -> Result<Applied, Error> {
+    match outcome? {
+        operation::Outcome::Applied(audit_event) => Ok(Applied { now: true, audit_event }),
+        operation::Outcome::AlreadyApplied(audit_event) => Ok(Applied { now: false, audit_event }),
+        operation::Outcome::OperationConflict => Err(Error::OperationConflict),
+        operation::Outcome::NotFound => Err(Error::NotFound),
+        operation::Outcome::Refused(why) => Err(refused(why)),
     }
 }

@@ -44,6 +44,9 @@ pub enum Error {
     /// The item must not be replayed.
     #[error("the item must not be replayed")]
     NotReplayable(NotReplayable),
+    /// There is nothing to close.
+    #[error("the item is not open, so there is nothing to close; see the list")]
+    NotOpen,
     /// The key was used for another request.
     #[error("this Idempotency-Key was used for another request")]
     OperationConflict,

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use crate::api::ListRequest;
 use crate::app::{App, Error};
 use crate::auth::operator::Principal;
-use crate::domain::id::{InstallationId, ReleaseRunId};
+use crate::domain::event::GitRef;
+use crate::domain::id::{IdKind, IdPrefix, InstallationId, ReleaseRunId};
 use crate::domain::page::Page;
 use crate::domain::reconcile::Rules;
 use crate::domain::release::next_step::{self, NextStep};
@@ -35,6 +36,31 @@ impl App {
     fn stuck_before(&self) -> Timestamp {
         let rules = self.reconciliation.unwrap_or(Rules::INITIAL);
         self.clock.now().minus(rules.observation.saturating_add(rules.deadline))
+    }
+
+    /// Returns the ids of an installation that a text may mean, at most 11: those that begin so, and of release runs
+    /// those with this tag.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn ids(
+        &self,
+        _: &Principal,
+        installation: InstallationId,
+        kind: IdKind,
+        text: &str,
+    ) -> Result<Vec<String>, Error> {
+        let mut ids = match (kind, GitRef::new(&format!("refs/tags/{text}"))) {
+            (IdKind::ReleaseRun, Some(tag)) => self.store.releases_with_tag(installation, &tag)?,
+            (IdKind::ReleaseRun, None)
+            | (IdKind::Job | IdKind::Outbox | IdKind::ReconciliationItem, _) => Vec::new(),
+        };
+        if let Some(prefix) = IdPrefix::new(text) {
+            ids.extend(self.store.ids_with_prefix(installation, kind, &prefix)?);
+        }
+        ids.sort();
+        ids.dedup();
+        Ok(ids)
     }
 
     /// Returns one release run, and what happens next to it.

@@ -6,7 +6,7 @@ mod unix;
 
 use std::time::Duration;
 
-use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, RETRY_AFTER};
+use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde::de::DeserializeOwned;
 use ureq::config::Config;
@@ -85,14 +85,27 @@ impl Client {
         self.send(Method::GET, path, HeaderMap::new())?.expect_ok()
     }
 
-    /// Asks for something to be done, under a key that makes it happen once.
-    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str, key: &str) -> Result<T, Failure> {
+    /// Asks for something to be done, under a key that makes it happen once. A body is JSON.
+    pub(crate) fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        key: &str,
+        body: Option<&[u8]>,
+    ) -> Result<T, Failure> {
         let key = HeaderValue::from_str(key).map_err(|error| Failure::malformed("key", error))?;
-        let headers = HeaderMap::from_iter([
-            (http::HeaderName::from_static("idempotency-key"), key),
-            (CONTENT_LENGTH, HeaderValue::from_static("0")),
-        ]);
-        self.send(Method::POST, path, headers)?.expect_ok()
+        let mut headers =
+            HeaderMap::from_iter([(http::HeaderName::from_static("idempotency-key"), key)]);
+        let answer = match body {
+            Some(body) => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                self.send_body(Method::POST, path, headers, body, BODY_BYTES_MAX)?
+            }
+            None => {
+                headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+                self.send(Method::POST, path, headers)?
+            }
+        };
+        answer.expect_ok()
     }
 
     /// Writes one resource.

@@ -1,10 +1,13 @@
 //! `svcctl dead-letters`: what was given up, and what may be done about it.
 
+mod close;
 mod list;
 pub(crate) mod show;
 mod summary;
 
 use clap::Subcommand;
+
+pub(crate) use close::reason;
 
 use crate::api::DeadLetter;
 use crate::cli::Global;
@@ -14,12 +17,13 @@ use crate::cli::output::Output;
 use crate::cli::pages;
 use crate::domain::id::InstallationId;
 
-/// Show dead letters: jobs and effects that the service has given up on
+/// Show and close dead letters: jobs and effects that the service has given up on
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),
     Show(show::Args),
     Summary(summary::Args),
+    Close(close::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
@@ -27,6 +31,7 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
         Command::List(args) => list::run(args, global, output),
         Command::Show(args) => show::run(args, global, output),
         Command::Summary(args) => summary::run(args, global, output),
+        Command::Close(args) => close::run(args, global, output),
     }
 }
 

@@ -16,6 +16,7 @@ words! {
         Conflict => "operation_conflict", "the idempotency key was used for another request";
         SignalFiring => "signal_firing", "slo: a critical signal is firing";
         PreconditionFailed => "precondition_failed", "cards: the registered card does not match the condition of --create or --if-match";
+        NotOpen => "not_open", "close: the item is not open";
         Usage => "usage", "the command line is wrong";
         Malformed => "malformed_answer", "the response from the service is malformed";
         Unreachable => "unreachable", "the service cannot be reached";
@@ -38,6 +39,7 @@ impl Exit {
             Self::Conflict => 7,
             Self::SignalFiring => 8,
             Self::PreconditionFailed => 9,
+            Self::NotOpen => 10,
             Self::Usage => 64,
             Self::Malformed => 65,
             Self::Unreachable => 69,
@@ -70,7 +72,7 @@ mod tests {
     #[test]
     fn codes_are_the_published_ones_and_differ() {
         let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 3, 4, 5, 6, 7, 8, 9, 64, 65, 69, 74, 75]);
+        assert_eq!(codes, [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 64, 65, 69, 74, 75]);
     }
 
     #[test]

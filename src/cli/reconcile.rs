@@ -1,5 +1,6 @@
 //! `svcctl reconcile`: what is being repaired, and until when.
 
+mod close;
 mod list;
 
 use clap::Subcommand;
@@ -9,14 +10,16 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Show what is being reconciled, and the deadline of each reconciliation
+/// Show what is being reconciled and its deadlines, and close what was given up
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),
+    Close(close::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
     match command {
         Command::List(args) => list::run(args, global, output),
+        Command::Close(args) => close::run(args, global, output),
     }
 }

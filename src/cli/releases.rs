@@ -26,6 +26,6 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
 }
 
 /// Returns the tag of a full ref, as people write it.
-fn tag(git_ref: &str) -> &str {
+pub(crate) fn tag(git_ref: &str) -> &str {
     git_ref.strip_prefix("refs/tags/").unwrap_or(git_ref)
 }

@@ -21,6 +21,7 @@ use crate::forge::client::ForgeClient;
 use crate::forge::inspection::{InstallationSettings, PAGE, Untold};
 use crate::metrics::Metrics;
 use crate::runtime::clock::{Clock, SystemClock};
+use crate::runtime::notify::Notify;
 use diagnosis::{Installations, Observations, TriedInstallation, diagnose};
 use finding::{Finding, FindingSeverity};
 
@@ -55,7 +56,7 @@ pub fn check(file: Option<&Path>, format: Format) -> ExitCode {
         return refuse(Some(&place), &off);
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let client = match client(forge, &clock, &Arc::new(Metrics::default())) {
+    let client = match client(forge, &clock, &Arc::new(Metrics::default()), &Notify::new()) {
         Ok(client) => client,
         Err(error) => {
             show_error(&error);

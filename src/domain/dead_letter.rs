@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use crate::domain::id::{AuditEventId, InstallationId, JobId, OutboxId};
+use crate::domain::id::{JobId, OutboxId};
+use crate::domain::operation::{self, NotOpen, OperatorRequest};
 use crate::domain::time::Timestamp;
 
 words! {
@@ -137,6 +138,20 @@ impl ErrorClass {
 }
 
 words! {
+    /// How a dead letter ended.
+    Resolution {
+        /// An operator replayed the item.
+        Replayed => "replayed",
+        /// The effect turned out to have happened.
+        Completed => "completed",
+        /// The item is not needed any more.
+        Superseded => "superseded",
+        /// An operator closed it: nothing is sent.
+        Closed => "closed",
+    }
+}
+
+words! {
     /// Why an item may, or may not, be replayed.
     ReplayClass {
         /// Safe: the whole job is one transaction, and it was not committed.
@@ -230,121 +245,69 @@ pub fn is_replay_safe(class: &str) -> bool {
     ReplayClass::from_word(class).is_some_and(ReplayClass::is_safe)
 }
 
-/// A request to replay one item.
-#[derive(Clone, Debug)]
-pub struct ReplayRequest {
-    /// The scope: an item of another installation is not found.
-    pub installation: InstallationId,
-    /// What to replay.
-    pub item: ItemId,
-    /// The caller's key.
-    pub operation: OperationId,
-    /// The configured actor.
-    pub actor: String,
-}
-
-/// The caller's idempotency key. Shape: 1 to 128 visible ASCII characters. Source: the operator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperationId(String);
-
-impl OperationId {
-    /// Returns the key when it has the shape.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let accepts = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
-        accepts.then(|| Self(text.to_owned()))
-    }
-
-    /// Returns the text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+/// What an operator asks for about one item.
+pub type ItemRequest = OperatorRequest<ItemId>;
 
 /// What a replay came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplayOutcome {
-    /// The item waits to be claimed again; the audit event is written.
-    Replayed(AuditEventId),
-    /// The same request was applied before; nothing changed.
-    AlreadyApplied(AuditEventId),
-    /// The key was used for another request; nothing changed.
-    OperationConflict,
-    /// No such item in this installation; nothing changed.
-    NotFound,
-    /// The item is there and must not be replayed; nothing changed.
-    NotReplayable(NotReplayable),
-}
+pub type ReplayOutcome = operation::Outcome<NotReplayable>;
 
 /// Why an item must not be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotReplayable {
     /// It is not dead.
     NotDead,
+    /// It is dead, and its dead letter was closed: what it would do is gone.
+    Closed,
     /// It is dead, and its class forbids it.
     Class(ReplayClass),
     /// It is dead, with a class that only a newer version knows.
     UnknownClass,
 }
 
-/// What is known when a replay is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReplayFacts {
-    /// The key was used: whether for this very request, and the audit event it has.
-    pub operation: Option<(SameRequest, AuditEventId)>,
-    /// The item in this installation, if there is one.
-    pub item: Option<ItemFacts>,
-}
-
-/// Whether a known key was used for the same installation, type and item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SameRequest {
-    /// It was.
-    Yes,
-    /// It was not.
-    No,
-}
-
-/// What is known of the item.
+/// What is known of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemFacts {
     /// It is waiting, leased, or finished.
     NotDead,
+    /// It is dead, and its dead letter was closed.
+    Closed,
     /// It is dead, with this class; `None` when it is one that is not known here.
     Dead(Option<ReplayClass>),
 }
 
-/// What to do about a replay request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplayDecision {
-    /// Reset the item, write the audit event, record the key: all or nothing.
-    Replay,
-    /// Answer without changing anything.
-    Answer(ReplayOutcome),
-}
+impl ItemFacts {
+    /// Decides whether the item may be replayed.
+    ///
+    /// # Errors
+    /// Why it must not be.
+    pub const fn replayable(self) -> Result<(), NotReplayable> {
+        match self {
+            Self::NotDead => Err(NotReplayable::NotDead),
+            Self::Closed => Err(NotReplayable::Closed),
+            // A newer version may know a reason against it.
+            Self::Dead(None) => Err(NotReplayable::UnknownClass),
+            Self::Dead(Some(class)) if class.is_safe() => Ok(()),
+            Self::Dead(Some(class)) => Err(NotReplayable::Class(class)),
+        }
+    }
 
-/// Decides a replay. The key is looked at before the item, so that `already_applied` outlives it.
-#[must_use]
-pub const fn decide_replay(facts: &ReplayFacts) -> ReplayDecision {
-    let outcome = match (facts.operation, facts.item) {
-        // Whatever the item is now: it may have died again since, and a repeated request must not replay it twice.
-        (Some((SameRequest::Yes, audit_event)), _) => ReplayOutcome::AlreadyApplied(audit_event),
-        (Some((SameRequest::No, _)), _) => ReplayOutcome::OperationConflict,
-        (None, None) => ReplayOutcome::NotFound,
-        (None, Some(ItemFacts::NotDead)) => ReplayOutcome::NotReplayable(NotReplayable::NotDead),
-        // A newer version may know a reason against it.
-        (None, Some(ItemFacts::Dead(None))) => {
-            ReplayOutcome::NotReplayable(NotReplayable::UnknownClass)
+    /// Returns the stable words of what an operator may do with the item now.
+    pub fn allowed(self) -> impl Iterator<Item = &'static str> {
+        let replay = self.replayable().is_ok().then_some("replay");
+        let close = self.closable().is_ok().then_some("close");
+        replay.into_iter().chain(close)
+    }
+
+    /// Decides whether the dead letter of the item may be closed: of any class, because nothing is sent.
+    ///
+    /// # Errors
+    /// It is not open.
+    pub const fn closable(self) -> Result<(), NotOpen> {
+        match self {
+            Self::NotDead | Self::Closed => Err(NotOpen),
+            Self::Dead(_) => Ok(()),
         }
-        (None, Some(ItemFacts::Dead(Some(class)))) if class.is_safe() => {
-            return ReplayDecision::Replay;
-        }
-        (None, Some(ItemFacts::Dead(Some(class)))) => {
-            ReplayOutcome::NotReplayable(NotReplayable::Class(class))
-        }
-    };
-    ReplayDecision::Answer(outcome)
+    }
 }
 
 /// Returns the instant a new dead letter of an installation gets: now, or a microsecond after the

@@ -52,6 +52,24 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// Every stable word of what a job does, in the order above.
+    pub const WORDS: [&'static str; 5] =
+        ["release", "rerequest", "look_at_workflow_run", "installation", "repository"];
+
+    /// Returns the stable word of what it does.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Release { .. } => "release",
+            Self::Rerequest { .. } => "rerequest",
+            Self::LookAtWorkflowRun { .. } => "look_at_workflow_run",
+            Self::Installation { .. } => "installation",
+            Self::Repository { .. } => "repository",
+        }
+    }
+}
+
 words! {
     /// State of an installation.
     InstallationState {

@@ -6,6 +6,47 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
+words! {
+    /// What an id can be looked up of by its beginning.
+    IdKind {
+        /// A job that has died.
+        Job => "job",
+        /// An outbox message that has died.
+        Outbox => "outbox",
+        /// A release run; also by its tag.
+        ReleaseRun => "release_run",
+        /// A reconciliation item that was given up and not closed.
+        ReconciliationItem => "reconciliation_item",
+    }
+}
+
+/// The beginning of an id of ours. Shape: 1 to 36 lower-case hexadecimal digits and hyphens. Source: the operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdPrefix(String);
+
+impl IdPrefix {
+    /// Returns the beginning when it has the shape.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let is_of_id = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
+        let accepts = (1..=36).contains(&text.len()) && text.bytes().all(is_of_id);
+        accepts.then(|| Self(text.to_owned()))
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns a text above all ids with this beginning, and below all others that are above it.
+    #[must_use]
+    pub fn end(&self) -> String {
+        // The character after the last digit.
+        format!("{}g", self.0)
+    }
+}
+
 /// The text is not an identifier of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a valid identifier")]

@@ -188,6 +188,8 @@ words! {
         SubjectUnreadable => "subject_unreadable",
         /// Every process that claimed the item vanished before it finished.
         CrashLoop => "crash_loop",
+        /// An operator closed the dead letter of an effect that the release needs.
+        DeadLetterClosed => "dead_letter_closed",
     }
 }
 

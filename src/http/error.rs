@@ -33,6 +33,7 @@ const LENGTH_REQUIRED: Outcome =
     ("length_required", StatusCode::LENGTH_REQUIRED, "The body needs a Content-Length");
 const NOT_REPLAYABLE: Outcome =
     ("not_replayable", StatusCode::CONFLICT, "The item must not be replayed");
+const NOT_OPEN: Outcome = ("not_open", StatusCode::CONFLICT, "The item is not open");
 const PAYLOAD_TOO_LARGE: Outcome =
     ("payload_too_large", StatusCode::PAYLOAD_TOO_LARGE, "The body is too large");
 const UNSUPPORTED_MEDIA_TYPE: Outcome = (
@@ -102,11 +103,13 @@ pub(super) fn of_app(error: &app::Error) -> Response {
         app::Error::NotReplayable(why) => {
             let class = match why {
                 NotReplayable::NotDead => "not_dead",
+                NotReplayable::Closed => "closed",
                 NotReplayable::UnknownClass => "unknown",
                 NotReplayable::Class(class) => class.as_str(),
             };
             problem(NOT_REPLAYABLE, detail, Some(class))
         }
+        app::Error::NotOpen => problem(NOT_OPEN, detail, None),
         app::Error::OperationConflict => problem(OPERATION_CONFLICT, detail, None),
         app::Error::UnsupportedMediaType | app::Error::NotCards => {
             problem(UNSUPPORTED_MEDIA_TYPE, detail, None)

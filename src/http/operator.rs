@@ -11,13 +11,22 @@ use http::{HeaderName, StatusCode};
 use crate::api;
 use crate::app::{self, App};
 use crate::auth::operator::Principal;
-use crate::domain::dead_letter::{ItemId, ItemType, OperationId};
+use crate::domain::dead_letter::{ItemId, ItemType};
+use crate::domain::id::IdKind;
+use crate::domain::operation::{OperationId, OperatorReason};
 use crate::http::error::invalid;
 use crate::http::message::{Request, Response};
 use crate::http::path::Path;
 use crate::http::{json, paging, query};
+use crate::json::Object;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Longest text that is looked up, in bytes: a tag may be as long.
+const PREFIX_BYTES_MAX: usize = 255;
+/// Most ids that an answer names.
+const IDS_SHOWN_MAX: usize = 10;
+/// Longest reason, in bytes: 200 characters.
+const REASON_BYTES_MAX: usize = 800;
 
 pub(super) fn dead_letter(
     app: &App,
@@ -49,17 +58,86 @@ pub(super) fn replay(
     path: &Path<'_>,
 ) -> Result<Response, app::Error> {
     query::none(request)?;
-    let key =
-        request.head.single(&IDEMPOTENCY_KEY).and_then(OperationId::new).ok_or_else(|| {
-            invalid("send one Idempotency-Key header of 1 to 128 visible ASCII characters")
-        })?;
+    let key = key(request)?;
     let (installation, item) = (path.get("installationId")?, item(path)?);
     let replayed = app.replay(principal, installation, item, key)?;
-    let body = api::ReplayBody {
-        outcome: Cow::Borrowed(if replayed.now { "replayed" } else { "already_applied" }),
-        audit_event_id: replayed.audit_event,
+    Ok(applied(replayed, "replayed"))
+}
+
+pub(super) fn close(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    path: &Path<'_>,
+) -> Result<Response, app::Error> {
+    query::none(request)?;
+    let (key, reason) = (key(request)?, reason(request)?);
+    let (installation, item) = (path.get("installationId")?, item(path)?);
+    let closed = app.close_dead_letter(principal, installation, item, key, reason)?;
+    Ok(applied(closed, "closed"))
+}
+
+fn key(request: &Request) -> Result<OperationId, app::Error> {
+    request.head.single(&IDEMPOTENCY_KEY).and_then(OperationId::new).ok_or_else(|| {
+        invalid("send one Idempotency-Key header of 1 to 128 visible ASCII characters")
+    })
+}
+
+pub(super) fn close_reconciliation(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    path: &Path<'_>,
+) -> Result<Response, app::Error> {
+    query::none(request)?;
+    let (key, reason) = (key(request)?, reason(request)?);
+    let (installation, id) = (path.get("installationId")?, path.get("reconciliationId")?);
+    let closed = app.close_reconciliation(principal, installation, id, key, reason)?;
+    Ok(applied(closed, "closed"))
+}
+
+/// Reads why something is closed.
+fn reason(request: &Request) -> Result<OperatorReason, app::Error> {
+    if !request.head.is_of_type(json::MEDIA_TYPE) {
+        return Err(app::Error::UnsupportedMediaType);
+    }
+    let body = Object::read(&request.body).ok().filter(|body| body.has_only(&["reason"]));
+    let reason = body.and_then(|body| body.text("reason", REASON_BYTES_MAX));
+    reason.as_deref().and_then(OperatorReason::new).ok_or_else(|| {
+        let shape = format!("send {{\"reason\": TEXT}} with {}", OperatorReason::SHAPE);
+        app::Error::InvalidRequest(shape.into())
+    })
+}
+
+fn applied(applied: app::Applied, outcome: &'static str) -> Response {
+    let body = api::AppliedBody {
+        outcome: Cow::Borrowed(if applied.now { outcome } else { "already_applied" }),
+        audit_event_id: applied.audit_event,
     };
-    Ok(json::answer(StatusCode::OK, &body))
+    json::answer(StatusCode::OK, &body)
+}
+
+/// Returns the ids that a text may mean.
+pub(super) fn ids(
+    app: &App,
+    principal: &Principal,
+    request: &Request,
+    path: &Path<'_>,
+) -> Result<Response, app::Error> {
+    let installation = path.get("installationId")?;
+    let mut parameters = query::parameters(request, &["type", "prefix"])?;
+    let kind = parameters.take("type").as_deref().and_then(IdKind::from_word);
+    let kind =
+        kind.ok_or_else(|| invalid("send type=job, outbox, release_run or reconciliation_item"))?;
+    let text =
+        parameters.take("prefix").filter(|text| (1..=PREFIX_BYTES_MAX).contains(&text.len()));
+    let text = text.ok_or_else(|| {
+        invalid("send prefix: the beginning of an ID, or the tag of a release run")
+    })?;
+    let mut ids = app.ids(principal, installation, kind, &text)?;
+    let has_more = ids.len() > IDS_SHOWN_MAX;
+    ids.truncate(IDS_SHOWN_MAX);
+    Ok(json::answer(StatusCode::OK, &api::MatchingIds { ids, has_more }))
 }
 
 pub(super) fn installations(

@@ -6,9 +6,11 @@
 
 mod agent_cards;
 mod audit_list;
+mod dead_letter_story;
 mod dead_letter_summary;
 mod dead_letters;
 mod deliveries;
+mod ids;
 mod installations;
 mod jobs;
 mod outbox;

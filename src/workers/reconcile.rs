@@ -34,7 +34,8 @@ const APPLY_PAUSE: Duration = Duration::from_millis(500);
 /// Tries to apply what was seen; what is still not applied then is looked at again.
 const APPLY_TRIES: u32 = 20;
 
-/// Finds what is amiss, and applies the deadlines of items that were given up, each time it is stepped.
+/// Finds what is amiss, and applies the deadlines of items that were given up and of effects that were closed, each
+/// time it is stepped.
 pub struct Detect {
     /// The store.
     pub store: Store,
@@ -78,6 +79,14 @@ impl Worker for Detect {
                 }
                 Err(error) => events::detection_failed(*kind, &error),
             }
+        }
+        match self.store.end_closed(self.rules) {
+            Ok(ended) => {
+                for (attempt, code) in ended {
+                    events::ended_closed(attempt, code);
+                }
+            }
+            Err(error) => events::detection_failed(ReconcileKind::WorkflowAttempt, &error),
         }
         if more { Next::Now } else { Next::Wait }
     }

@@ -92,6 +92,8 @@ impl SloWorker {
             webhook_rejections: Some(self.webhook_rejections()),
             database_busy_seconds: Some(sli.busy.as_secs()),
             disk_free_bytes: sli.disk_free_bytes,
+            oldest_dead_letter_seconds: Some(age(sli.oldest_dead_letter_at)),
+            given_up: Some(sli.given_up),
             backlog: if whole { Reading::Exact(waiting) } else { Reading::AtLeast(waiting) },
         }
     }

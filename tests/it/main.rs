@@ -9,6 +9,7 @@
 mod agent_cards;
 mod cards;
 mod cli_client;
+mod closing;
 mod config;
 mod daemon;
 mod debug;
@@ -41,6 +42,7 @@ mod signature_vectors;
 mod simulation;
 mod slo;
 mod store_contract;
+mod story;
 mod support;
 mod tidy;
 

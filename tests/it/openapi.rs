@@ -12,8 +12,11 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use svc::api;
-use svc::domain::dead_letter::{DeadLetterReason, ErrorClass, FailureCause, ItemType, ReplayClass};
-use svc::domain::event::InstallationState;
+use svc::domain::dead_letter::{
+    DeadLetterReason, ErrorClass, FailureCause, ItemType, ReplayClass, Resolution,
+};
+use svc::domain::event::{Action, InstallationState};
+use svc::domain::outbox::EffectKind;
 use svc::domain::release::Decision;
 use svc::domain::slo::{Gate, Health, Severity, Side, Signal, SignalState, Unit};
 use svc::domain::time::Timestamp;
@@ -101,21 +104,7 @@ fn path_parameters_are_those_of_the_path() {
 fn schemas_have_the_fields_of_the_api() {
     let checks = Fields { document: document(), seen: BTreeSet::new() };
     let text = || Some("2026-11-21T09:30:00.000000Z".to_owned());
-    let dead_letter = |repository| api::DeadLetter {
-        item_type: Cow::Borrowed("job"),
-        item_id: "0198c0de-0000-7000-8000-000000000001".to_owned(),
-        repository,
-        reason_code: Cow::Borrowed("job_failed"),
-        error_class: Cow::Borrowed("state"),
-        cause: Some(Cow::Borrowed("refused")),
-        attempt_count: 1,
-        failed_at: time(),
-        replay_safe: true,
-    };
-    let detail = |repository| api::DeadLetterDetail {
-        dead_letter: dead_letter(repository),
-        replay_class: Cow::Borrowed("job_transaction"),
-    };
+    let matching = api::MatchingIds { ids: Vec::new(), has_more: false };
     let page = |next_before| api::PageBody { items: vec![dead_letter(None)], next_before };
     let installation = |account| api::Installation {
         installation_id: 1.try_into().unwrap(),
@@ -124,10 +113,11 @@ fn schemas_have_the_fields_of_the_api() {
         paused_until: Some(time()),
     };
     let installations = |next_after| api::PageAfter { items: vec![installation(None)], next_after };
-    let replayed = api::ReplayBody {
-        outcome: Cow::Borrowed("replayed"),
+    let applied = |outcome| api::AppliedBody {
+        outcome: Cow::Borrowed(outcome),
         audit_event_id: "0198c0de-0000-7000-8000-0000000000a1".parse().unwrap(),
     };
+    let why = api::CloseBody { reason: "not needed".to_owned() };
     let intake = api::Intake { outcome: Cow::Borrowed("ignored") };
     let problem = |detail, replay_class, report| api::Problem {
         kind: "urn:svc:problem:not_replayable".to_owned(),
@@ -148,10 +138,14 @@ fn schemas_have_the_fields_of_the_api() {
     sums(relay::hold(cards::hold(lists::hold(checks))))
         .hold("DeadLetter", &dead_letter(text()), &dead_letter(None))
         .hold("DeadLetterDetail", &detail(text()), &detail(None))
+        .hold("DeadLetterEvent", &event(true), &event(false))
         .hold("DeadLetterPage", &page(text()), &page(None))
+        .hold("MatchingIds", &matching, &matching)
         .hold("Installation", &installation(text()), &installation(None))
         .hold("InstallationPage", &installations(text()), &installations(None))
-        .hold("Replayed", &replayed, &replayed)
+        .hold("Replayed", &applied("replayed"), &applied("replayed"))
+        .hold("Closed", &applied("closed"), &applied("already_applied"))
+        .hold("CloseRequest", &why, &why)
         .hold("Reloaded", &reloaded(), &reloaded())
         .hold("Readiness", &readiness(Some(time())), &readiness(None))
         .hold("Intake", &intake, &intake)
@@ -169,6 +163,50 @@ fn schemas_have_the_fields_of_the_api() {
         .hold("McpStatus", &mcp::status(true), &mcp::status(false))
         .hold("ReleaseResult", &result(true), &result(false))
         .were_all();
+}
+
+fn dead_letter(repository: Option<String>) -> api::DeadLetter {
+    api::DeadLetter {
+        item_type: Cow::Borrowed("job"),
+        item_id: "0198c0de-0000-7000-8000-000000000001".to_owned(),
+        repository,
+        reason_code: Cow::Borrowed("job_failed"),
+        error_class: Cow::Borrowed("state"),
+        cause: Some(Cow::Borrowed("refused")),
+        attempt_count: 1,
+        failed_at: time(),
+        replay_safe: true,
+        effect_kind: Some(Cow::Borrowed("workflow_dispatch")),
+        release_run_id: Some("0198c0de-0000-7000-8000-000000000011".parse().unwrap()),
+    }
+}
+
+fn event(full: bool) -> api::DeadLetterEvent {
+    api::DeadLetterEvent {
+        event: Cow::Borrowed("closed"),
+        at: time(),
+        reason_code: full.then(|| "job_failed".to_owned()),
+        attempt_count: full.then_some(1),
+        actor: full.then(|| "ops:me".to_owned()),
+        reason: full.then(|| "not needed".to_owned()),
+        audit_event_id: full.then(|| "0198c0de-0000-7000-8000-0000000000a1".parse().unwrap()),
+    }
+}
+
+fn detail(repository: Option<String>) -> api::DeadLetterDetail {
+    api::DeadLetterDetail {
+        job_action: repository.as_ref().map(|_| "release".to_owned()),
+        attempt_id: repository
+            .as_ref()
+            .map(|_| "0198c0de-0000-7000-8000-000000000012".parse().unwrap()),
+        attempt_number: repository.as_ref().map(|_| 1),
+        git_ref: repository.as_ref().map(|_| "refs/tags/v1".to_owned()),
+        status: repository.as_ref().map(|_| "dead_letter".to_owned()),
+        allowed: vec![Cow::Borrowed("replay"), Cow::Borrowed("close")],
+        history: vec![event(false)],
+        dead_letter: dead_letter(repository),
+        replay_class: Cow::Borrowed("job_transaction"),
+    }
 }
 
 fn protected_resource() -> api::ProtectedResource {
@@ -276,6 +314,14 @@ fn stable_words_are_those_of_the_code() {
     assert_eq!(words("DeadLetter", "cause", open), causes);
     let replay = set(&mut ReplayClass::ALL.iter().map(|word| word.as_str()));
     assert_eq!(words("DeadLetterDetail", "replayClass", open), replay);
+    let actions = set(&mut Action::WORDS.into_iter());
+    assert_eq!(words("DeadLetterDetail", "jobAction", open), actions);
+    let kinds = set(&mut EffectKind::ALL.iter().map(|word| word.as_str()));
+    assert_eq!(words("DeadLetter", "effectKind", open), kinds);
+    let resolutions = Resolution::ALL.iter().map(|word| word.as_str());
+    let events = set(&mut ["died"].into_iter().chain(resolutions));
+    assert_eq!(words("DeadLetterEvent", "event", open), events);
+    assert_eq!(words("ReleaseStep", "step", open), set(&mut api::ReleaseStep::CODES.into_iter()));
     let types = set(&mut ItemType::ALL.iter().map(|word| word.as_str()));
     assert_eq!(words("DeadLetter", "itemType", "enum"), types);
     let states = set(&mut InstallationState::ALL.iter().map(|word| word.as_str()));
@@ -296,8 +342,9 @@ fn stable_words_are_those_of_the_code() {
     let decisions = set(&mut Decision::ALL.iter().map(|word| word.as_str()));
     assert_eq!(words("ReleaseResult", "decision", "enum"), decisions);
     let unsafe_classes = ReplayClass::ALL.iter().filter(|class| !class.is_safe());
-    let refused =
-        set(&mut unsafe_classes.map(|class| class.as_str()).chain(["not_dead", "unknown"]));
+    let refused = set(&mut unsafe_classes
+        .map(|class| class.as_str())
+        .chain(["not_dead", "closed", "unknown"]));
     assert_eq!(words("Problem", "replayClass", "enum"), refused);
 }
 
@@ -464,7 +511,9 @@ fn check(document: &Value, schema: &Value, value: &Value) {
     let kinds = &schema["type"];
     assert!(kinds == kind || kinds.as_array().is_some_and(|all| all.contains(&json!(kind))));
     let words = schema["enum"].as_array().or_else(|| schema["x-extensible-enum"].as_array());
-    assert!(words.is_none_or(|words| words.contains(value)), "{value} is none of {words:?}");
+    // Whether it may be null is up to its type.
+    let is_word = |words: &Vec<Value>| value.is_null() || words.contains(value);
+    assert!(words.is_none_or(is_word), "{value} is none of {words:?}");
     for item in value.as_array().into_iter().flatten() {
         check(document, &schema["items"], item);
     }

@@ -35,6 +35,7 @@ fn every_handler_finds_the_variables_of_its_path() {
         ("{itemId}", id),
         ("{releaseRunId}", id),
         ("{attemptId}", id),
+        ("{reconciliationId}", id),
         ("{name}", "maps"),
         ("{file}", "ui.html"),
         // Events of the audit log have numbers.
@@ -55,12 +56,15 @@ fn every_handler_finds_the_variables_of_its_path() {
         let target = values.into_iter().fold(pattern.to_owned(), fill);
         assert!(!target.contains('{'), "{target}");
         let answer = world.send(surfaces[0], method.clone(), &target, &headers, b"{}".to_vec());
+        // A close says why, and who looks ids up says which.
+        let is_incomplete = answer.status == 400
+            && (pattern.ends_with("/close") || pattern.ends_with("{installationId}/ids"));
         // Nothing is wrong with the form of the request: nothing kept the handler from reading on.
         let status = answer.status.as_u16();
         // A reload is refused, because this world has no settings to read.
         let is_refused = status == 409 && pattern == "/api/v1/reload";
         let is_usual = [200, 401, 404, 422, 503].contains(&status);
-        assert!(is_usual || is_refused, "{method} {pattern}: {status}");
+        assert!(is_usual || is_refused || is_incomplete, "{method} {pattern}: {status}");
     }
 }
 

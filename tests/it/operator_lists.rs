@@ -208,6 +208,7 @@ fn an_audit_event_has_these_fields_and_no_others() {
         "itemType": "outbox",
         "itemId": letter,
         "reasonCode": null,
+        "reason": null,
         "createdAt": null,
     }], "nextBefore": null });
     assert_eq!(page, expected);
@@ -236,6 +237,7 @@ fn a_reconciliation_item_is_listed_until_it_ends_and_then_by_its_status() {
         "leaseExpiresAt": null,
         "createdAt": null,
         "finishedAt": null,
+        "closedAt": null,
     }], "nextBefore": null });
     assert_eq!(page, expected);
     let shown = |status: &str| {

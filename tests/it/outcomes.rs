@@ -16,14 +16,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use svc::domain::dead_letter::{
-    DeadLetterReason, ErrorClass, ItemFacts, NotReplayable, ReplayClass, ReplayDecision,
-    ReplayFacts, ReplayOutcome, SameRequest, decide_replay,
-};
+use svc::domain::dead_letter::{DeadLetterReason, ErrorClass, ItemFacts, ReplayClass};
 use svc::domain::delivery::InboxState;
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::AuditEventId;
 use svc::domain::job::{self, Change, Job, JobOutcome, JobStatus};
+use svc::domain::operation::{self, Decision, Outcome, SameRequest};
 use svc::domain::outbox::{EffectKind, SendResult, Settlement, Tries, after_vanished, settle};
 use svc::domain::release::next_step::{self, Message, NextStep, Publication, Reconciliation};
 use svc::domain::release::{ReleaseFacts, ReleaseStatus};
@@ -48,10 +46,10 @@ fn inbox_projection() {
     check("inbox_projection", &table);
 }
 
-#[test]
-fn replay() {
+/// What an operator's request comes to, by how its key was used before and how its item is.
+fn requests<R>(item_allows: fn(ItemFacts) -> Result<(), R>, done: &str, refused: &str) -> String {
     let audit = AuditEventId::from(uuid::Uuid::nil());
-    let operations = [
+    let keys = [
         ("new", None),
         ("same request", Some((SameRequest::Yes, audit))),
         ("other request", Some((SameRequest::No, audit))),
@@ -62,25 +60,32 @@ fn replay() {
         items.push((format!("dead, {class}"), Some(ItemFacts::Dead(Some(*class)))));
     }
     items.push(("dead, class of a newer version".to_owned(), Some(ItemFacts::Dead(None))));
+    items.push(("dead, closed".to_owned(), Some(ItemFacts::Closed)));
     let mut table = String::new();
-    for (key, operation) in operations {
+    for (key, known) in keys {
         for (what, item) in &items {
-            let outcome = match decide_replay(&ReplayFacts { operation, item: *item }) {
-                ReplayDecision::Replay => "replayed, audited",
-                ReplayDecision::Answer(ReplayOutcome::Replayed(_)) => "unreachable",
-                ReplayDecision::Answer(ReplayOutcome::AlreadyApplied(_)) => {
-                    "already_applied, same audit event"
-                }
-                ReplayDecision::Answer(ReplayOutcome::OperationConflict) => "operation_conflict",
-                ReplayDecision::Answer(ReplayOutcome::NotFound) => "not_found",
-                ReplayDecision::Answer(ReplayOutcome::NotReplayable(
-                    NotReplayable::NotDead | NotReplayable::Class(_) | NotReplayable::UnknownClass,
-                )) => "not_replayable",
+            let outcome = match operation::decide(known, item.map(item_allows)) {
+                Decision::Apply => done,
+                Decision::Answer(Outcome::Applied(_)) => "unreachable",
+                Decision::Answer(Outcome::AlreadyApplied(_)) => "already_applied, same audit event",
+                Decision::Answer(Outcome::OperationConflict) => "operation_conflict",
+                Decision::Answer(Outcome::NotFound) => "not_found",
+                Decision::Answer(Outcome::Refused(_)) => refused,
             };
             writeln!(table, "key {key}; item {what} -> {outcome}").unwrap();
         }
     }
-    check("replay", &table);
+    table
+}
+
+#[test]
+fn replay() {
+    check("replay", &requests(ItemFacts::replayable, "replayed, audited", "not_replayable"));
+}
+
+#[test]
+fn close() {
+    check("close", &requests(ItemFacts::closable, "closed, audited", "not_open"));
 }
 
 #[test]
@@ -301,6 +306,7 @@ fn release_outlook() {
     }
     let newer = Message::Dead { id, class: None };
     messages.push(("dead, class of a newer version".to_owned(), Some(newer)));
+    messages.push(("dead, closed".to_owned(), Some(Message::Closed { id })));
     let item = Reconciliation { next_check_at: seconds(60), deadline_at: seconds(1_800) };
     let mut table = String::new();
     for status in ReleaseStatus::ALL.iter().copied() {

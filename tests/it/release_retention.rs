@@ -152,7 +152,8 @@ const NEEDS: [Need; 5] = [
         "a dead letter of an effect",
         |world, _| {
             world.tamper(
-                "UPDATE outbox SET status = 'dead_letter' WHERE id = (SELECT max(id) FROM outbox)",
+                "UPDATE outbox SET status = 'dead_letter', payload = '{}' \
+                 WHERE id = (SELECT max(id) FROM outbox)",
             );
         },
         |world| world.tamper("UPDATE outbox SET status = 'superseded'"),

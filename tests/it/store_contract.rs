@@ -1,6 +1,7 @@
 //! The exam of the store: what any backend must do, through its verbs alone. `exercise` takes a way to
 //! open it, so that a second backend sits the same exam.
 
+mod closing;
 mod effects;
 mod relay;
 mod request_states;
@@ -12,12 +13,12 @@ use std::time::Duration;
 use svc::api::{AuditEvent, DeadLetter, ListRequest, ReleaseRun};
 use svc::domain::agent_card::{Condition, NewAgentCard, Removal, Write};
 use svc::domain::dead_letter::{
-    DeadLetterReason, ErrorClass, ItemId, ItemType, NotReplayable, OperationId, ReplayOutcome,
-    ReplayRequest,
+    DeadLetterReason, ErrorClass, ItemId, ItemRequest, ItemType, NotReplayable, ReplayOutcome,
 };
 use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState};
 use svc::domain::id::InstallationId;
+use svc::domain::operation::OperationId;
 use svc::domain::page::Page;
 use svc::domain::repository::RepositoryRef;
 use svc::domain::retry::RetryPolicy;
@@ -60,6 +61,7 @@ fn exercise(open: Open) {
     serves_many_callers_at_once(open);
     makes_due_what_a_clock_that_was_ahead_put_out_of_reach(open);
     tells_of_itself(open);
+    closing::exercise(open);
     effects::exercise(open);
     request_states::exercise(open);
     relay::exercise(open);
@@ -187,7 +189,7 @@ fn dead_job(store: &Store, id: &str, tenant: i64) -> ItemId {
 fn replay(store: &Store, tenant: InstallationId, item: ItemId, key: &str) -> ReplayOutcome {
     let operation = OperationId::new(key).unwrap();
     let actor = "ops".to_owned();
-    store.replay(ReplayRequest { installation: tenant, item, operation, actor }).unwrap()
+    store.replay(ItemRequest { installation: tenant, item, operation, actor }).unwrap()
 }
 
 fn records_a_delivery_once(open: Open) {
@@ -273,7 +275,7 @@ fn counts_a_failed_try_and_gives_up_after_the_last(open: Open) {
 fn survives_being_closed_and_opened(open: Open) {
     let Bench { folder, clock, store } = bench(open);
     let item = dead_job(&store, "a", 1);
-    let ReplayOutcome::Replayed(audit) = replay(&store, installation(1), item, "k") else {
+    let ReplayOutcome::Applied(audit) = replay(&store, installation(1), item, "k") else {
         panic!("a job is safe to replay");
     };
     assert!(store.close(Duration::from_secs(10)));
@@ -294,11 +296,11 @@ fn keeps_the_scope_of_an_installation(open: Open) {
     assert_eq!(list(3).len(), 0);
     assert_eq!(bench.store.dead_letter(installation(2), one).unwrap(), None);
     assert_eq!(replay(&bench.store, installation(2), one, "k"), ReplayOutcome::NotFound);
-    assert!(matches!(replay(&bench.store, installation(1), one, "k"), ReplayOutcome::Replayed(_)));
+    assert!(matches!(replay(&bench.store, installation(1), one, "k"), ReplayOutcome::Applied(_)));
     let other = replay(&bench.store, installation(2), two, "k");
     assert_eq!(other, ReplayOutcome::OperationConflict);
     let again = replay(&bench.store, installation(1), one, "k2");
-    assert_eq!(again, ReplayOutcome::NotReplayable(NotReplayable::NotDead));
+    assert_eq!(again, ReplayOutcome::Refused(NotReplayable::NotDead));
     assert_eq!(list(2).len(), 1);
 }
 
@@ -325,7 +327,7 @@ fn lists_in_the_order_of_adding_even_if_a_clock_was_behind(open: Open) {
     let mut events = Vec::new();
     for (number, store) in [&bench.store, &other, &bench.store].into_iter().enumerate() {
         let item = dead_job(store, &format!("dead-{number}"), 1);
-        let ReplayOutcome::Replayed(event) = replay(store, one, item, &format!("k{number}")) else {
+        let ReplayOutcome::Applied(event) = replay(store, one, item, &format!("k{number}")) else {
             panic!("a job is safe to replay");
         };
         events.insert(0, event);

@@ -52,7 +52,7 @@ impl Table for AuditEvent {
             self.event.clone(),
             self.item_type.clone(),
             self.item_id.clone(),
-            or_dash(self.reason_code.as_ref()),
+            or_dash(self.reason.as_ref().or(self.reason_code.as_ref())),
             self.actor.clone(),
             or_dash(self.operation_id.as_ref()),
         ]

@@ -150,6 +150,8 @@ fn refused(
             let advice = advice::of(problem.replay_class.as_deref().unwrap_or_default());
             error.hint(advice.why).hint(advice.next)
         }
+        Exit::NotOpen => error
+            .hint("it was closed, replayed or completed; show how it ended: svcctl dead-letters show TYPE ID"),
         Exit::Done
         | Exit::Failed
         | Exit::NotReady
@@ -168,6 +170,7 @@ fn exit_of(problem: &Problem) -> Exit {
         "unauthenticated" => Exit::Unauthenticated,
         "not_found" => Exit::NotFound,
         "not_replayable" => Exit::NotReplayable,
+        "not_open" => Exit::NotOpen,
         "operation_conflict" => Exit::Conflict,
         "precondition_failed" => Exit::PreconditionFailed,
         "unavailable" | "rate_limited" | "too_many_requests" => Exit::Temporary,

@@ -1,72 +1,129 @@
 //! `svcctl dead-letters show`.
 
-use uuid::Uuid;
-
-use crate::api::DeadLetterDetail;
+use crate::api::{DeadLetterDetail, DeadLetterEvent};
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::ids::{self, IdArg};
 use crate::cli::next_command::NextCommand;
-use crate::cli::output::{Format, Output, ago};
+use crate::cli::output::{Format, Output, ago, or_dash};
 use crate::cli::replay::advice;
 use crate::cli::value_parser::one_of;
-use crate::cli::{Global, installations};
+use crate::cli::{Global, installations, releases};
 use crate::domain::dead_letter::ItemType;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// Show one dead letter, and whether it may be replayed
+/// Show what became of one item that died, and what may be done about it now
+///
+/// Shows every death and how it ended. This works after a replay or a close too, for as long as the audit log is kept.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Example:
+Examples:
   svcctl dead-letters show outbox 0199f3a0-0000-7000-8000-00000000000a
+  svcctl dead-letters show outbox 0199f3a0
 ")]
 pub(crate) struct Args {
     /// Type of the item: job, or outbox for an effect
     #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
-    /// ID of the item, as shown in the list
-    #[arg(value_name = "ID")]
-    item_id: Uuid,
+    /// ID of the item as shown in the list, or its beginning
+    #[arg(value_name = "ID", value_parser = IdArg::parse)]
+    item_id: IdArg,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
-    let path = super::path(installations::meant(&client, global)?);
+    let (item_type, installation) = (args.item_type, installations::meant(&client, global)?);
+    let id = args.item_id.resolve(ids::kind_of(item_type), &client, installation, global)?;
     let item: DeadLetterDetail = client
-        .get(&format!("{path}/{}/{}", args.item_type, args.item_id))
+        .get(&format!("{}/{item_type}/{id}", super::path(installation)))
         .map_err(|failure| installations::item_failure(failure, &client, global))?;
     print(&item, output)?;
-    if output.format() == Format::Table && item.dead_letter.replay_safe {
-        let replay = format!("replay {} {}", args.item_type, args.item_id);
-        output.remark("to replay this item", &NextCommand::new(&replay, global).into_line());
+    if output.format() == Format::Table {
+        let next = |command: &str| NextCommand::new(&format!("{command} {item_type} {id}"), global);
+        if allows(&item, "replay") {
+            output.remark("to replay this item", &next("replay").into_line());
+        }
+        if allows(&item, "close") {
+            let close = next("dead-letters close").with("--reason", "TEXT");
+            output.remark("to close it without a replay", &close.into_line());
+        }
     }
     Ok(Exit::Done)
+}
+
+/// Says whether something may be done with an item now. A service that tells no history shows open dead letters only.
+pub(crate) fn allows(item: &DeadLetterDetail, what: &str) -> bool {
+    if item.history.is_empty() {
+        return what == "replay" && item.dead_letter.replay_safe;
+    }
+    item.allowed.iter().any(|allowed| allowed == what)
+}
+
+/// Returns why an item may, or may not, be replayed as it is now.
+pub(crate) fn class_now(item: &DeadLetterDetail) -> &str {
+    match item.history.last().map(|last| last.event.as_ref()) {
+        Some("died") | None => &item.replay_class,
+        Some("closed") => "closed",
+        _ => "not_dead",
+    }
 }
 
 /// Prints one dead letter.
 pub(crate) fn print(item: &DeadLetterDetail, output: Output) -> Result<(), Error> {
     match output.format() {
-        Format::Table => output.facts(facts(item, SystemClock::new().now()))?,
+        Format::Table => {
+            let now = SystemClock::new().now();
+            output.facts(facts(item, now))?;
+            if !item.history.is_empty() {
+                output.raw(b"\n")?;
+                output
+                    .table(&HEADER, item.history.iter().map(|event| row(event, now)).collect())?;
+            }
+        }
         Format::Json | Format::Ndjson => output.json(item)?,
     }
     Ok(())
 }
 
+/// What does not apply to the item is left out.
 fn facts(item: &DeadLetterDetail, now: Timestamp) -> Vec<(&'static str, String)> {
     let letter = &item.dead_letter;
-    let advice = advice::of(&item.replay_class);
-    let safe = if letter.replay_safe { "safe" } else { "no" };
+    let class = class_now(item);
+    let advice = advice::of(class);
+    let safe = if allows(item, "replay") { "safe" } else { "no" };
+    let does = letter.effect_kind.as_deref().or(item.job_action.as_deref());
+    let attempt = item.attempt_id.zip(item.attempt_number);
+    let known = [
+        ("item", Some(format!("{} {}", letter.item_type, letter.item_id))),
+        ("what it does", does.map(str::to_owned)),
+        ("repository", Some(letter.repository.clone().unwrap_or_else(|| "-".to_owned()))),
+        ("tag", item.git_ref.as_deref().map(|git_ref| releases::tag(git_ref).to_owned())),
+        ("release run", letter.release_run_id.map(|id| id.to_string())),
+        ("attempt", attempt.map(|(id, number)| format!("{number} ({id})"))),
+        ("status", Some(item.status.clone().unwrap_or_else(|| "deleted".to_owned()))),
+        ("failed", Some(format!("{} ({})", letter.failed_at, ago(now, letter.failed_at)))),
+        ("reason", Some(letter.reason_code.to_string())),
+        ("error class", Some(letter.error_class.to_string())),
+        ("cause", Some(letter.cause.as_deref().unwrap_or("-").to_owned())),
+        ("tries", Some(letter.attempt_count.to_string())),
+        ("replay", Some(format!("{safe}, {class}: {}", advice.why))),
+        ("next step", Some(advice.next.to_owned())),
+    ];
+    known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+const HEADER: [&str; 6] = ["TIME", "AGE", "EVENT", "ACTOR", "AUDIT EVENT", "REASON"];
+
+fn row(event: &DeadLetterEvent, now: Timestamp) -> Vec<String> {
     vec![
-        ("item", format!("{} {}", letter.item_type, letter.item_id)),
-        ("repository", letter.repository.clone().unwrap_or_else(|| "-".to_owned())),
-        ("failed", format!("{} ({})", letter.failed_at, ago(now, letter.failed_at))),
-        ("reason", letter.reason_code.to_string()),
-        ("error class", letter.error_class.to_string()),
-        ("cause", letter.cause.as_deref().unwrap_or("-").to_owned()),
-        ("tries", letter.attempt_count.to_string()),
-        ("replay", format!("{safe}, {}: {}", item.replay_class, advice.why)),
-        ("next step", advice.next.to_owned()),
+        event.at.to_string(),
+        ago(now, event.at),
+        event.event.to_string(),
+        or_dash(event.actor.as_ref()),
+        or_dash(event.audit_event_id),
+        or_dash(event.reason.as_ref().or(event.reason_code.as_ref())),
     ]
 }

@@ -1,5 +1,7 @@
 //! Makes text of others harmless for a terminal.
 
+use crate::domain::operation::is_invisible;
+
 /// Returns the text with everything escaped that could move the cursor, change colours, run a
 /// terminal command, or reorder what is read.
 pub(crate) fn escape(text: &str) -> String {
@@ -12,20 +14,6 @@ pub(crate) fn escape(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// Line and paragraph separators, and the marks that set the direction of text or take no room.
-const fn is_invisible(char: char) -> bool {
-    matches!(
-        char,
-        '\u{ad}'
-            | '\u{61c}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 #[cfg(test)]

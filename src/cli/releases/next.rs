@@ -35,6 +35,10 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, now: Timestamp) -> Strin
                 .to_owned()
         }
         "operator_investigate" => investigate(release).to_owned(),
+        "ends_at_deadline" => {
+            "an operator closed the dead letter: the release fails once SVC_RECONCILIATION_DEADLINE_SECONDS have passed since then, unless the check is re-run on the forge before"
+                .to_owned()
+        }
         "nothing" => "nothing: the release has ended".to_owned(),
         _ => "this svcctl does not know the next step; compare the versions: svcctl --version; svcd --version"
             .to_owned(),
@@ -83,6 +87,7 @@ mod tests {
                 updated_at: time(0),
                 finished_at: None,
             },
+            steps: Vec::new(),
             attempts: Vec::new(),
             next: Outlook {
                 code: code.into(),

@@ -1,16 +1,16 @@
 //! `svcctl releases show`.
 
-use uuid::Uuid;
-
 use super::next;
-use crate::api::{self, Attempt, ReleaseRun};
+use crate::api::{self, Attempt, ReleaseRun, ReleaseStep};
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::ids::IdArg;
 use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output, ago, or_dash};
 use crate::cli::pages;
 use crate::cli::{Global, installations};
+use crate::domain::id::IdKind;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
@@ -18,20 +18,22 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
+  svcctl releases show v1.3.0
   svcctl releases show 0199f3a0-0000-7000-8000-00000000000a
   svcctl releases show 0199f3a0-0000-7000-8000-00000000000a -o json | jq .next
 ")]
 pub(crate) struct Args {
-    /// ID of the release run, as shown in the list
-    #[arg(value_name = "ID")]
-    release_run_id: Uuid,
+    /// Tag of the release run, or its ID as shown in the list, or the beginning of that
+    #[arg(value_name = "TAG|ID", value_parser = IdArg::parse_or_tag)]
+    release_run: IdArg,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
-    let path = pages::path::<ReleaseRun>(installations::meant(&client, global)?);
+    let installation = installations::meant(&client, global)?;
+    let id = args.release_run.resolve(IdKind::ReleaseRun, &client, installation, global)?;
     let release: api::ReleaseRunDetail = client
-        .get(&format!("{path}/{}", args.release_run_id))
+        .get(&format!("{}/{id}", pages::path::<ReleaseRun>(installation)))
         .map_err(|failure| installations::item_failure(failure, &client, global))?;
     match output.format() {
         Format::Table => show(&release, SystemClock::new().now(), global, output)?,
@@ -49,6 +51,11 @@ fn show(
     output.facts(facts(release, now))?;
     output.raw(b"\n")?;
     output.table(&HEADER, release.attempts.iter().map(row).collect())?;
+    if !release.steps.is_empty() {
+        output.raw(b"\n")?;
+        let steps = release.steps.iter().map(|step| step_row(step, now));
+        output.table(&STEPS_HEADER, steps.collect())?;
+    }
     if let Some(letter) = &release.next.dead_letter_id {
         let show = format!("dead-letters show outbox {letter}");
         output.remark("show the dead letter", &NextCommand::new(&show, global).into_line());
@@ -93,5 +100,20 @@ fn row(attempt: &Attempt) -> Vec<String> {
         or_dash(attempt.workflow_run_id),
         or_dash(attempt.check_run_id),
         or_dash(attempt.failure_reason.as_ref()),
+    ]
+}
+
+const STEPS_HEADER: [&str; 6] = ["TIME", "AGE", "ATTEMPT", "STEP", "ITEM", "CODE"];
+
+fn step_row(step: &ReleaseStep, now: Timestamp) -> Vec<String> {
+    let effect = step.outbox_id.map(|id| format!("outbox {id}"));
+    let item = effect.or_else(|| step.reconciliation_id.map(|id| format!("reconciliation {id}")));
+    vec![
+        step.at.to_string(),
+        ago(now, step.at),
+        or_dash(step.attempt_number),
+        step.step.to_string(),
+        or_dash(item.as_ref()),
+        or_dash(step.code.as_ref()),
     ]
 }

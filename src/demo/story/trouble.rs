@@ -147,7 +147,7 @@ impl Teller<'_> {
     /// Replays and returns the audit event; the outcome must be as told.
     fn replay(&mut self, arguments: &[&str], outcome: &str) -> Result<String, demo::Error> {
         let shown = self.run(&[arguments, &["-o", "json"]].concat(), 0)?;
-        let replayed: api::ReplayBody = parse(&shown, "the replay's answer")?;
+        let replayed: api::AppliedBody = parse(&shown, "the replay's answer")?;
         self.expect("the replay", &outcome, &replayed.outcome.as_ref())?;
         Ok(replayed.audit_event_id.to_string())
     }

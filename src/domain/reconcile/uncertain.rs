@@ -95,3 +95,14 @@ pub const fn unproved(effect: EffectKind) -> ReconcileCode {
         }
     }
 }
+
+/// Returns why a release ends whose effect an operator has closed. A dispatch that is uncertain may have started a run.
+#[must_use]
+pub const fn closed(effect: EffectKind, is_uncertain: bool) -> ReconcileCode {
+    match effect {
+        EffectKind::WorkflowDispatch if is_uncertain => ReconcileCode::ForgeDispatchUnconfirmed,
+        EffectKind::WorkflowDispatch | EffectKind::CheckRunCreate | EffectKind::CheckRunUpdate => {
+            ReconcileCode::DeadLetterClosed
+        }
+    }
+}

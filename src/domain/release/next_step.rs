@@ -44,6 +44,11 @@ pub enum Message {
         /// Why it may, or may not, be replayed; nothing for a class of a newer version.
         class: Option<ReplayClass>,
     },
+    /// It is dead, and an operator closed its dead letter: the release needs it, and does not go on.
+    Closed {
+        /// Its id.
+        id: OutboxId,
+    },
 }
 
 /// An open reconciliation item.
@@ -90,6 +95,8 @@ pub enum NextStep {
     OperatorReplay(OutboxId),
     /// A run may exist: the way on is to ask the forge to run the check run again.
     OperatorRerequest(OutboxId),
+    /// An operator closed the dead letter: the release ends a deadline after that, unless its check run is run again.
+    EndsAtDeadline(OutboxId),
     /// Nothing goes on by itself, and no replay is safe: a person must look.
     OperatorInvestigate(Option<OutboxId>),
     /// It is over.
@@ -98,7 +105,7 @@ pub enum NextStep {
 
 impl NextStep {
     /// Every stable code, in the order of the documentation.
-    pub const CODES: [&'static str; 12] = [
+    pub const CODES: [&'static str; 13] = [
         "send_check_run_create",
         "send_workflow_dispatch",
         "send_check_run_update",
@@ -110,6 +117,7 @@ impl NextStep {
         "operator_replay",
         "operator_rerequest",
         "operator_investigate",
+        "ends_at_deadline",
         "nothing",
     ];
 
@@ -128,6 +136,7 @@ impl NextStep {
             Self::OperatorReplay(_) => "operator_replay",
             Self::OperatorRerequest(_) => "operator_rerequest",
             Self::OperatorInvestigate(_) => "operator_investigate",
+            Self::EndsAtDeadline(_) => "ends_at_deadline",
             Self::Nothing => "nothing",
         }
     }
@@ -144,6 +153,7 @@ impl NextStep {
             | Self::OperatorReplay(_)
             | Self::OperatorRerequest(_)
             | Self::OperatorInvestigate(_)
+            | Self::EndsAtDeadline(_)
             | Self::Nothing => None,
         }
     }
@@ -161,6 +171,7 @@ impl NextStep {
             | Self::OperatorReplay(_)
             | Self::OperatorRerequest(_)
             | Self::OperatorInvestigate(_)
+            | Self::EndsAtDeadline(_)
             | Self::Nothing => None,
         }
     }
@@ -169,7 +180,9 @@ impl NextStep {
     #[must_use]
     pub const fn dead_letter(self) -> Option<OutboxId> {
         match self {
-            Self::OperatorReplay(id) | Self::OperatorRerequest(id) => Some(id),
+            Self::OperatorReplay(id) | Self::OperatorRerequest(id) | Self::EndsAtDeadline(id) => {
+                Some(id)
+            }
             Self::OperatorInvestigate(id) | Self::Recheck(_, id) => id,
             Self::Send(..)
             | Self::Publish(_)
@@ -194,7 +207,8 @@ pub fn derive(facts: &Facts) -> NextStep {
         }
         Some(Message::Waiting { kind, at }) => NextStep::Send(kind, at),
         Some(Message::Dead { id, class }) => of_dead(id, class, facts.reconciliation),
-        None => of_status(facts),
+        Some(Message::Closed { id }) if !facts.status.is_terminal() => NextStep::EndsAtDeadline(id),
+        Some(Message::Closed { .. }) | None => of_status(facts),
     }
 }
 

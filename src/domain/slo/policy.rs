@@ -23,6 +23,8 @@ words! {
         WebhookRejections => "webhook_rejections", "webhooks that were refused because of their signature, their content, or the store";
         DatabaseBusy => "database_busy", "time that the writer spent on transactions, including the wait for its lock";
         DiskFree => "disk_free", "space left for the database, limited by its file system and by the file size limit";
+        OpenDeadLetters => "dead_letters_open_age", "how long the oldest open dead letter has waited for an operator";
+        GivenUp => "reconciliation_given_up", "reconciliations that were given up and not closed";
         BacklogGrowth => "backlog_growth", "increase in the number of waiting jobs and effects";
     }
 }
@@ -163,7 +165,7 @@ const fn seconds(count: u64) -> Duration {
 }
 
 /// The table.
-pub const POLICY: [Rule; 11] = [
+pub const POLICY: [Rule; 13] = [
     Rule {
         signal: Signal::OldestJob,
         severity: Severity::Critical,
@@ -274,6 +276,28 @@ pub const POLICY: [Rule; 11] = [
         unit: Unit::Bytes,
         owner: PLATFORM,
         next_check: "free space on the file system of SVC_DATABASE, or raise the file size limit; svcd accepts no webhooks when the space is used up",
+    },
+    Rule {
+        signal: Signal::OpenDeadLetters,
+        severity: Severity::Warning,
+        gate: Gate::Duration(seconds(60)),
+        side: Side::High,
+        threshold: 86_400,
+        healthy: 82_800,
+        unit: Unit::Seconds,
+        owner: OPERATIONS,
+        next_check: "svcctl dead-letters list, for each installation; replay what is safe, and close what is not needed any more",
+    },
+    Rule {
+        signal: Signal::GivenUp,
+        severity: Severity::Warning,
+        gate: Gate::Duration(seconds(60)),
+        side: Side::High,
+        threshold: 1,
+        healthy: 0,
+        unit: Unit::Count,
+        owner: OPERATIONS,
+        next_check: "svcctl reconcile list --status dead_letter, for each installation; look for the cause in the log, then svcctl reconcile close ID",
     },
     Rule {
         signal: Signal::BacklogGrowth,

@@ -43,6 +43,10 @@ pub struct Snapshot {
     pub database_busy_seconds: Option<u64>,
     /// Bytes left for the database, by its file system and by the limit on the size of files.
     pub disk_free_bytes: Option<u64>,
+    /// Age of the oldest open dead letter, in seconds; 0 when there is none.
+    pub oldest_dead_letter_seconds: Option<u64>,
+    /// Reconciliations that were given up and not closed, counted up to 10,000.
+    pub given_up: Option<u64>,
     /// Jobs and side effects that wait.
     pub backlog: Reading,
 }
@@ -60,6 +64,8 @@ impl Snapshot {
         webhook_rejections: None,
         database_busy_seconds: None,
         disk_free_bytes: None,
+        oldest_dead_letter_seconds: None,
+        given_up: None,
         backlog: Reading::Missing,
     };
 
@@ -77,6 +83,8 @@ impl Snapshot {
             Signal::WebhookRejections => self.webhook_rejections.into(),
             Signal::DatabaseBusy => self.database_busy_seconds.into(),
             Signal::DiskFree => self.disk_free_bytes.into(),
+            Signal::OpenDeadLetters => self.oldest_dead_letter_seconds.into(),
+            Signal::GivenUp => self.given_up.into(),
             Signal::BacklogGrowth => self.backlog,
         }
     }

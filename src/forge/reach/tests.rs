@@ -45,7 +45,7 @@ fn the_last_answer_and_the_last_failure_are_kept() {
     reach.answered();
     reach.call_failed(FailureCause::Http4xx);
     reach.call_failed(FailureCause::Dns);
-    reach.failed(FailureCause::Dns);
+    fail(&reach, FailureCause::Dns);
     let at = Timestamp::from_micros(0);
     let last_failure = Some((at, FailureCause::Dns));
     assert_eq!(

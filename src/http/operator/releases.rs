@@ -24,6 +24,7 @@ pub(in crate::http) fn show(
     let body = api::ReleaseRunDetail {
         release_run: found.release,
         attempts: found.attempts,
+        steps: found.steps,
         next: to_api(next_step, found.dead_letter_reason),
     };
     Ok(json::answer(StatusCode::OK, &body))

@@ -21,7 +21,7 @@ use crate::http::path::Path;
 use crate::http::relay::{RelayRoutes, pairings, plugin, socket};
 use crate::http::{callback, cards, health, metadata, operator, reload, slo, webhook};
 
-/// Largest body of an operator's request, in bytes: none has a meaning.
+/// Largest body of an operator's request, in bytes: a reason, or what has no meaning.
 const OPERATOR_BODY_MAX: usize = 4 * 1024;
 /// Largest body of a result, in bytes.
 const RESULT_BODY_MAX: usize = 64 * 1024;
@@ -97,6 +97,13 @@ const PUBLIC: &[Surface] = &[Surface::Public];
 const fn of_operators(method: Method, path: &'static str, handler: OfOperators) -> Route {
     let handler = Handler::Operator(handler);
     Route { surfaces: OPERATORS, method, path, body: BodyLimit::None, handler }
+}
+
+/// Returns a row of operators under which something is done, with a small body.
+const fn request_of_operators(path: &'static str, handler: OfOperators) -> Route {
+    let body = BodyLimit::Max(OPERATOR_BODY_MAX);
+    let handler = Handler::Operator(handler);
+    Route { surfaces: OPERATORS, method: Method::POST, path, body, handler }
 }
 
 pub(super) const ROUTES: &[Route] = &[
@@ -228,6 +235,11 @@ pub(super) const ROUTES: &[Route] = &[
         body: BodyLimit::Max(OPERATOR_BODY_MAX),
         handler: Handler::Operator(operator::replay),
     },
+    request_of_operators(
+        "/api/v1/operator/installations/{installationId}/dead-letters/{itemType}/{itemId}/close",
+        operator::close,
+    ),
+    of_operators(Method::GET, "/api/v1/operator/installations/{installationId}/ids", operator::ids),
     Route {
         surfaces: OPERATORS,
         method: Method::GET,
@@ -256,6 +268,10 @@ pub(super) const ROUTES: &[Route] = &[
         body: BodyLimit::None,
         handler: Handler::Operator(lists::list::<ReconciliationItem>),
     },
+    request_of_operators(
+        "/api/v1/operator/installations/{installationId}/reconciliation-items/{reconciliationId}/close",
+        operator::close_reconciliation,
+    ),
     of_operators(Method::GET, "/api/v1/operator/relay", relay::status),
     of_operators(Method::GET, "/api/v1/operator/relay/sessions", relay::list::<RelaySession>),
     of_operators(Method::GET, "/api/v1/operator/relay/sessions/{id}", relay::show::<RelaySession>),

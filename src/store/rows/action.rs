@@ -152,6 +152,10 @@ mod tests {
             actions.push(Action::Repository { state });
         }
         for action in actions {
+            // The word that dead letters show is the stored one.
+            let stored = serde_json::from_str::<serde_json::Value>(&encode(&action)).unwrap();
+            assert_eq!(stored[0]["action"], action.word());
+            assert!(Action::WORDS.contains(&action.word()));
             assert_eq!(decode(&encode(&action)), Some(action));
         }
     }

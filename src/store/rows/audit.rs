@@ -1,31 +1,56 @@
 //! Audit events: written in the transaction that does what they tell of, and never again.
 
+use std::fmt::Display;
+
 use crate::domain::audit;
-use crate::domain::dead_letter::ReplayRequest;
 use crate::domain::id::{AttemptId, AuditEventId, InstallationId, ReleaseRunId};
+use crate::domain::operation::{OperationId, OperatorReason, OperatorRequest};
 use crate::domain::reconcile::ReconcileCode;
 use crate::domain::result::ResultRefusal;
 use crate::store::error::Error;
 use crate::store::sql::{Tx, params};
 
 /// What one event tells.
-struct Event<'a> {
-    installation: InstallationId,
-    event: &'static str,
+pub(in crate::store) struct Event<'a> {
+    pub(in crate::store) installation: InstallationId,
+    pub(in crate::store) event: &'static str,
     actor: &'a str,
-    operation: Option<&'a str>,
-    item_type: &'static str,
-    item: String,
-    reason: Option<&'static str>,
+    pub(in crate::store) operation: Option<&'a OperationId>,
+    pub(in crate::store) item_type: &'static str,
+    pub(in crate::store) item: String,
+    reason_code: Option<&'static str>,
+    /// Why, in the operator's own words.
+    pub(in crate::store) reason: Option<&'a OperatorReason>,
+}
+
+impl<'a> Event<'a> {
+    /// Returns the event of an operator's request.
+    pub(in crate::store) fn of<I: Display>(
+        request: &'a OperatorRequest<I>,
+        event: &'static str,
+        item_type: &'static str,
+        reason: Option<&'a OperatorReason>,
+    ) -> Self {
+        Self {
+            installation: request.installation,
+            event,
+            actor: &request.actor,
+            operation: Some(&request.operation),
+            item_type,
+            item: request.item.to_string(),
+            reason_code: None,
+            reason,
+        }
+    }
 }
 
 fn add(tx: &mut Tx<'_>, event: &Event<'_>) -> Result<AuditEventId, Error> {
     let id = AuditEventId::from(tx.ids.uuid(tx.now));
     tx.execute(
         "INSERT INTO audit_events (audit_event_id, installation_id, event, actor, operation_id, \
-            item_type, item_id, reason_code, created_at) \
-         VALUES (:id, :installation, :event, :actor, :operation, :item_type, :item, :reason, \
-            :now)",
+            item_type, item_id, reason_code, reason, created_at) \
+         VALUES (:id, :installation, :event, :actor, :operation, :item_type, :item, :code, \
+            :reason, :now)",
         params! {
             ":id": id,
             ":installation": event.installation,
@@ -34,6 +59,7 @@ fn add(tx: &mut Tx<'_>, event: &Event<'_>) -> Result<AuditEventId, Error> {
             ":operation": event.operation,
             ":item_type": event.item_type,
             ":item": event.item,
+            ":code": event.reason_code,
             ":reason": event.reason,
             ":now": tx.now,
         },
@@ -55,7 +81,8 @@ pub(in crate::store) fn check_run_reconciliation_failed(
         operation: None,
         item_type: "release_run",
         item: release_run.to_string(),
-        reason: Some(code.as_str()),
+        reason_code: Some(code.as_str()),
+        reason: None,
     };
     add(tx, &event).map(|_| ())
 }
@@ -74,36 +101,27 @@ pub(in crate::store) fn release_result_refused(
         operation: None,
         item_type: "attempt",
         item: attempt.to_string(),
-        reason: Some(refusal.as_str()),
+        reason_code: Some(refusal.as_str()),
+        reason: None,
     };
     add(tx, &event).map(|_| ())
 }
 
-/// Records a replay and the operator's key for it.
-pub(in crate::store) fn dead_letter_replayed(
+/// Records what an operator asked for, and their key for it.
+pub(in crate::store) fn requested(
     tx: &mut Tx<'_>,
-    request: &ReplayRequest,
+    event: &Event<'_>,
 ) -> Result<AuditEventId, Error> {
-    let item_type = request.item.item_type().as_str();
-    let event = Event {
-        installation: request.installation,
-        event: audit::DEAD_LETTER_REPLAYED,
-        actor: &request.actor,
-        operation: Some(request.operation.as_str()),
-        item_type,
-        item: request.item.to_string(),
-        reason: None,
-    };
-    let id = add(tx, &event)?;
+    let id = add(tx, event)?;
     tx.execute(
         "INSERT INTO operator_operations (operation_id, installation_id, item_type, item_id, \
             audit_event_id, created_at) \
          VALUES (:operation, :installation, :item_type, :item, :id, :now)",
         params! {
             ":id": id,
-            ":installation": request.installation,
-            ":operation": request.operation,
-            ":item_type": item_type,
+            ":installation": event.installation,
+            ":operation": event.operation,
+            ":item_type": event.item_type,
             ":item": event.item,
             ":now": tx.now,
         },

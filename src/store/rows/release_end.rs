@@ -3,6 +3,7 @@
 //!
 //! See `docs/decisions/21-showing-the-end.md`.
 
+use crate::domain::dead_letter::Resolution;
 use crate::domain::id::AttemptId;
 use crate::domain::lease::Fence;
 use crate::domain::outbox::{CheckRunStatus, Effect, EffectKind};
@@ -54,7 +55,12 @@ pub(in crate::store) fn end_release(
     outbox::supersede_held(tx, attempt)?;
     // If the attempt has no check run of its own, the end cannot be published.
     let Some(target) = target.filter(|_| has_own_check_run) else { return Ok(()) };
-    dead_letters::close(tx, attempt, Some(EffectKind::CheckRunUpdate), "superseded")?;
+    dead_letters::resolve_of_attempt(
+        tx,
+        attempt,
+        Some(EffectKind::CheckRunUpdate),
+        Resolution::Superseded,
+    )?;
     outbox::supersede_idle_updates(tx, attempt)?;
     let unconfirmed = ending.is_unconfirmed();
     let status = CheckRunStatus::Completed { conclusion, completed_at: tx.now, unconfirmed };
@@ -101,7 +107,12 @@ pub(in crate::store) fn confirm(tx: &Tx<'_>, attempt: AttemptId) -> Result<(), E
         params! { ":attempt": attempt, ":now": tx.now },
     )?;
     clear_publication_error(tx, attempt)?;
-    dead_letters::close(tx, attempt, Some(EffectKind::CheckRunUpdate), "completed")?;
+    dead_letters::resolve_of_attempt(
+        tx,
+        attempt,
+        Some(EffectKind::CheckRunUpdate),
+        Resolution::Completed,
+    )?;
     outbox::supersede_idle_updates(tx, attempt)
 }
 

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::domain::dead_letter::Resolution;
 use crate::domain::event::{CommitSha, GitRef};
 use crate::domain::id::{
     AttemptId, CheckRunId, InstallationId, OwnerId, ReleaseRunId, WorkflowRunId,
@@ -112,7 +113,7 @@ pub(in crate::store) fn start_attempt(
     plan: &NewRelease,
 ) -> Result<(), Error> {
     let old = release.current_attempt;
-    dead_letters::close(tx, old, None, "superseded")?;
+    dead_letters::resolve_of_attempt(tx, old, None, Resolution::Superseded)?;
     outbox::supersede(tx, old)?;
     attempts::replaced(tx, old)?;
     let attempt = AttemptId::from(tx.ids.uuid(tx.now));

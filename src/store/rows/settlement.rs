@@ -1,7 +1,9 @@
 //! What a settlement writes: the message's end or its next try, what was learned, the dead letter; all in
 //! the transaction that settles it.
 
-use crate::domain::dead_letter::{DeadLetterReason, ErrorClass, FailureCause, ItemId, ReplayClass};
+use crate::domain::dead_letter::{
+    DeadLetterReason, ErrorClass, FailureCause, ItemId, ReplayClass, Resolution,
+};
 use crate::domain::id::{AttemptId, OutboxId};
 use crate::domain::lease::{Fence, RowHandle};
 use crate::domain::outbox::{EffectKind, Learned, OutboxStatus, SendResult, Settlement};
@@ -20,8 +22,8 @@ pub(in crate::store) struct UncertainEffect {
     target: Target,
 }
 
-/// Finds the message of that kind of an attempt that was given up with an uncertain effect. The status is
-/// compared twice because only the list of words lets SQLite use the index of unfinished messages.
+/// Finds the message of that kind of an attempt that was given up with an uncertain effect, and was not closed. The
+/// status is compared twice because only the list of words lets SQLite use the index of unfinished messages.
 pub(in crate::store) fn find_uncertain(
     tx: &Tx<'_>,
     attempt: AttemptId,
@@ -29,7 +31,8 @@ pub(in crate::store) fn find_uncertain(
 ) -> Result<Option<UncertainEffect>, Error> {
     let sql = "SELECT id, installation_id, repository_id, release_run_id, attempt_id, outbox_id \
          FROM outbox WHERE attempt_id = :attempt AND kind = :kind AND send_began_at IS NOT NULL \
-            AND status IN ('held', 'available', 'leased', 'dead_letter') AND status = 'dead_letter'";
+            AND status IN ('held', 'available', 'leased', 'dead_letter') AND status = 'dead_letter' \
+            AND payload <> ''";
     find(tx, sql, params! { ":attempt": attempt, ":kind": kind })
 }
 
@@ -67,7 +70,7 @@ pub(in crate::store) fn confirm_effect(
         return Ok(false);
     }
     // A message that is still claimed has no dead letter; nothing is changed then.
-    dead_letters::resolve(tx, ItemId::Outbox(message.id), "completed")?;
+    dead_letters::resolve(tx, ItemId::Outbox(message.id), Resolution::Completed)?;
     tx.execute(
         "UPDATE outbox SET status = 'completed', send_began_at = NULL, payload = '', \
          lease_owner = NULL, claim_id = NULL, lease_expires_at = NULL, \
@@ -255,7 +258,8 @@ fn dead_letter(
     replay_class: ReplayClass,
 ) -> Result<(), Error> {
     let found = tx.query_one(
-        "SELECT o.outbox_id, o.installation_id, p.full_name, o.attempt_count FROM outbox o \
+        "SELECT o.outbox_id, o.installation_id, p.full_name, o.attempt_count, o.kind, \
+            o.release_run_id, o.attempt_id FROM outbox o \
          LEFT JOIN repositories p ON p.repository_id = o.repository_id \
             AND p.installation_id = o.installation_id \
          WHERE o.id = :id",
@@ -269,6 +273,11 @@ fn dead_letter(
                 cause,
                 attempt_count: row.get("attempt_count")?,
                 replay_class,
+                work: dead_letters::Work::Effect {
+                    kind: row.get("kind")?,
+                    release_run: row.get("release_run_id")?,
+                    attempt: row.get("attempt_id")?,
+                },
             };
             Ok((row.get("installation_id")?, dead_letter))
         },

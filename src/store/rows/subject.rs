@@ -80,7 +80,7 @@ fn unknown_run(tx: &Tx<'_>, attempt: &str) -> Result<Result<Subject, ReconcileCo
     found.ok_or(Error::Row("subject_id"))
 }
 
-/// A message that was given up and is in doubt. The status is compared twice: the list of words is what lets
+/// A message that was given up, is in doubt, and was not closed. The status is compared twice: the list of words is what lets
 /// the index of unfinished messages be used.
 fn uncertain(
     tx: &Tx<'_>,
@@ -92,7 +92,7 @@ fn uncertain(
          JOIN release_runs r USING (release_run_id) \
          WHERE o.attempt_id = :attempt AND o.kind = :kind AND o.send_began_at IS NOT NULL \
             AND o.status IN ('held', 'available', 'leased', 'dead_letter') \
-            AND o.status = 'dead_letter'",
+            AND o.status = 'dead_letter' AND o.payload <> ''",
         params! { ":attempt": attempt, ":kind": kind },
         uncertain_effect,
     )?;

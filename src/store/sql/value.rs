@@ -4,7 +4,7 @@ use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
 use crate::domain::agent_card::CardName;
-use crate::domain::dead_letter::{ItemId, OperationId};
+use crate::domain::dead_letter::ItemId;
 use crate::domain::digest::Digest;
 use crate::domain::event::{AccountName, CommitSha, GitRef};
 use crate::domain::id::{
@@ -13,6 +13,7 @@ use crate::domain::id::{
     ReconciliationId, RelayProcessId, RelaySessionId, ReleaseRunId, RepositoryId, WorkflowRunId,
 };
 use crate::domain::lease::RowHandle;
+use crate::domain::operation::{OperationId, OperatorReason};
 use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;
 use crate::words::Word;
@@ -99,7 +100,7 @@ macro_rules! texts {
     )*};
 }
 
-texts! { AccountName CardName CommitSha GitRef OperationId RepositoryName String }
+texts! { AccountName CardName CommitSha GitRef OperationId OperatorReason RepositoryName String }
 
 impl Bind for &str {
     fn bind(&self) -> Value<'_> {

@@ -10,6 +10,8 @@ pub struct ReleaseRunDetail {
     pub release: api::ReleaseRun,
     /// Its attempts, newest first; at most the newest hundred.
     pub attempts: Vec<api::Attempt>,
+    /// What happened to it, oldest first.
+    pub steps: Vec<api::ReleaseStep>,
     /// What decides about what happens next.
     pub facts: next_step::Facts,
     /// Stable code: why the message that holds up the others died.

@@ -14,6 +14,10 @@ pub struct Sli {
     pub oldest_unprocessed_at: Option<Timestamp>,
     /// The earliest deadline of a reconciliation that is not finished.
     pub first_deadline_at: Option<Timestamp>,
+    /// When the oldest open dead letter died.
+    pub oldest_dead_letter_at: Option<Timestamp>,
+    /// Reconciliations that were given up and not closed; counted up to 10,000.
+    pub given_up: u64,
     /// Dead letters ever added to this file.
     pub dead_letters: u64,
     /// Leases that ran out and were taken back by this process.

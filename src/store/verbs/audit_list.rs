@@ -13,7 +13,7 @@ const FIND: &str = "SELECT id FROM audit_events \
     WHERE audit_event_id = :before AND installation_id = :installation";
 
 const COLUMNS: &str =
-    "audit_event_id, event, actor, operation_id, item_type, item_id, reason_code, created_at";
+    "audit_event_id, event, actor, operation_id, item_type, item_id, reason_code, reason, created_at";
 
 impl List for AuditEvent {
     fn page(
@@ -68,6 +68,7 @@ fn event(row: &Row<'_>) -> Result<AuditEvent, Error> {
         item_type: row.get("item_type")?,
         item_id: row.get("item_id")?,
         reason_code: row.get("reason_code")?,
+        reason: row.get("reason")?,
         created_at: row.get("created_at")?,
     })
 }

@@ -1,25 +1,25 @@
-//! Dead letters, as operators see them: listed from a covering index alone, replayed in one
-//! transaction that checks scope, class and key, resets the item and writes the audit event.
+//! Dead letters, as operators see them: listed from a covering index alone; replayed or
+//! closed in one transaction that checks scope, item and key, changes the item and writes the audit event.
 
-use crate::api::{DeadLetter, DeadLetterDetail, ListRequest, ListRow as _};
-use crate::domain::dead_letter::{
-    self, ItemFacts, ItemId, ItemType, ReplayClass, ReplayDecision, ReplayFacts, ReplayOutcome,
-    ReplayRequest, SameRequest,
-};
+use crate::api::{DeadLetter, ListRequest, ListRow as _};
+use crate::domain::audit::{DEAD_LETTER_CLOSED, DEAD_LETTER_REPLAYED};
+use crate::domain::dead_letter::{ItemId, ItemRequest, ItemType, ReplayOutcome, Resolution};
 use crate::domain::delivery::InboxState;
-use crate::domain::id::{AuditEventId, InstallationId};
+use crate::domain::id::InstallationId;
 use crate::domain::job::JobStatus;
 use crate::domain::lease::RowHandle;
+use crate::domain::operation::{CloseOutcome, OperatorReason};
 use crate::domain::page::Page;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
-use crate::store::rows::{audit, dead_letters, inbox, row};
-use crate::store::sql::{Row, Tx, params};
+use crate::store::rows::audit::Event;
+use crate::store::rows::{dead_letters, inbox, operations};
+use crate::store::sql::{Tx, params};
 use crate::store::{List, Store};
 
-/// Columns of the covering index, in the order both queries read them.
+/// Columns of the covering index.
 const COLUMNS: &str = "failed_at, item_type, item_id, repository, reason_code, error_class, \
-    cause, attempt_count, replay_class";
+    cause, attempt_count, replay_class, effect_kind, release_run_id";
 
 /// The classes of which [`ReplayClass::is_safe`] is true: the index holds the class.
 const SAFE: &str = "'job_transaction', 'not_sent', 'refused', 'repeatable', 'proved_absent'";
@@ -58,7 +58,7 @@ impl List for DeadLetter {
                     ":replay_safe": filter.replay_safe,
                     ":limit": i64::from(wanted.limit) + 1,
                 },
-                |row| Ok(dead_letter(row)?.dead_letter),
+                dead_letters::listed,
             )?;
             Ok(Some(Page::cut(found, wanted.limit, Self::cursor)))
         })
@@ -66,108 +66,56 @@ impl List for DeadLetter {
 }
 
 impl Store {
-    /// Returns the open dead letter of one item, within an installation.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the store cannot be read now.
-    pub fn dead_letter(
-        &self,
-        installation: InstallationId,
-        item: ItemId,
-    ) -> Result<Option<DeadLetterDetail>, Error> {
-        self.read(|db| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM dead_letters \
-                 WHERE item_type = :item_type AND item_id = :item AND resolution IS NULL \
-                    AND installation_id = :installation"
-            );
-            db.query_one(
-                &sql,
-                params! {
-                    ":installation": installation,
-                    ":item_type": item.item_type(),
-                    ":item": item,
-                },
-                dead_letter,
-            )
-        })
-    }
-
     /// Replays one dead letter, or says why not. With the same key the answer is the same for ever.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when it is not known to be on disk; ask again with the same key.
-    pub fn replay(&self, request: ReplayRequest) -> Result<ReplayOutcome, Error> {
+    pub fn replay(&self, request: ItemRequest) -> Result<ReplayOutcome, Error> {
         self.write(move |tx| {
-            let facts = ReplayFacts {
-                // The key first: a repeated request gets its old answer even when the item is gone.
-                operation: operation(tx, &request)?,
-                item: item_facts(tx, request.installation, request.item)?,
-            };
-            // Reset, key and audit event are one transaction: a replay is never without its record.
-            match dead_letter::decide_replay(&facts) {
-                ReplayDecision::Answer(outcome) => Ok(outcome),
-                ReplayDecision::Replay => {
+            let event = Event::of(&request, DEAD_LETTER_REPLAYED, item_type(&request), None);
+            let facts = |tx: &Tx<'_>| dead_letters::facts(tx, request.installation, request.item);
+            operations::carry_out(
+                tx,
+                &event,
+                |tx| Ok(facts(tx)?.map(|(_, item)| item.replayable())),
+                |tx| {
                     reset(tx, request.item)?;
-                    dead_letters::resolve(tx, request.item, "replayed")?;
-                    Ok(ReplayOutcome::Replayed(audit::dead_letter_replayed(tx, &request)?))
-                }
-            }
+                    dead_letters::resolve(tx, request.item, Resolution::Replayed)
+                },
+            )
+        })
+    }
+
+    /// Closes one dead letter without sending anything, or says why not. With the same key the answer is the same for
+    /// ever.
+    ///
+    /// What becomes of the item: `docs/decisions/119-closed-dead-letters.md`.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it is not known to be on disk; ask again with the same key.
+    pub fn close_dead_letter(
+        &self,
+        request: ItemRequest,
+        reason: OperatorReason,
+    ) -> Result<CloseOutcome, Error> {
+        self.write(move |tx| {
+            let event = Event::of(&request, DEAD_LETTER_CLOSED, item_type(&request), Some(&reason));
+            let facts = |tx: &Tx<'_>| dead_letters::facts(tx, request.installation, request.item);
+            operations::carry_out(
+                tx,
+                &event,
+                |tx| Ok(facts(tx)?.map(|(_, item)| item.closable())),
+                |tx| {
+                    forget(tx, request.item)?;
+                    dead_letters::resolve(tx, request.item, Resolution::Closed)
+                },
+            )
         })
     }
 }
 
-/// Looks the caller's key up.
-fn operation(
-    tx: &Tx<'_>,
-    request: &ReplayRequest,
-) -> Result<Option<(SameRequest, AuditEventId)>, Error> {
-    tx.query_one(
-        "SELECT installation_id = :installation AND item_type = :item_type \
-            AND item_id = :item AS same, audit_event_id \
-         FROM operator_operations WHERE operation_id = :operation",
-        params! {
-            ":operation": request.operation,
-            ":installation": request.installation,
-            ":item_type": request.item.item_type(),
-            ":item": request.item,
-        },
-        |row| {
-            let same = if row.get("same")? { SameRequest::Yes } else { SameRequest::No };
-            Ok((same, row.get("audit_event_id")?))
-        },
-    )
-}
-
-/// Looks the item up within the installation: one statement, whether it is another's or does not exist.
-fn item_facts(
-    tx: &Tx<'_>,
-    installation: InstallationId,
-    item: ItemId,
-) -> Result<Option<ItemFacts>, Error> {
-    let sql = match item.item_type() {
-        ItemType::Job => {
-            "SELECT j.status, d.replay_class FROM control_plane_jobs j \
-             LEFT JOIN dead_letters d ON d.item_type = 'job' AND d.item_id = j.job_id \
-                AND d.resolution IS NULL \
-             WHERE j.job_id = :item AND j.installation_id = :installation"
-        }
-        ItemType::Outbox => {
-            "SELECT o.status, d.replay_class FROM outbox o \
-             LEFT JOIN dead_letters d ON d.item_type = 'outbox' AND d.item_id = o.outbox_id \
-                AND d.resolution IS NULL \
-             WHERE o.outbox_id = :item AND o.installation_id = :installation"
-        }
-    };
-    tx.query_one(sql, params! { ":installation": installation, ":item": item }, |row| {
-        // Jobs and messages have the same word for this status.
-        if row.get::<String>("status")? != JobStatus::DeadLetter.as_str() {
-            return Ok(ItemFacts::NotDead);
-        }
-        let class: Option<String> = row.get("replay_class")?;
-        // A class that a newer version wrote is unknown here, and what is unknown is not replayed.
-        Ok(ItemFacts::Dead(class.as_deref().and_then(ReplayClass::from_word)))
-    })
+fn item_type(request: &ItemRequest) -> &'static str {
+    request.item.item_type().as_str()
 }
 
 /// Makes a dead item available again, with all its tries.
@@ -192,28 +140,29 @@ fn reset(tx: &Tx<'_>, item: ItemId) -> Result<(), Error> {
     inbox.map_or(Ok(()), |inbox| inbox::set_state(tx, inbox, state))
 }
 
-fn dead_letter(row: &Row<'_>) -> Result<DeadLetterDetail, Error> {
-    let item = row::item(row)?;
-    let replay_class: String = row.get("replay_class")?;
-    Ok(DeadLetterDetail {
-        dead_letter: DeadLetter {
-            item_type: item.item_type().as_str().into(),
-            item_id: item.to_string(),
-            repository: row.get("repository")?,
-            reason_code: row.get::<String>("reason_code")?.into(),
-            error_class: row.get::<String>("error_class")?.into(),
-            cause: row.get::<Option<String>>("cause")?.map(Into::into),
-            attempt_count: row.get("attempt_count")?,
-            failed_at: row.get("failed_at")?,
-            replay_safe: dead_letter::is_replay_safe(&replay_class),
-        },
-        replay_class: replay_class.into(),
-    })
+/// Clears what a dead item would do. It stays dead, so that nothing behind it goes on.
+fn forget(tx: &Tx<'_>, item: ItemId) -> Result<(), Error> {
+    let sql = match item.item_type() {
+        ItemType::Job => {
+            "UPDATE webhook_inbox SET normalized_actions = NULL, updated_at = :now \
+             WHERE inbox_id = \
+                (SELECT inbox_id FROM control_plane_jobs WHERE job_id = :item)"
+        }
+        ItemType::Outbox => {
+            // Without its check run or dispatch a release does not go on, and ends a deadline later.
+            "UPDATE outbox SET payload = '', updated_at = :now, \
+                closed_at = iif(kind = 'check_run_update', NULL, :now) \
+             WHERE outbox_id = :item AND status = 'dead_letter'"
+        }
+    };
+    let cleared = tx.execute(sql, params! { ":item": item, ":now": tx.now })?;
+    if cleared == 1 { Ok(()) } else { Err(Error::Row("status")) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::dead_letter::ReplayClass;
 
     #[test]
     fn the_safe_classes_of_the_filter_are_those_of_the_rule() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::domain::dead_letter::{DeadLetterReason, ErrorClass, ItemId};
 use crate::domain::delivery::InboxState;
+use crate::domain::event::Action;
 use crate::domain::id::InstallationId;
 use crate::domain::job::{self, Job, JobOutcome, JobStatus};
 use crate::domain::lease::{Claim, Fence, RowHandle, Vanished, after_vanished};
@@ -294,10 +295,12 @@ fn dead_letter(
     let Held { inbox, .. } = held(tx, fence)?;
     finish(tx, fence, inbox, JobStatus::DeadLetter)?;
     let found = tx.query_one(
-        "SELECT job_id, installation_id, repository, attempt_count FROM control_plane_jobs \
-         WHERE id = :id",
+        "SELECT j.job_id, j.installation_id, j.repository, j.attempt_count, i.normalized_actions \
+         FROM control_plane_jobs j JOIN webhook_inbox i USING (inbox_id) WHERE j.id = :id",
         params! { ":id": fence.row },
         |row| {
+            let actions: Option<String> = row.get("normalized_actions")?;
+            let action = actions.as_deref().and_then(action::decode);
             let dead_letter = dead_letters::NewDeadLetter {
                 item: ItemId::Job(row.get("job_id")?),
                 repository: row.get("repository")?,
@@ -307,6 +310,7 @@ fn dead_letter(
                 cause: None,
                 attempt_count: row.get("attempt_count")?,
                 replay_class: job::replay_class(reason),
+                work: dead_letters::Work::Job(action.as_ref().map(Action::word)),
             };
             Ok((row.get("installation_id")?, dead_letter))
         },

@@ -1,8 +1,10 @@
 //! Reconciliation items: opened once for what is amiss with a subject, claimed with a lease, looked at,
 //! and put off or finished. A finished item keeps its subject from being found again.
 
+mod acknowledge;
 mod apply;
 mod claim;
+mod closed;
 mod detect;
 mod given_up;
 

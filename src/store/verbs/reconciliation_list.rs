@@ -10,7 +10,7 @@ use crate::store::sql::{Row, params};
 use crate::store::{List, Store};
 
 const COLUMNS: &str = "reconciliation_id, kind, reason, subject_id, status, outcome_code, \
-    attempt_count, next_check_at, deadline_at, lease_expires_at, created_at, finished_at";
+    attempt_count, next_check_at, deadline_at, lease_expires_at, created_at, finished_at, closed_at";
 const FIND: &str = "SELECT id FROM reconciliation_items \
     WHERE reconciliation_id = :before AND installation_id = :installation";
 /// Looked for among what has not ended, or what retention has left of one status.
@@ -81,5 +81,6 @@ fn item(row: &Row<'_>) -> Result<ReconciliationItem, Error> {
         lease_expires_at: row.get("lease_expires_at")?,
         created_at: row.get("created_at")?,
         finished_at: row.get("finished_at")?,
+        closed_at: row.get("closed_at")?,
     })
 }

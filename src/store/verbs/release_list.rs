@@ -11,7 +11,7 @@ use crate::domain::release::next_step::{self, Publication, Reconciliation};
 use crate::domain::repository::RepositoryName;
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
-use crate::store::rows::listing;
+use crate::store::rows::{listing, release_steps};
 use crate::store::sql::{Db, Row, params};
 use crate::store::types::ReleaseRunDetail;
 use crate::store::{List, Store};
@@ -171,6 +171,7 @@ fn detail(
         publication: publication(&current.release),
     };
     Ok(Some(ReleaseRunDetail {
+        steps: release_steps::read(db, &current.release)?,
         release: current.release,
         attempts: attempts(db, id)?,
         facts,
@@ -238,7 +239,9 @@ fn message_that(
     is_dead_dispatch: bool,
 ) -> Result<Option<(next_step::Message, Option<String>)>, Error> {
     db.query_one(
+        // A closed update holds nothing that goes on: the run's end, or a reconciler, comes next.
         "SELECT o.outbox_id, o.kind, o.status, o.lease_expires_at, d.replay_class, d.reason_code, \
+            d.item_id IS NOT NULL AS is_open, \
             max(o.available_at, coalesce(p.paused_until, 0)) AS due_at \
          FROM outbox o \
          LEFT JOIN installation_pauses p ON p.installation_id = o.installation_id \
@@ -247,6 +250,7 @@ fn message_that(
          WHERE o.attempt_id = :attempt \
             AND o.status IN ('held', 'available', 'leased', 'dead_letter') \
             AND (o.kind = 'workflow_dispatch' AND o.status = 'dead_letter') = :dead_dispatch \
+            AND NOT (o.kind = 'check_run_update' AND o.status = 'dead_letter' AND o.payload = '') \
          ORDER BY o.id LIMIT 1",
         params! { ":attempt": attempt, ":dead_dispatch": is_dead_dispatch },
         |row| Ok((planned(row)?, row.get("reason_code")?)),
@@ -256,9 +260,13 @@ fn message_that(
 fn planned(row: &Row<'_>) -> Result<next_step::Message, Error> {
     let status: String = row.get("status")?;
     if status == OutboxStatus::DeadLetter.as_str() {
+        let id = row.get("outbox_id")?;
+        if !row.get("is_open")? {
+            return Ok(next_step::Message::Closed { id });
+        }
         let class: Option<String> = row.get("replay_class")?;
         let class = class.as_deref().and_then(ReplayClass::from_word);
-        Ok(next_step::Message::Dead { id: row.get("outbox_id")?, class })
+        Ok(next_step::Message::Dead { id, class })
     } else if status == OutboxStatus::Leased.as_str() {
         Ok(next_step::Message::Leased { until: row.get("lease_expires_at")? })
     } else {

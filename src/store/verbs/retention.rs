@@ -1,5 +1,6 @@
 //! Upkeep: sweeping what is finished and old, in small batches; what workers report of themselves;
-//! and a few numbers about what waits. Dead letters, audit events and devices of the relay are never swept.
+//! and a few numbers about what waits. Dead letters, audit events and devices of the relay are never swept; the job or
+//! effect of a closed one is.
 //!
 //! What is kept, and why: `docs/decisions/05-retention.md`.
 
@@ -25,6 +26,27 @@ const AHEAD_MAX: Duration = Duration::from_secs(3_600);
 /// Webhooks that wait for their job, at most, while release runs are swept.
 const WAITING_MAX: u32 = 500;
 
+/// Effects whose dead letter was closed, once that has ended their release.
+const CLOSED_MESSAGES: &str = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox \
+     WHERE status = 'dead_letter' AND payload = '' AND closed_at IS NULL AND updated_at < :before \
+        AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.item_type = 'outbox' \
+            AND d.item_id = outbox.outbox_id AND d.resolution IS NULL) \
+     ORDER BY updated_at, id LIMIT +:limit)";
+/// Jobs whose dead letter was closed.
+const CLOSED_JOBS: &str = "DELETE FROM control_plane_jobs WHERE inbox_id IN \
+    (SELECT inbox_id FROM webhook_inbox \
+     WHERE state = 'dead_letter' AND normalized_actions IS NULL AND updated_at < :before \
+     ORDER BY updated_at, inbox_id LIMIT +:limit) \
+    AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.item_type = 'job' \
+        AND d.item_id = control_plane_jobs.job_id AND d.resolution IS NULL)";
+/// The deliveries of such jobs, once these are deleted.
+const CLOSED_DELIVERIES: &str = "DELETE FROM webhook_inbox WHERE inbox_id IN \
+    (SELECT inbox_id FROM webhook_inbox \
+     WHERE state = 'dead_letter' AND normalized_actions IS NULL AND updated_at < :before \
+        AND NOT EXISTS (SELECT 1 FROM control_plane_jobs j \
+            WHERE j.inbox_id = webhook_inbox.inbox_id) \
+     ORDER BY updated_at, inbox_id LIMIT +:limit)";
+
 impl Store {
     /// Deletes a batch of what finished more than `age` ago, of the relay too, and of used request states that have expired.
     ///
@@ -40,14 +62,14 @@ impl Store {
                      WHERE status IN ('completed', 'superseded') AND finished_at < :before \
                      ORDER BY finished_at, id LIMIT +:limit)",
                     before,
-                )?,
+                )? + delete(tx, CLOSED_MESSAGES, before)?,
                 jobs: delete(
                     tx,
                     "DELETE FROM control_plane_jobs WHERE id IN (SELECT id FROM control_plane_jobs \
                      WHERE status = 'completed' AND finished_at < :before \
                      ORDER BY finished_at, id LIMIT +:limit)",
                     before,
-                )?,
+                )? + delete(tx, CLOSED_JOBS, before)?,
                 items: delete(
                     tx,
                     // A failure that was recorded for good must not be found again.
@@ -66,7 +88,7 @@ impl Store {
                             WHERE j.inbox_id = webhook_inbox.inbox_id) \
                      ORDER BY updated_at, inbox_id LIMIT +:limit)",
                     before,
-                )?,
+                )? + delete(tx, CLOSED_DELIVERIES, before)?,
                 request_states: delete(
                     tx,
                     // By their own expiry: no later use of one succeeds.
@@ -304,7 +326,8 @@ fn old_releases(
         "SELECT r.id, r.release_run_id, r.repository_id, r.finished_at, \
             EXISTS (SELECT 1 FROM outbox o WHERE o.release_run_id = r.release_run_id) \
             OR EXISTS (SELECT 1 FROM webhook_inbox w \
-                WHERE w.repository_id = r.repository_id AND w.state = 'dead_letter') \
+                WHERE w.repository_id = r.repository_id AND w.state = 'dead_letter' \
+                    AND w.normalized_actions IS NOT NULL) \
             OR EXISTS (SELECT 1 FROM reconciliation_items i \
                 WHERE i.subject_id = r.release_run_id AND (i.finished_at IS NULL \
                     OR i.status = 'dead_letter' AND i.deadline_applied_at IS NULL)) \

@@ -8,7 +8,9 @@ use crate::runtime::histogram::Histogram;
 use crate::store::Store;
 use crate::store::error::Error;
 use crate::store::rows::backlog;
+use crate::store::sql::params;
 use crate::store::types::Sli;
+use crate::store::types::upkeep::COUNT_MAX;
 
 impl Store {
     /// Returns what the store knows of the service as a whole.
@@ -27,6 +29,17 @@ impl Store {
                      WHERE status IN ('open', 'leased')",
                     &[],
                 )?,
+                oldest_dead_letter_at: db.value(
+                    "SELECT min(failed_at) FROM dead_letters INDEXED BY dead_letters_open_age \
+                     WHERE resolution IS NULL",
+                    &[],
+                )?,
+                given_up: u64::from(db.value::<u32>(
+                    "SELECT count(*) FROM (SELECT 1 FROM reconciliation_items \
+                     INDEXED BY reconciliation_items_not_closed \
+                     WHERE status = 'dead_letter' AND closed_at IS NULL LIMIT +:max)",
+                    params! { ":max": COUNT_MAX },
+                )?),
                 dead_letters: dead_letters.and_then(|id| u64::try_from(id).ok()).unwrap_or(0),
                 lease_expiries: self.lease_expiries(),
                 busy: self.busy(),

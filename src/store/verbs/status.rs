@@ -55,20 +55,18 @@ impl Store {
                 reconciliation_items_given_up: BacklogQueue {
                     count: count(
                         "SELECT count(*) FROM (SELECT 1 FROM reconciliation_items \
-                         WHERE status = 'dead_letter' LIMIT +:max)",
+                         WHERE status = 'dead_letter' AND closed_at IS NULL LIMIT +:max)",
                     )?,
                     oldest_at: db.value(
                         "SELECT min(finished_at) FROM reconciliation_items \
-                         WHERE status = 'dead_letter'",
+                         WHERE status = 'dead_letter' AND closed_at IS NULL",
                         &[],
                     )?,
                 },
                 dead_letters: BacklogQueue {
                     count: dead,
                     oldest_at: db.value(
-                        "SELECT min((SELECT min(failed_at) FROM dead_letters \
-                            WHERE dead_letters.installation_id = installations.installation_id \
-                                AND resolution IS NULL)) FROM installations",
+                        "SELECT min(failed_at) FROM dead_letters WHERE resolution IS NULL",
                         &[],
                     )?,
                 },

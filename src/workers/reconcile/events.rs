@@ -1,7 +1,7 @@
 //! What reconcilers tell of themselves: stable names, ids and codes. No tenant content, no text of the
 //! forge or the database.
 
-use crate::domain::id::ReconciliationId;
+use crate::domain::id::{AttemptId, ReconciliationId};
 use crate::domain::reconcile::{ReconcileCode, ReconcileKind, ReconcileReason};
 use crate::domain::time::Timestamp;
 use crate::metrics::{self, LookupOutcome, Metrics};
@@ -73,6 +73,11 @@ pub(super) fn terminal(
 /// A given-up item reached its deadline, which was applied to its subject.
 pub(super) fn overdue(id: ReconciliationId, reason: ReconcileReason, code: ReconcileCode) {
     log::warn!(event = "reconciliation.overdue", reconciliation_id:% = id, reason = reason.as_str(), outcome_code = code.as_str(); "a given-up reconciliation item reached its deadline; its release was failed, or its publication was recorded as failed");
+}
+
+/// A release ended because an operator had closed the dead letter of its effect.
+pub(super) fn ended_closed(attempt: AttemptId, code: ReconcileCode) {
+    log::info!(event = "release.ended_closed", attempt_id:% = attempt, outcome_code = code.as_str(); "a release was failed at the deadline of an effect whose dead letter an operator had closed");
 }
 
 /// An item was put off.

@@ -112,6 +112,7 @@ fn an_item_has_these_fields_and_no_others() {
     let failed_at = page["items"][0]["failedAt"].take();
     let failed_at = failed_at.as_str().unwrap();
     assert!(failed_at.ends_with('Z') && failed_at.len() == 27, "{failed_at}");
+    assert_eq!(page["items"][0]["releaseRunId"].take().as_str().map(str::len), Some(36));
     let expected = serde_json::json!({
         "items": [{
             "itemType": "outbox",
@@ -123,6 +124,8 @@ fn an_item_has_these_fields_and_no_others() {
             "attemptCount": 1,
             "failedAt": null,
             "replaySafe": true,
+            "effectKind": "workflow_dispatch",
+            "releaseRunId": null,
         }],
         "nextBefore": null,
     });

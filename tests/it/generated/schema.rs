@@ -35,13 +35,18 @@ pub(super) fn text() -> String {
     drop(open_store(&path, &Arc::new(ManualClock::new()), 1));
     let database = open_raw(&path);
     let steps = steps();
-    let added: Vec<Added> = steps.iter().flat_map(|step| added(step)).collect();
+    let mut columns: Vec<Added> = Vec::new();
+    for step in &steps {
+        // A table that is made anew has the columns of earlier steps in its own statement.
+        columns.retain(|column| !step.contains(&format!("ALTER TABLE {} RENAME TO", column.table)));
+        columns.extend(added(step));
+    }
     let mut text = HEAD.to_owned();
     for (name, mut sql) in statements(&database) {
         if sql.starts_with("CREATE TABLE") {
             text.push('\n');
             // The last one first: each is put right behind the line that held them all.
-            for column in added.iter().rev().filter(|column| column.table == name) {
+            for column in columns.iter().rev().filter(|column| column.table == name) {
                 sql = on_a_line_of_its_own(&sql, column);
             }
         }
@@ -82,6 +87,7 @@ fn comment(step: &str, name: &str) -> Option<String> {
             above += "\n";
             continue;
         }
+        let line = line.replace(" IF NOT EXISTS", "");
         let mut words = line.split(' ').skip_while(|word| !KINDS.contains(word));
         if line.starts_with("CREATE ") && words.nth(1) == Some(name) {
             return Some(above);

@@ -10,10 +10,11 @@ use proptest::prelude::*;
 use secrecy::SecretString;
 use svc::config::settings;
 use svc::config::{Config, Source};
-use svc::domain::dead_letter::{ItemId, ItemType, OperationId};
+use svc::domain::dead_letter::{ItemId, ItemType};
 use svc::domain::id::{
     AppId, AttemptId, AuditEventId, InstallationId, JobId, ReconciliationId, ReleaseRunId,
 };
+use svc::domain::operation::OperationId;
 use svc::domain::time::Timestamp;
 use svc::forge::signature::Secrets;
 use svc::simulator::sign;

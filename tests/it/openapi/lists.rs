@@ -36,6 +36,7 @@ fn audit_event(full: IsFull) -> api::AuditEvent {
         item_type: "job".to_owned(),
         item_id: ID.to_owned(),
         reason_code: text(full, "job_failed"),
+        reason: text(full, "not needed"),
         created_at: time(),
     }
 }
@@ -84,8 +85,20 @@ fn next_step(full: IsFull) -> api::Outlook {
     }
 }
 
+fn step(full: IsFull) -> api::ReleaseStep {
+    api::ReleaseStep {
+        at: time(),
+        step: Cow::Borrowed("died"),
+        attempt_number: full.then_some(1),
+        code: text(full, "job_failed"),
+        outbox_id: full.then(|| ID.parse().unwrap()),
+        reconciliation_id: full.then(|| ID.parse().unwrap()),
+    }
+}
+
 fn detail(full: IsFull) -> api::ReleaseRunDetail {
     api::ReleaseRunDetail {
+        steps: vec![step(full)],
         release_run: release_run(full),
         attempts: vec![attempt(full)],
         next: next_step(full),
@@ -105,6 +118,7 @@ fn item(full: IsFull) -> api::ReconciliationItem {
         deadline_at: time(),
         lease_expires_at: full.then(time),
         created_at: time(),
+        closed_at: full.then(time),
         finished_at: full.then(time),
     }
 }
@@ -119,6 +133,7 @@ pub(super) fn hold(checks: Fields) -> Fields {
         .hold("ReleaseRun", &release_run(true), &release_run(false))
         .hold("ReleaseRunPage", &full.1, &bare.1)
         .hold("ReleaseRunDetail", &detail(true), &detail(false))
+        .hold("ReleaseStep", &step(true), &step(false))
         .hold("Attempt", &attempt(true), &attempt(false))
         .hold("Outlook", &next_step(true), &next_step(false))
         .hold("ReconciliationItem", &item(true), &item(false))
@@ -140,8 +155,13 @@ fn their_stable_words_are_those_of_the_code() {
     };
     assert_eq!(schema("Outlook/properties/code/x-extensible-enum"), set(&NextStep::CODES));
     let events = schema("AuditEvent/properties/event/x-extensible-enum");
-    let both = [audit::DEAD_LETTER_REPLAYED, audit::FORGE_CHECK_RUN_RECONCILIATION_FAILED];
-    assert_eq!(events, set(&both));
+    let all = [
+        audit::DEAD_LETTER_REPLAYED,
+        audit::DEAD_LETTER_CLOSED,
+        audit::RECONCILIATION_CLOSED,
+        audit::FORGE_CHECK_RUN_RECONCILIATION_FAILED,
+    ];
+    assert_eq!(events, set(&all));
     let kinds: Vec<_> = reconcile::ReconcileKind::ALL.iter().map(|word| word.as_str()).collect();
     assert_eq!(schema("ReconciliationItem/properties/kind/enum"), set(&kinds));
     let reasons: Vec<_> =

@@ -204,6 +204,8 @@ fn snapshot(signal: Signal, level: Option<u64>) -> Snapshot {
         Signal::WebhookRejections => &mut snapshot.webhook_rejections,
         Signal::DatabaseBusy => &mut snapshot.database_busy_seconds,
         Signal::DiskFree => &mut snapshot.disk_free_bytes,
+        Signal::OpenDeadLetters => &mut snapshot.oldest_dead_letter_seconds,
+        Signal::GivenUp => &mut snapshot.given_up,
         Signal::BacklogGrowth => {
             return Snapshot { backlog: Reading::from(level), ..snapshot };
         }

@@ -1,16 +1,18 @@
 //! What can happen next. One step is one thing one actor does; a step that calls the forge holds
 //! others inside it.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use svc::api::{DeadLetter, DeadLetterFilter, ListRequest};
-use svc::domain::dead_letter::{ItemId, ItemType, OperationId, ReplayOutcome, ReplayRequest};
+use svc::domain::dead_letter::{ItemId, ItemRequest, ItemType};
 use svc::domain::delivery::{NewDelivery, Recorded};
 use svc::domain::event::{Action, CommitSha, GitRef, InstallationState, RepositoryState};
 use svc::domain::id::InstallationId;
+use svc::domain::operation::{OperationId, OperatorReason, Outcome};
 use svc::domain::pace::Pace;
 use svc::domain::reconcile::ReconcileKind;
 use svc::domain::reconcile::workflow::RunConclusion;
@@ -54,7 +56,8 @@ fn act(world: &Arc<World>, depth: u32, number: u64) {
         74..=76 => go_on_at_the_forge(world, depth),
         77..=78 => results::send(world, depth),
         79..=84 => reconcile(world, depth),
-        85..=90 => replay(world, depth),
+        85..=89 => replay(world, depth),
+        90 => close(world, depth),
         91..=93 => move_clock(world, depth),
         94..=95 => reconcile(world, depth),
         96 => claim_and_vanish(world, depth),
@@ -352,31 +355,57 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
 
 fn replay(world: &Arc<World>, depth: u32) {
     let (replica, store) = world.replica();
+    let Some((key, request)) = operator_request(world, &store) else { return };
+    let outcome = store.replay(request);
+    world.note(depth, &format!("replica {replica} replays: {outcome:?}"));
+    hear(&mut world.known.lock().unwrap().operations, key, outcome);
+}
+
+fn close(world: &Arc<World>, depth: u32) {
+    let (replica, store) = world.replica();
+    let Some((key, request)) = operator_request(world, &store) else { return };
+    let item = request.item;
+    let outcome = store.close_dead_letter(request, OperatorReason::new("not needed").unwrap());
+    world.note(depth, &format!("replica {replica} closes: {outcome:?}"));
+    if let Ok(Outcome::Applied(_)) = outcome {
+        world.known.lock().unwrap().closed.insert(item.to_string());
+    }
+    hear(&mut world.known.lock().unwrap().operations, key, outcome);
+}
+
+/// What an operator may ask for, about one of the newest dead letters.
+fn operator_request(world: &World, store: &Store) -> Option<(String, ItemRequest)> {
     let tenant = tenant(world);
     let wanted =
         ListRequest::<DeadLetter> { filter: DeadLetterFilter::default(), before: None, limit: 20 };
-    let Ok(Some(page)) = store.list(tenant, &wanted, Timestamp::MIN) else { return };
-    let Some(letter) = world.chance.pick(&page.items) else { return };
+    let Ok(Some(page)) = store.list(tenant, &wanted, Timestamp::MIN) else { return None };
+    let letter = world.chance.pick(&page.items)?;
     let item_type = ItemType::from_word(&letter.item_type).unwrap();
     let item = ItemId::parse(item_type, &letter.item_id).unwrap();
     // A few keys are used again, for the same item or for another one.
     let key = format!("key-{}", world.chance.below(200));
-    let request = ReplayRequest {
+    let request = ItemRequest {
         installation: if world.chance.one_in(10) { self::tenant(world) } else { tenant },
         item,
         operation: OperationId::new(&key).unwrap(),
         actor: "ops".to_owned(),
     };
-    let outcome = store.replay(request);
-    world.note(depth, &format!("replica {replica} replays: {outcome:?}"));
-    let mut known = world.known.lock().unwrap();
+    Some((key, request))
+}
+
+/// The same key gets the same answer for ever.
+fn hear<R>(
+    known: &mut BTreeMap<String, String>,
+    key: String,
+    outcome: Result<Outcome<R>, svc::store::Error>,
+) {
     match outcome {
-        Ok(ReplayOutcome::Replayed(event)) => {
-            let before = known.replays.insert(key.clone(), event.to_string());
-            assert_eq!(before, None, "{key} was replayed twice");
+        Ok(Outcome::Applied(event)) => {
+            let before = known.insert(key.clone(), event.to_string());
+            assert_eq!(before, None, "{key} was applied twice");
         }
-        Ok(ReplayOutcome::AlreadyApplied(event)) => {
-            assert_eq!(known.replays.get(&key), Some(&event.to_string()), "{key}");
+        Ok(Outcome::AlreadyApplied(event)) => {
+            assert_eq!(known.get(&key), Some(&event.to_string()), "{key}");
         }
         Ok(_) | Err(_) => {}
     }

@@ -29,10 +29,11 @@ pub(super) fn look_at_everything(world: &World) {
         let count: i64 = world.ask(sql);
         assert_eq!(count, 0, "{what}");
     }
-    let replays = i64::try_from(world.known.lock().unwrap().replays.len()).unwrap();
-    let audited = "SELECT count(*) FROM audit_events \
-        WHERE event = 'control_plane.dead_letter_replayed'";
-    assert_eq!(world.ask::<i64>(audited), replays, "audit events");
+    let operations = i64::try_from(world.known.lock().unwrap().operations.len()).unwrap();
+    let audited = "SELECT count(*) FROM audit_events WHERE event IN \
+        ('control_plane.dead_letter_replayed', 'control_plane.dead_letter_closed')";
+    assert_eq!(world.ask::<i64>(audited), operations, "audit events");
+    closed_for_ever(world);
     for attempt in
         world.rows("SELECT current_attempt_id FROM release_runs WHERE status = 'succeeded'")
     {
@@ -41,6 +42,17 @@ pub(super) fn look_at_everything(world: &World) {
     }
     if !world.is_damaged_now_and_then() {
         inbox_and_jobs_agree(world);
+    }
+}
+
+/// What was closed is never sent, and never open again.
+fn closed_for_ever(world: &World) {
+    let closed = &world.known.lock().unwrap().closed;
+    let going = "SELECT d.item_id FROM dead_letters d LEFT JOIN outbox o ON o.outbox_id = d.item_id \
+        LEFT JOIN control_plane_jobs j ON j.job_id = d.item_id \
+        WHERE d.resolution IS NULL OR coalesce(o.status, j.status) IN ('available', 'leased')";
+    for item in world.rows(going) {
+        assert!(!closed.contains(&item[0]), "{} goes on after it was closed", item[0]);
     }
 }
 
@@ -63,10 +75,21 @@ const MUST_BE_ZERO: &[(&str, &str)] = &[
          WHERE i.installation_id <> j.installation_id",
     ),
     (
-        "a dead item without an open dead letter",
+        "a dead item without an open dead letter that was not closed",
         "SELECT (SELECT count(*) FROM control_plane_jobs WHERE status = 'dead_letter') \
             + (SELECT count(*) FROM outbox WHERE status = 'dead_letter') \
-            - (SELECT count(*) FROM dead_letters WHERE resolution IS NULL)",
+            - (SELECT count(*) FROM dead_letters WHERE resolution IS NULL) \
+            - (SELECT count(*) FROM dead_letters d WHERE resolution = 'closed' AND (EXISTS \
+                (SELECT 1 FROM outbox o WHERE o.outbox_id = d.item_id AND o.status = 'dead_letter') \
+                OR EXISTS (SELECT 1 FROM control_plane_jobs j WHERE j.job_id = d.item_id)))",
+    ),
+    (
+        "content of what was closed",
+        "SELECT (SELECT count(*) FROM dead_letters d JOIN outbox o ON o.outbox_id = d.item_id \
+                WHERE d.resolution = 'closed' AND o.payload <> '') \
+            + (SELECT count(*) FROM dead_letters d JOIN control_plane_jobs j ON j.job_id = d.item_id \
+                JOIN webhook_inbox i USING (inbox_id) \
+                WHERE d.resolution = 'closed' AND i.normalized_actions IS NOT NULL)",
     ),
     (
         "a dead letter of another tenant than its item",
@@ -177,6 +200,13 @@ const ZERO_AT_REST: &[(&str, &str)] = &[
          JOIN release_runs r ON r.current_attempt_id = o.attempt_id \
          WHERE d.resolution IS NULL AND r.finished_at IS NULL \
             AND d.replay_class IN ('dispatch_uncertain', 'create_uncertain')",
+    ),
+    (
+        "a release whose effect was closed and that never ends",
+        "SELECT count(*) FROM dead_letters d JOIN outbox o ON o.outbox_id = d.item_id \
+         JOIN release_runs r ON r.current_attempt_id = o.attempt_id \
+         WHERE d.resolution = 'closed' AND o.status = 'dead_letter' AND r.finished_at IS NULL \
+            AND o.kind <> 'check_run_update'",
     ),
     (
         "an end that the forge was not told and that is not recorded as a failure",

@@ -88,8 +88,10 @@ pub(super) struct Known {
     pub(super) decided: BTreeSet<AttemptId>,
     /// Credentials and bodies that were answered as recorded.
     pub(super) credentials: BTreeSet<(String, svc::domain::digest::Digest)>,
-    /// Replay keys that were answered, and with which audit event.
-    pub(super) replays: BTreeMap<String, String>,
+    /// Operators' keys that were answered, and with which audit event.
+    pub(super) operations: BTreeMap<String, String>,
+    /// Items that were closed.
+    pub(super) closed: BTreeSet<String>,
 }
 
 #[derive(Default)]
@@ -209,14 +211,17 @@ impl World {
             assert_eq!(lost, None, "an acknowledged delivery is not there");
             known.acknowledged = jobs;
         }
-        let replays: BTreeMap<_, _> = self
+        let operations: BTreeMap<_, _> = self
             .rows("SELECT operation_id, audit_event_id FROM operator_operations")
             .into_iter()
             .map(|row| (row[0].clone(), row[1].clone()))
             .collect();
-        let lost = known.replays.iter().find(|(key, event)| replays.get(*key) != Some(event));
-        assert_eq!(lost, None, "an acknowledged replay is not there");
-        known.replays = replays;
+        let lost = known.operations.iter().find(|(key, event)| operations.get(*key) != Some(event));
+        assert_eq!(lost, None, "an acknowledged replay or close is not there");
+        known.operations = operations;
+        let closed = "SELECT item_id FROM audit_events \
+            WHERE event = 'control_plane.dead_letter_closed'";
+        known.closed.extend(self.rows(closed).concat());
         let mut credentials = BTreeSet::new();
         for row in
             self.rows("SELECT token_id, hex(payload_sha256), attempt_id FROM result_callbacks")

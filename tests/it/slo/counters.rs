@@ -54,6 +54,8 @@ const CASES: &[(Signal, Case)] = &[
     (Signal::LookupFailures, Case::InProcess(10, &[], a_forge_that_does_not_answer)),
     (Signal::WebhookRejections, Case::InProcess(20, &[], webhooks_that_are_not_taken_in)),
     (Signal::DatabaseBusy, Case::InProcess(250, &[], a_transaction_that_takes_long)),
+    (Signal::OpenDeadLetters, Case::InProcess(86_460, &[], a_dead_letter_that_is_not_handled)),
+    (Signal::GivenUp, Case::InProcess(1, &[], an_item_that_no_holder_survives)),
     // Space gets scarce only by the file system, or by a limit that holds for a whole process.
     (
         Signal::DiskFree,
@@ -161,6 +163,34 @@ fn a_job_that_is_given_up(fixture: &mut Fixture) {
     fixture.push(1..2);
     fixture.world.settle();
     fixture.pass(WINDOW);
+}
+
+/// One that died before this process started, so that only its age counts.
+fn a_dead_letter_that_is_not_handled(fixture: &mut Fixture) {
+    fixture.world.deliver(&webhooks(1).installation("suspend"));
+    fixture.push(1..2);
+    fixture.world.settle();
+    fixture.world.clock.advance(Duration::from_secs(86_385));
+    fixture.pass(Duration::from_secs(120));
+    let (kind, id) = fixture.world.only_dead_letter(1);
+    assert_eq!(fixture.world.close(1, (&kind, &id), "k", "not needed").0, 200);
+    fixture.evaluate();
+}
+
+fn an_item_that_no_holder_survives(fixture: &mut Fixture) {
+    fixture.push(1..2);
+    fixture.world.settle();
+    fixture.world.clock.advance(RULES.observation);
+    fixture.world.detect().step();
+    fixture.evaluate();
+    fixture.world.tamper(
+        "UPDATE reconciliation_items SET status = 'dead_letter', outcome_code = 'crash_loop', \
+            finished_at = created_at",
+    );
+    fixture.pass(Duration::from_secs(60 + 2 * 15));
+    let id: String = fixture.world.ask("SELECT reconciliation_id FROM reconciliation_items");
+    assert_eq!(fixture.world.close_reconciliation(1, &id, "k", "the release was repeated").0, 200);
+    fixture.evaluate();
 }
 
 /// Three holders of jobs, one of a message, one of a reconciliation.

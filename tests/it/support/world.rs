@@ -389,6 +389,52 @@ impl World {
         (status, outcome, audit)
     }
 
+    /// Closes one dead letter, as the API does: status, outcome, audit event.
+    pub(crate) fn close(
+        &self,
+        installation: i64,
+        item: (&str, &str),
+        key: &str,
+        reason: &str,
+    ) -> (u16, String, Option<String>) {
+        let path = format!("dead-letters/{}/{}", item.0, item.1);
+        self.close_at(installation, &path, key, reason)
+    }
+
+    /// Closes one reconciliation item that was given up.
+    pub(crate) fn close_reconciliation(
+        &self,
+        installation: i64,
+        id: &str,
+        key: &str,
+        reason: &str,
+    ) -> (u16, String, Option<String>) {
+        self.close_at(installation, &format!("reconciliation-items/{id}"), key, reason)
+    }
+
+    fn close_at(
+        &self,
+        installation: i64,
+        path: &str,
+        key: &str,
+        reason: &str,
+    ) -> (u16, String, Option<String>) {
+        let target = format!("/api/v1/operator/installations/{installation}/{path}/close");
+        let bearer = format!("Bearer {TOKEN}");
+        let headers = [
+            ("host", "localhost"),
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+            ("idempotency-key", key),
+        ];
+        let body = serde_json::json!({ "reason": reason }).to_string();
+        let answer =
+            self.send(Surface::Control, Method::POST, &target, &headers, body.into_bytes());
+        let (status, outcome) = outcome(&answer);
+        let audit = json(&answer)["auditEventId"].as_str().map(str::to_owned);
+        (status, outcome, audit)
+    }
+
     /// Lists an installation's dead letters, as the API shows them.
     pub(crate) fn dead_letters(&self, installation: i64) -> Vec<Value> {
         let target = format!("/api/v1/operator/installations/{installation}/dead-letters");

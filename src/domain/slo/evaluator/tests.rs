@@ -134,8 +134,21 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
         (Some(level), false) => Reading::AtLeast(level),
         (value, _) => value.into(),
     });
-    (proptest::array::uniform10(value()), reading).prop_map(|(values, backlog)| {
-        let [job, inbox, letters, leases, overdue, published, lookups, hooks, busy, disk] = values;
+    (proptest::array::uniform12(value()), reading).prop_map(|(values, backlog)| {
+        let [
+            job,
+            inbox,
+            letters,
+            leases,
+            overdue,
+            published,
+            lookups,
+            hooks,
+            busy,
+            disk,
+            open,
+            given_up,
+        ] = values;
         Snapshot {
             oldest_job_seconds: job,
             oldest_inbox_seconds: inbox,
@@ -147,6 +160,8 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
             webhook_rejections: hooks,
             database_busy_seconds: busy,
             disk_free_bytes: disk,
+            oldest_dead_letter_seconds: open,
+            given_up,
             backlog,
         }
     })

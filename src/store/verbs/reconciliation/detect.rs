@@ -170,7 +170,7 @@ const UNCERTAIN: &str = "SELECT iif(o.kind = 'workflow_dispatch', 'dispatch_unce
         o.attempt_id AS subject_id, o.attempt_id, o.installation_id \
     FROM outbox o WHERE o.status = 'dead_letter' AND o.send_began_at IS NOT NULL \
         AND o.finished_at > :after AND o.finished_at <= :until \
-        AND o.kind IN ('workflow_dispatch', 'check_run_create') \
+        AND o.kind IN ('workflow_dispatch', 'check_run_create') AND o.payload <> '' \
         AND NOT EXISTS (SELECT 1 FROM reconciliation_items i WHERE i.subject_id = o.attempt_id \
             AND i.reason = iif(o.kind = 'workflow_dispatch', 'dispatch_uncertain', \
                 'check_run_create_uncertain') \
