@@ -26,11 +26,15 @@ CREATE TABLE audit_events (
     item_type        TEXT NOT NULL,
     item_id          TEXT NOT NULL,
     reason_code      TEXT,                             -- stable code
-    created_at       INTEGER NOT NULL                  -- microseconds UTC
+    created_at       INTEGER NOT NULL, -- microseconds UTC
+    -- Why an operator did it.
+    reason TEXT  -- the operator's own words; NULL where none are asked for
 ) STRICT;
 CREATE TRIGGER audit_events_are_not_changed BEFORE UPDATE ON audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
 CREATE TRIGGER audit_events_are_not_deleted BEFORE DELETE ON audit_events BEGIN SELECT RAISE(ABORT, 'audit events are final'); END;
 CREATE INDEX audit_events_of_installation ON audit_events (installation_id, id);
+-- All that was done to one item.
+CREATE INDEX audit_events_of_item ON audit_events (installation_id, item_type, item_id, id);
 -- The operator's lists by tag, by time, and of what has not ended. By time the order is that of the clock, so that one that
 -- was set back hides nothing.
 CREATE INDEX audit_events_of_time ON audit_events (installation_id, created_at, id);
@@ -85,17 +89,27 @@ CREATE TABLE dead_letters (
     attempt_count    INTEGER NOT NULL,
     replay_class     TEXT NOT NULL,                    -- stable code: why it may, or may not, be replayed
     replay_safe      INTEGER NOT NULL CHECK (replay_safe IN (0, 1)),  -- follows from replay_class
-    resolution       TEXT CHECK (resolution IN ('replayed', 'completed', 'superseded')),  -- null while open
+    resolution       TEXT CHECK (resolution IN ('replayed', 'completed', 'superseded', 'closed')),  -- null while open
     resolved_at      INTEGER,                          -- microseconds UTC
-    -- Why the last call to the forge failed, beside what kind of failure it was.
-    cause TEXT,  -- stable code; NULL where no call failed, or an earlier step did not note it
+    cause            TEXT,                             -- stable code: why the last call to the forge failed; NULL where none did
+    job_action       TEXT,                             -- stable code: what a job does; NULL where it cannot be read
+    effect_kind      TEXT,                             -- stable code: what an outbox item does
+    release_run_id   TEXT,                             -- of an outbox item
+    attempt_id       TEXT,                             -- of an outbox item
     UNIQUE (installation_id, failed_at),
     CHECK ((resolution IS NULL) = (resolved_at IS NULL))
 ) STRICT;
+-- Every death of one item, and the items whose ID begins with a prefix.
+CREATE INDEX dead_letters_of_item ON dead_letters (installation_id, item_type, item_id, failed_at);
+-- The deaths among the effects of one release run.
+CREATE INDEX dead_letters_of_release_run ON dead_letters (release_run_id, failed_at) WHERE release_run_id IS NOT NULL;
 -- The operator's list is answered from this index alone; one item has at most one open dead letter.
 CREATE INDEX dead_letters_open ON dead_letters
-    (installation_id, failed_at DESC, item_type, item_id, repository, reason_code, error_class, cause, attempt_count, replay_class, resolution)
+    (installation_id, failed_at DESC, item_type, item_id, repository, reason_code, error_class, cause, attempt_count, replay_class,
+        effect_kind, release_run_id, resolution)
     WHERE resolution IS NULL;
+-- What the signals read: the oldest open dead letter, and how many reconciliations were given up.
+CREATE INDEX dead_letters_open_age ON dead_letters (failed_at) WHERE resolution IS NULL;
 CREATE UNIQUE INDEX dead_letters_open_item ON dead_letters (item_type, item_id) WHERE resolution IS NULL;
 
 -- How far an installation's writes at the forge have used up its pace; all replicas share it.
@@ -139,7 +153,7 @@ CREATE INDEX mcp_used_request_states_expiry ON mcp_used_request_states (expires_
 CREATE TABLE operator_operations (
     operation_id     TEXT PRIMARY KEY,                 -- the caller's Idempotency-Key
     installation_id  INTEGER NOT NULL,
-    item_type        TEXT NOT NULL CHECK (item_type IN ('job', 'outbox')),
+    item_type        TEXT NOT NULL CHECK (item_type IN ('job', 'outbox', 'reconciliation_item')),
     item_id          TEXT NOT NULL,
     audit_event_id   TEXT NOT NULL REFERENCES audit_events (audit_event_id),
     created_at       INTEGER NOT NULL                  -- microseconds UTC
@@ -172,6 +186,9 @@ CREATE TABLE outbox (
     finished_at       INTEGER,                         -- microseconds UTC
     -- Returns of an item whose refusal may have come from the lag of a fresh token; they are no tries.
     lag_count INTEGER NOT NULL DEFAULT 0,
+    -- When an operator closed the dead letter of an effect, without which its release does not go on: the release ends
+    -- a deadline later. NULL before, and once that was applied.
+    closed_at INTEGER,  -- microseconds UTC
     CHECK ((status = 'leased') = (claim_id IS NOT NULL)),
     CHECK ((status = 'leased') = (lease_expires_at IS NOT NULL)),
     CHECK ((status IN ('completed', 'dead_letter', 'superseded')) = (finished_at IS NOT NULL))
@@ -179,6 +196,9 @@ CREATE TABLE outbox (
 -- What a claim reads, and what keeps the order of one attempt; effects of earlier attempts are superseded.
 CREATE INDEX outbox_available ON outbox (available_at, id) WHERE status = 'available';
 CREATE INDEX outbox_available_of_installation ON outbox (installation_id, available_at, id) WHERE status = 'available';
+CREATE INDEX outbox_closed ON outbox (closed_at, id) WHERE closed_at IS NOT NULL;
+-- What the sweeper reads: what was closed, oldest first.
+CREATE INDEX outbox_closed_finished ON outbox (updated_at, id) WHERE status = 'dead_letter' AND payload = '' AND closed_at IS NULL;
 CREATE INDEX outbox_finished ON outbox (finished_at, id) WHERE status IN ('completed', 'superseded');
 CREATE INDEX outbox_in_doubt ON outbox (finished_at, id)
     WHERE status = 'dead_letter' AND send_began_at IS NOT NULL;
@@ -228,12 +248,14 @@ CREATE TABLE reconciliation_items (
     refused_state BLOB,
     -- When the deadline of an item that was given up was applied to its subject; null until then.
     deadline_applied_at INTEGER,  -- microseconds UTC
+    -- When an operator acknowledged an item that was given up; null until then.
+    closed_at INTEGER,  -- microseconds UTC
     CHECK ((status = 'leased') = (claim_id IS NOT NULL)),
     CHECK ((status = 'leased') = (lease_expires_at IS NOT NULL)),
     CHECK ((status IN ('completed', 'dead_letter')) = (finished_at IS NOT NULL))
 ) STRICT;
--- What was given up, for the sums that `svcctl status` shows.
-CREATE INDEX reconciliation_items_dead ON reconciliation_items (finished_at) WHERE status = 'dead_letter';
+-- How many those are, and the oldest one.
+CREATE INDEX reconciliation_items_dead ON reconciliation_items (finished_at) WHERE status = 'dead_letter' AND closed_at IS NULL;
 -- What the signals read: the earliest deadline of a repair.
 CREATE INDEX reconciliation_items_deadline ON reconciliation_items (deadline_at) WHERE status IN ('open', 'leased');
 CREATE INDEX reconciliation_items_finished ON reconciliation_items (finished_at, id) WHERE status = 'completed';
@@ -244,6 +266,8 @@ CREATE INDEX reconciliation_items_leased ON reconciliation_items (lease_expires_
 -- looked at, and once it has ended.
 CREATE INDEX reconciliation_items_listed ON reconciliation_items (installation_id, id) WHERE status IN ('open', 'leased');
 CREATE INDEX reconciliation_items_listed_finished ON reconciliation_items (installation_id, status, id) WHERE status IN ('completed', 'dead_letter');
+CREATE INDEX reconciliation_items_not_closed ON reconciliation_items (installation_id, reconciliation_id)
+    WHERE status = 'dead_letter' AND closed_at IS NULL;
 CREATE INDEX reconciliation_items_of_subject ON reconciliation_items (subject_id, reason, created_at);
 CREATE INDEX reconciliation_items_open ON reconciliation_items (kind, next_check_at, id) WHERE status = 'open';
 CREATE INDEX reconciliation_items_open_of_installation ON reconciliation_items (kind, installation_id, next_check_at, id) WHERE status = 'open';
@@ -603,6 +627,8 @@ BEGIN
         forge_conclusion = nullif(NEW.forge_conclusion, OLD.forge_conclusion)
     WHERE id = NEW.id;
 END;
+-- A release run by the beginning of its ID.
+CREATE INDEX release_runs_of_id ON release_runs (forge_installation_id, release_run_id);
 -- The operator's list of release runs, newest first: all of an installation, and those of one status.
 CREATE INDEX release_runs_of_installation ON release_runs (forge_installation_id, id);
 -- The operator's list of the release runs of one repository, newest first, and the repository of a name: the forge
@@ -660,8 +686,8 @@ CREATE TABLE webhook_inbox (
     received_at         INTEGER NOT NULL,          -- microseconds UTC
     updated_at          INTEGER NOT NULL           -- microseconds UTC
 ) STRICT;
--- Deliveries that wait for an operator: the release runs of their repository are kept.
-CREATE INDEX webhook_inbox_dead ON webhook_inbox (repository_id) WHERE state = 'dead_letter';
+CREATE INDEX webhook_inbox_closed ON webhook_inbox (updated_at, inbox_id) WHERE state = 'dead_letter' AND normalized_actions IS NULL;
+CREATE INDEX webhook_inbox_dead ON webhook_inbox (repository_id) WHERE state = 'dead_letter' AND normalized_actions IS NOT NULL;
 -- What the sweeper reads: finished rows, oldest first.
 CREATE INDEX webhook_inbox_finished ON webhook_inbox (updated_at, inbox_id) WHERE state IN ('processed', 'ignored');
 -- The age of the oldest webhook that is not processed, whether it has a job or lost it.

@@ -1,7 +1,7 @@
 //! Lists of an installation: what the command line, HTTP, the use case and the store agree on. A row is
 //! declared once, beside its JSON shape; so is a filter.
 //!
-//! Which index answers a filter, and what is stuck: `docs/decisions/117-list-filters.md`.
+//! Which index answers a filter, and what is stuck: `docs/decisions/116-list-filters.md`.
 
 use std::fmt::Display;
 

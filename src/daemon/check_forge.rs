@@ -1,7 +1,7 @@
 //! `svcd check-forge`: whether the app at the forge is set up as svcd needs it. Asks first, then decides; deciding is in
 //! `diagnosis`.
 //!
-//! What is asked and what is not: `docs/decisions/122-check-forge.md`.
+//! What is asked and what is not: `docs/decisions/121-check-forge.md`.
 
 mod diagnosis;
 mod finding;

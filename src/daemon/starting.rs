@@ -71,7 +71,7 @@ pub(super) fn start(
 }
 
 /// The work of a thread, by the processor time it uses: that grows with each page it reads, writes or syncs, and not while
-/// it waits for a disk that hangs. Reasons: `docs/decisions/116-starts-that-take-long.md`.
+/// it waits for a disk that hangs. Reasons: `docs/decisions/115-starts-that-take-long.md`.
 struct Work {
     /// Its file in `/proc`.
     stat: Option<PathBuf>,

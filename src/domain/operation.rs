@@ -1,7 +1,7 @@
 //! What an operator asks for under an idempotency key: it happens once, and the same request gets the same answer for
 //! ever.
 //!
-//! See `docs/decisions/120-operator-requests.md`.
+//! See `docs/decisions/119-operator-requests.md`.
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 //! from being known in time, such as a service that is down or a token that may not be read, completes nothing and says
 //! nothing.
 //!
-//! Which engine completes, and why: `docs/decisions/123-live-completion.md`.
+//! Which engine completes, and why: `docs/decisions/122-live-completion.md`.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

@@ -2,7 +2,7 @@
 //! about one installation: this one is put together from a page of each, and another one of those that run out. So its
 //! memory is a page of each installation and, unless every row has a line of its own, the rows that are shown.
 //!
-//! Why there is no such list, and where the next part begins: `docs/decisions/118-all-installations.md`.
+//! Why there is no such list, and where the next part begins: `docs/decisions/117-all-installations.md`.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

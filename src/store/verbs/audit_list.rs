@@ -12,8 +12,7 @@ use crate::store::{List, Store};
 const FIND: &str = "SELECT id FROM audit_events \
     WHERE audit_event_id = :before AND installation_id = :installation";
 
-const COLUMNS: &str =
-    "audit_event_id, event, actor, operation_id, item_type, item_id, reason_code, reason, created_at";
+const COLUMNS: &str = "audit_event_id, event, actor, operation_id, item_type, item_id, reason_code, reason, created_at";
 
 impl List for AuditEvent {
     fn page(

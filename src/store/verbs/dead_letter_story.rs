@@ -1,6 +1,6 @@
 //! The story of one item that died: what it is, every death and how it ended, and what may be done now.
 //!
-//! See `docs/decisions/121-stories-and-ids.md`.
+//! See `docs/decisions/120-stories-and-ids.md`.
 
 use crate::api::{DeadLetterDetail, DeadLetterEvent};
 use crate::domain::dead_letter::ItemId;

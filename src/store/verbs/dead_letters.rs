@@ -89,7 +89,7 @@ impl Store {
     /// Closes one dead letter without sending anything, or says why not. With the same key the answer is the same for
     /// ever.
     ///
-    /// What becomes of the item: `docs/decisions/119-closed-dead-letters.md`.
+    /// What becomes of the item: `docs/decisions/118-closed-dead-letters.md`.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when it is not known to be on disk; ask again with the same key.

@@ -1,6 +1,6 @@
 //! Ids by their beginning, within an installation.
 //!
-//! See `docs/decisions/121-stories-and-ids.md`.
+//! See `docs/decisions/120-stories-and-ids.md`.
 
 use crate::domain::event::GitRef;
 use crate::domain::id::{IdKind, IdPrefix, InstallationId};

@@ -41,7 +41,7 @@ impl Page {
     }
 
     pub(super) fn heading(&mut self, heading: &str) {
-        self.text.push_str(&format!(".SH \"{heading}\"\n"));
+        self.line(&format!(".SH \"{heading}\""));
         self.is_after_heading = true;
     }
 
@@ -49,7 +49,7 @@ impl Page {
     pub(super) fn paragraphs(&mut self, text: &str) {
         for paragraph in text.split("\n\n") {
             if !self.is_after_heading {
-                self.text.push_str(".PP\n");
+                self.line(".PP");
             }
             self.fill(&escaped(paragraph));
         }
@@ -57,11 +57,12 @@ impl Page {
 
     /// Adds what a name, already in fonts, means.
     pub(super) fn entry(&mut self, name: &str, meaning: &str) {
-        self.text.push_str(&format!(".TP\n{name}\n"));
+        self.line(".TP");
+        self.line(name);
         let mut paragraphs = meaning.split("\n\n");
         self.fill(&escaped(paragraphs.next().unwrap_or_default()));
         for paragraph in paragraphs {
-            self.text.push_str(".IP\n");
+            self.line(".IP");
             self.fill(&escaped(paragraph));
         }
     }
@@ -87,26 +88,26 @@ impl Page {
 
     /// Adds what belongs to the entry before it.
     pub(super) fn nested(&mut self, add: impl FnOnce(&mut Self)) {
-        self.text.push_str(".RS\n");
+        self.line(".RS");
         add(self);
-        self.text.push_str(".RE\n");
+        self.line(".RE");
     }
 
     pub(super) fn line_break(&mut self) {
-        self.text.push_str(".br\n");
+        self.line(".br");
     }
 
     /// Adds lines to copy.
     pub(super) fn lines(&mut self, text: &str) {
         if !self.is_after_heading {
-            self.text.push_str(".PP\n");
+            self.line(".PP");
         }
-        self.text.push_str(".nf\n");
+        self.line(".nf");
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let line = line.strip_prefix("  ").unwrap_or(line);
-            self.text.push_str(&format!("{}\n", guarded(&escaped(line))));
+            self.line(&guarded(&escaped(line)));
         }
-        self.text.push_str(".fi\n");
+        self.line(".fi");
         self.is_after_heading = false;
     }
 
@@ -125,7 +126,7 @@ impl Page {
         let mut line = String::new();
         for word in text.split_whitespace() {
             if !line.is_empty() && line.len() + 1 + word.len() > WIDTH {
-                self.text.push_str(&format!("{}\n", guarded(&line)));
+                self.line(&guarded(&line));
                 line.clear();
             }
             if !line.is_empty() {
@@ -133,8 +134,13 @@ impl Page {
             }
             line.push_str(word);
         }
-        self.text.push_str(&format!("{}\n", guarded(&line)));
+        self.line(&guarded(&line));
         self.is_after_heading = false;
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
     }
 
     pub(super) fn into_bytes(self) -> Vec<u8> {

@@ -67,7 +67,14 @@ const PAGE: usize = 4_096;
 
 impl Disk {
     pub(super) fn new(unsynced: &'static [File]) -> Self {
-        let names = [File::Database, File::Wal, File::Journal].map(|file| (file, Name::default()));
+        // The daemon makes the database file, empty, before SQLite opens it, and this is not recorded: the name of the
+        // file is on the disk with the first sync of the folder.
+        let made = Name { now: Some(Inode::default()), before: None };
+        let names = [
+            (File::Database, made),
+            (File::Wal, Name::default()),
+            (File::Journal, Name::default()),
+        ];
         Self { names, unsynced }
     }
 

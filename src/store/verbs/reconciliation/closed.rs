@@ -1,6 +1,6 @@
 //! Ends the releases whose effect an operator has closed, a deadline after that: nothing else would.
 //!
-//! See `docs/decisions/119-closed-dead-letters.md`.
+//! See `docs/decisions/118-closed-dead-letters.md`.
 
 use crate::domain::id::AttemptId;
 use crate::domain::lease::RowHandle;
