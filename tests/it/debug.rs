@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use http::{HeaderMap, Method};
+use svc::api::Tag;
 use svc::auth::operator::Operators;
 use svc::config::{Config, ForgeConfig, OperatorConfig, ResultConfig, Source};
 use svc::domain::delivery::NewDelivery;
@@ -31,7 +32,7 @@ use svc::http::message::{Admitted, Body, Head, Request, Response, Surface};
 const MARK: &str = "cafe0123cafe4567";
 
 /// Types with such fields, by name. `Debug` of each is formatted below, of `Config` by its parts.
-const LISTED: [&str; 25] = [
+const LISTED: [&str; 26] = [
     "AccountName",
     "Action",
     "Change",
@@ -56,6 +57,7 @@ const LISTED: [&str; 25] = [
     "RepositoryRef",
     "Secrets",
     "Settings",
+    "Tag",
     "WorkflowRun",
 ];
 /// What fields hold that must not be seen.
@@ -109,6 +111,7 @@ fn what_tenants_wrote_is_not_shown() {
     let release = || Action::Release { git_ref: git_ref(), head_sha: commit(), owner: None };
     assert_silent("CommitSha", &commit());
     assert_silent("GitRef", &git_ref());
+    assert_silent("Tag", &Tag::parse(MARK).unwrap());
     assert_silent("AccountName", &AccountName::new(MARK));
     assert_silent("RepositoryRef", &repository());
     for action in [release(), installation_action()] {

@@ -54,7 +54,7 @@ fn source(argument: &str) -> Option<Source> {
     Some(match argument {
         "installation" => installations,
         "item_id" => dead_letters,
-        "release_run_id" => releases,
+        "release_run" => releases,
         "repository" => repositories,
         "session" => |client, _| relay_rows::<RelaySession>(client, |row| &row.state),
         "device" => |client, _| relay_rows::<RelayDevice>(client, |row| &row.state),
