@@ -55,7 +55,7 @@ impl App {
             (IdKind::ReleaseRun, None)
             | (IdKind::Job | IdKind::Outbox | IdKind::ReconciliationItem, _) => Vec::new(),
         };
-        if let Some(prefix) = IdPrefix::new(text) {
+        if let Some(prefix) = IdPrefix::new(&text.to_ascii_lowercase()) {
             ids.extend(self.store.ids_with_prefix(installation, kind, &prefix)?);
         }
         ids.sort();

@@ -28,6 +28,7 @@ impl IdArg {
 
     /// Reads the same, or a tag.
     pub(crate) fn parse_or_tag(text: &str) -> Result<Self, &'static str> {
+        let text = text.strip_prefix("refs/tags/").unwrap_or(text);
         if (1..=255).contains(&text.len()) {
             Ok(Self(text.to_owned()))
         } else {
@@ -73,8 +74,9 @@ impl IdArg {
                 ("reconciliation that was given up", "reconcile list --status dead_letter")
             }
         };
+        let or_tag = if kind == IdKind::ReleaseRun { ", or this tag" } else { "" };
         let message =
-            format!("no {what} in this installation has {self} as its ID or the beginning of it");
+            format!("no {what} in this installation has an ID that begins with {self}{or_tag}");
         Error::new(Exit::NotFound, message).hint(format!("list the items: svcctl {list}"))
     }
 

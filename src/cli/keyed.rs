@@ -17,7 +17,7 @@ use crate::runtime::random::{Ids, SystemEntropy};
 /// What every command understands that makes such a request.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct Keyed {
-    /// Key of an earlier request for the same thing [default: a new key]
+    /// Idempotency key of an earlier request, to repeat that request [default: a new key]
     #[arg(long, value_name = "KEY", value_parser = operation)]
     idempotency_key: Option<OperationId>,
 

@@ -132,7 +132,7 @@ pub(crate) trait Tenant: Table {
 /// Which installations are meant.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct InstallationScope {
-    /// Ask for all installations, one after the other; --installation is then ignored
+    /// Include all installations; --installation is then ignored
     #[arg(short = 'A', long)]
     pub(crate) all_installations: bool,
 }
@@ -201,11 +201,11 @@ fn filtered(command: NextCommand, filter: &impl Filter) -> NextCommand {
             hyphen.into_iter().chain([letter.to_ascii_lowercase()])
         });
         let option = format!("--{}", hyphenated.collect::<String>());
-        // Their options need no value, or take it behind a sign.
-        match value.as_str() {
-            "true" => command.word(&option),
-            "false" => command.word(&format!("{option}=false")),
-            value => command.with(&option, value),
+        // Options of a choice need no value, or take it behind a sign.
+        match (name, value.as_str()) {
+            ("stuck" | "replaySafe", "true") => command.word(&option),
+            ("replaySafe", "false") => command.word(&format!("{option}=false")),
+            (_, value) => command.with(&option, value),
         }
     })
 }

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
-    /// ID of the item as shown in the list, or its beginning
+    /// ID of the item as shown in the list; its beginning is enough
     #[arg(value_name = "ID", value_parser = IdArg::parse)]
     item_id: IdArg,
 

@@ -47,11 +47,13 @@ pub enum Command {
     /// Ask the forge whether the app is set up as svcd needs it
     ///
     /// Reads the settings as check-config does, and asks the forge whether the key belongs to the app, which permissions
-    /// and events the app has, where its webhook goes, whether the last webhooks arrived, how far the clocks are apart, and who has
-    /// installed the app; and for each installation, for a token, which is given back. Nothing else changes at the forge. For each
-    /// problem, the output says what to change, and on which page of the app's settings. It contains no secret. Exits with 0 if no problem is
-    /// found (warnings are no problems), 1 if there are problems, 69 if the forge does not answer, and 78 if the
-    /// settings are wrong or the connection to the forge is off. Takes at most two minutes.
+    /// and events the app has, where its webhook goes, whether the last webhooks arrived, how far the clocks are apart, and
+    /// who has installed the app. For each installation, it requests a token and revokes it; it changes nothing else on the
+    /// forge. For each problem, the output says what to change, and on which page of the app's settings. The output contains
+    /// no secret.
+    ///
+    /// Exits with 0 if no problem is found (warnings do not count), 1 if there are problems, 69 if the forge does not answer,
+    /// and 78 if the settings are wrong or the connection to the forge is off. Takes at most two minutes.
     CheckForge {
         /// Check with the settings that a unit gets from this file, read as systemd reads an `EnvironmentFile=`
         #[arg(long, value_name = "FILE")]

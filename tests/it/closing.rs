@@ -138,6 +138,19 @@ fn the_check_of_a_closed_dispatch_can_be_run_again_before_the_deadline() {
 }
 
 #[test]
+fn what_was_closed_by_a_clock_that_was_ahead_has_its_time_from_now_on() {
+    let world = release_with(EffectKind::WorkflowDispatch, Plan::Refused);
+    close_only(&world);
+    world.tamper("UPDATE outbox SET closed_at = closed_at + 1000000 WHERE closed_at IS NOT NULL");
+    assert_eq!(world.store.end_closed(RULES).unwrap(), []);
+    let last = Duration::from_millis(1);
+    world.clock.advance(RULES.deadline - last);
+    assert_eq!(world.store.end_closed(RULES).unwrap(), []);
+    world.clock.advance(last);
+    assert_eq!(world.store.end_closed(RULES).unwrap().len(), 1);
+}
+
+#[test]
 fn a_look_that_was_under_way_when_it_was_closed_lets_nothing_go() {
     let world = release_with(EffectKind::CheckRunCreate, Plan::LostAfter);
     // Each holder that looked for it since has vanished.

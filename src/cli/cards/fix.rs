@@ -22,10 +22,10 @@ use crate::cli::output::{Output, escape};
 /// What is done about findings.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct FixArgs {
-    /// Apply the suggestions that leave nothing to decide, and write each card that is valid afterwards
+    /// Apply the unambiguous suggestions, and write each card that is valid afterwards
     ///
-    /// A fixed card is a new file under the same name. Symbolic links are followed, but a link in a folder that is searched
-    /// is not if it leads out of that folder; other hard links of the file keep the old card.
+    /// A corrected card replaces the file: other hard links still have the old card. Symbolic links are followed, except
+    /// links in a searched folder that lead out of that folder.
     #[arg(long, conflicts_with = "ndjson")]
     fix: bool,
 

@@ -25,10 +25,10 @@ use crate::cli::output::{FormatArg, Output};
 
 /// Check whether agent cards are valid, and show what is wrong and where
 ///
-/// By default, the service checks the cards. With --offline, svcctl checks them with its own copy of the validator,
-/// and the service need not run. Exits with 0 if all cards are valid, 1 if one is not, and 74 if an input could not
+/// By default, the service checks the cards. With --offline, svcctl uses its own copy of the validator, and the service
+/// does not have to be running. Exits with 0 if all cards are valid, 1 if one is not, and 74 if an input could not
 /// be read or there is no card; the other inputs are checked anyway. With --fix, the exit status says whether the cards
-/// are valid afterwards; 74 can also mean that a file could not be written, or was changed by another program meanwhile.
+/// are valid afterwards; 74 can also mean that a file could not be written, or that another program changed it in the meantime.
 /// Folders are searched for .json, .ndjson and .jsonl files, except in .git and node_modules, and except files that
 /// .gitignore and .ignore files exclude. Line and column numbers start at 1; columns are counted in characters.
 #[derive(clap::Args, Debug)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 
 use crate::api::relay::{RelayDevice, RelayInvocation, RelaySession};
-use crate::api::{DeadLetter, ListRow, PageBody, ReleaseRun};
+use crate::api::{DeadLetter, ListRow, PageBody, ReconciliationItem, ReleaseRun};
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::output::{Color, FormatArg};
@@ -21,6 +21,7 @@ use crate::cli::{Global, URL_DEFAULT, installations, pages, relay};
 use crate::domain::dead_letter::ItemType;
 use crate::domain::id::InstallationId;
 use crate::domain::page::PAGE_MAX;
+use crate::domain::reconcile::ReconcileStatus;
 use crate::runtime::thread;
 
 /// A person waits for this.
@@ -55,6 +56,7 @@ fn source(argument: &str) -> Option<Source> {
         "installation" => installations,
         "item_id" => dead_letters,
         "release_run" => releases,
+        "reconciliation_id" => given_up,
         "repository" => repositories,
         "session" => |client, _| relay_rows::<RelaySession>(client, |row| &row.state),
         "device" => |client, _| relay_rows::<RelayDevice>(client, |row| &row.state),
@@ -136,6 +138,15 @@ fn dead_letters(client: &Client, typed: &Typed) -> Result<Vec<Value>, Error> {
 fn releases(client: &Client, typed: &Typed) -> Result<Vec<Value>, Error> {
     let found = rows::<ReleaseRun>(client, typed)?.into_iter();
     Ok(found.map(|it| (it.release_run_id.to_string(), it.status.to_string())).collect())
+}
+
+/// Returns the reconciliations that were given up, which can be closed.
+fn given_up(client: &Client, typed: &Typed) -> Result<Vec<Value>, Error> {
+    let path = pages::path::<ReconciliationItem>(installations::meant(client, &typed.global)?);
+    let path = format!("{path}?limit={PAGE_MAX}&status={}", ReconcileStatus::DeadLetter);
+    let page: PageBody<ReconciliationItem> = client.get(&path)?;
+    let open = page.items.into_iter().filter(|it| it.closed_at.is_none());
+    Ok(open.map(|it| (it.reconciliation_id.to_string(), it.reason.to_string())).collect())
 }
 
 /// Returns the repositories of the newest releases.

@@ -16,8 +16,8 @@ use crate::domain::operation::OperatorReason;
 /// Close one dead letter without replaying it
 ///
 /// Nothing is sent. The dead letter leaves the list for good, and what the job or effect would do is deleted, so that it
-/// can never be replayed. A release that needs the effect fails at the reconciliation deadline, unless the check is re-run
-/// on the forge before that.
+/// can never be replayed. A release that needs the effect fails at the reconciliation deadline, counted from the close,
+/// unless its check run is re-run on the forge before then.
 ///
 /// The audit log shows who closed it and why. The idempotency key works as in svcctl replay.
 ///
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
-    /// ID of the item as shown in the list, or its beginning
+    /// ID of the item as shown in the list; its beginning is enough
     #[arg(value_name = "ID", value_parser = IdArg::parse)]
     item_id: IdArg,
 

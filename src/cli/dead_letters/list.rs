@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only items that failed before this time, date or age: where the previous page ended
+    /// Show only items that failed before this time, date or age; to continue a list, give the time of its last item
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     before: Option<When>,
 
@@ -56,7 +56,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
     repository: Option<RepositoryName>,
 
-    /// Show only items that may be replayed, or with =false only those that must not be
+    /// Show only items that may be replayed; with =false, only those that must not be
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     replay_safe: Option<bool>,
 }

@@ -14,9 +14,10 @@ use crate::domain::dead_letter::ItemType;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// Show what became of one item that died, and what may be done about it now
+/// Show the history of one item that became a dead letter, and what can be done about it now
 ///
-/// Shows every death and how it ended. This works after a replay or a close too, for as long as the audit log is kept.
+/// Shows each time the item became a dead letter, and how that ended: replayed, completed, superseded or closed. This also
+/// works after a replay or a close.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: ItemType,
 
-    /// ID of the item as shown in the list, or its beginning
+    /// ID of the item as shown in the list; its beginning is enough
     #[arg(value_name = "ID", value_parser = IdArg::parse)]
     item_id: IdArg,
 }

@@ -32,8 +32,7 @@ const ROWS_WRITTEN: usize = 100;
 #[serde(rename_all = "camelCase")]
 struct Merged<R> {
     items: Vec<OfInstallation<R>>,
-    /// Value for `--until` of the next part; null on the last one. Where two installations have rows of the same instant,
-    /// one of them may come again, and none is left out.
+    /// Value for `--until` of the next part; null on the last one.
     next_until: Option<Timestamp>,
 }
 
@@ -51,8 +50,14 @@ pub(super) fn show<R: Tenant>(
     let mut lists = Lists::<R>::open(&client, wanted)?;
     let mut merged = Merged { items: Vec::new(), next_until: None };
     let rows_max = if wanted.paging.all { ROWS_MAX } else { wanted.paging.limit };
-    for _ in 0..rows_max {
+    let mut last = None;
+    for count in 0..ROWS_MAX {
+        // Rows of one instant stay together: the next part begins with an instant, not with a row.
+        if count >= rows_max && lists.newest() != last {
+            break;
+        }
         let Some(row) = lists.next()? else { break };
+        last = Some(row.item.instant());
         merged.items.push(row);
         if output.format() == Format::Ndjson && merged.items.len() == ROWS_WRITTEN {
             if output.part_lines(&merged.items)?.is_break() {

@@ -15,9 +15,9 @@ use crate::domain::operation::OperatorReason;
 
 /// Close one reconciliation that was given up
 ///
-/// An item is given up if its data cannot be read, or if every process that worked on it crashed. Closing it says that you
-/// have seen it, and the signal for such items does not count it any more. Nothing else changes: its deadline is still
-/// applied. The audit log shows who closed it and why. The idempotency key works as in svcctl replay.
+/// An item is given up if its data cannot be read, or if every process that worked on it crashed. Closing an item records
+/// that you have seen it: the signal for such items no longer counts it. Nothing else changes; the deadline of the
+/// item still applies. The audit log shows who closed it and why. The idempotency key works as in svcctl replay.
 ///
 /// Exits with 0 if the item was closed, by this request or by an earlier one with the same key, and with 10 if it was not
 /// given up, or is closed already.

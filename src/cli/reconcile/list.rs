@@ -75,7 +75,8 @@ impl Table for ReconciliationItem {
         vec![
             paging.age(now, self.created_at),
             self.reconciliation_id.to_string(),
-            self.status.clone(),
+            // The signal and the status count only what was not closed.
+            format!("{}{}", self.status, self.closed_at.map_or("", |_| ", closed")),
             self.attempt_count.to_string(),
             planned(self.next_check_at),
             planned(self.deadline_at),

@@ -36,7 +36,7 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, now: Timestamp) -> Strin
         }
         "operator_investigate" => investigate(release).to_owned(),
         "ends_at_deadline" => {
-            "an operator closed the dead letter: the release fails once SVC_RECONCILIATION_DEADLINE_SECONDS have passed since then, unless the check is re-run on the forge before"
+            "an operator closed the dead letter: the release fails once SVC_RECONCILIATION_DEADLINE_SECONDS have passed since then, unless its check run is re-run on the forge before then"
                 .to_owned()
         }
         "nothing" => "nothing: the release has ended".to_owned(),

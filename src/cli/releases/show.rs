@@ -23,7 +23,7 @@ Examples:
   svcctl releases show 0199f3a0-0000-7000-8000-00000000000a -o json | jq .next
 ")]
 pub(crate) struct Args {
-    /// Tag of the release run, or its ID as shown in the list, or the beginning of that
+    /// Tag of the release run, or its ID as shown in the list; the beginning of the ID is enough
     #[arg(value_name = "TAG|ID", value_parser = IdArg::parse_or_tag)]
     release_run: IdArg,
 }

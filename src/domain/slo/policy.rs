@@ -197,7 +197,7 @@ pub const POLICY: [Rule; 13] = [
         healthy: 0,
         unit: Unit::Count,
         owner: OPERATIONS,
-        next_check: "svcctl dead-letters list, for each installation; repair the cause, then replay the safe ones",
+        next_check: "svcctl dead-letters list -A; repair the cause, then replay the safe ones",
     },
     Rule {
         signal: Signal::LeaseExpiries,
@@ -286,7 +286,7 @@ pub const POLICY: [Rule; 13] = [
         healthy: 82_800,
         unit: Unit::Seconds,
         owner: OPERATIONS,
-        next_check: "svcctl dead-letters list, for each installation; replay what is safe, and close what is not needed any more",
+        next_check: "svcctl dead-letters list -A; replay what is safe, and close what is not needed any more",
     },
     Rule {
         signal: Signal::GivenUp,
@@ -297,7 +297,7 @@ pub const POLICY: [Rule; 13] = [
         healthy: 0,
         unit: Unit::Count,
         owner: OPERATIONS,
-        next_check: "svcctl reconcile list --status dead_letter, for each installation; look for the cause in the log, then svcctl reconcile close ID",
+        next_check: "svcctl reconcile list --status dead_letter -A; look for the cause in the log, then svcctl reconcile close ID --reason TEXT",
     },
     Rule {
         signal: Signal::BacklogGrowth,

@@ -7,7 +7,7 @@ use crate::store::error::Error;
 use crate::store::sql::value::Value;
 use crate::store::sql::{Db, Row, params};
 
-/// Most steps of one sort that are read.
+/// Most steps of one sort that are read; of deaths, the newest.
 const STEPS_MAX: u32 = 200;
 
 /// Attempts, with when each was started.
@@ -21,11 +21,12 @@ const EFFECTS: &str = "SELECT o.finished_at AS at, o.kind AS step, a.attempt_num
 const DEATHS: &str = "SELECT d.failed_at AS at, 'died' AS step, a.attempt_number, \
         d.reason_code AS code, d.item_id AS outbox_id, NULL AS reconciliation_id \
     FROM dead_letters d LEFT JOIN release_run_attempts a ON a.attempt_id = d.attempt_id \
-    WHERE d.release_run_id = :release LIMIT +:limit";
+    WHERE d.release_run_id = :release ORDER BY d.failed_at DESC LIMIT +:limit";
 const ENDS_OF_DEATHS: &str = "SELECT d.resolved_at AS at, d.resolution AS step, a.attempt_number, \
         NULL AS code, d.item_id AS outbox_id, NULL AS reconciliation_id \
     FROM dead_letters d LEFT JOIN release_run_attempts a ON a.attempt_id = d.attempt_id \
-    WHERE d.release_run_id = :release AND d.resolution IS NOT NULL LIMIT +:limit";
+    WHERE d.release_run_id = :release AND d.resolution IS NOT NULL \
+    ORDER BY d.failed_at DESC LIMIT +:limit";
 const RESULTS: &str = "SELECT s.created_at AS at, 'result_recorded' AS step, a.attempt_number, \
         s.decision AS code, NULL AS outbox_id, NULL AS reconciliation_id \
     FROM release_run_results s JOIN release_run_attempts a ON a.attempt_id = s.attempt_id \

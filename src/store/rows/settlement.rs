@@ -107,7 +107,7 @@ pub(in crate::store) fn confirm_late_effect(
     let SendResult::Dispatched(Some(run)) = result else { return Err(Error::LeaseLost) };
     let sql = "SELECT id, installation_id, repository_id, release_run_id, attempt_id, outbox_id \
          FROM outbox WHERE id = :id AND kind = 'workflow_dispatch' \
-            AND status = 'dead_letter' AND send_began_at IS NOT NULL";
+            AND status = 'dead_letter' AND send_began_at IS NOT NULL AND payload <> ''";
     let message = find(tx, sql, params! { ":id": fence.row })?.ok_or(Error::LeaseLost)?;
     // The number belongs to another attempt, so this answer says nothing about the dispatch.
     if !confirm_effect(tx, &message, uncertain::Proof::WorkflowRun(run))? {

@@ -63,6 +63,8 @@ fn story(
     deaths.reverse();
     let Some(newest) = deaths.last() else { return Ok(None) };
     let mut detail = newest.detail.clone();
+    // The class says what may be done about an open one.
+    detail.dead_letter.replay_safe &= newest.end.is_none();
     detail.history = deaths.into_iter().flat_map(|it| [Some(it.died), it.end]).flatten().collect();
     if let Some((status, facts)) = dead_letters::facts(db, installation, item)? {
         detail.allowed = facts.allowed().map(Into::into).collect();

@@ -127,6 +127,16 @@ fn a_part_of_all_installations_says_how_to_go_on() {
     assert_eq!((run.code, run.stderr.as_str()), (0, "note: no release runs\n"));
 }
 
+#[test]
+fn rows_of_one_instant_are_in_one_part() {
+    let rows = [6, 4, 4, 2].map(|it| item(ID, "job", &at(it)));
+    let desk = Desk::new(vec![Reply::json(200, SECOND), page(&rows, None)]);
+    let run = desk.run("dead-letters list -A --limit 2 -o json");
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["items"].as_array().unwrap().len(), 3, "{run:?}");
+    assert_eq!(document["nextUntil"], "2020-01-01T00:00:00.000003Z");
+}
+
 fn summary(name: &str, count: u32) -> Reply {
     let counts = format!(
         r#"[{{"name":"{name}","count":{count},"replaySafeCount":1,"oldestFailedAt":"{}"}}]"#,

@@ -10,7 +10,7 @@ use super::manual::{Page, bold, escaped, synopsis};
 const WIDTH: usize = 90;
 
 const ENVIRONMENT: &str = "Every setting is an environment variable: svcd.env(5) describes them. Under systemd, they are \
-    in /etc/svc/svcd.env. Of the service manager, svcd reads LISTEN_FDS, LISTEN_PID, NOTIFY_SOCKET, WATCHDOG_USEC, \
+    in /etc/svc/svcd.env. svcd also reads these variables of the service manager: LISTEN_FDS, LISTEN_PID, NOTIFY_SOCKET, WATCHDOG_USEC, \
     CREDENTIALS_DIRECTORY and JOURNAL_STREAM.";
 
 const SETTINGS: &str = "The settings of svcd(8) are environment variables. Its systemd unit reads them from this file; \
@@ -93,10 +93,10 @@ const EXITS: &[(&str, &str)] = &[
     (
         "1",
         "svcd could not start, for a reason that may be gone at the next start: for instance, another process used an \
-         address, the control socket or the database. Of check-forge: there are problems.",
+         address, the control socket or the database. With check-forge: problems were found.",
     ),
     ("2", "The command line is wrong."),
-    ("69", "Of check-forge: the forge does not answer, so that nothing could be checked."),
+    ("69", "With check-forge: the forge does not answer, so nothing could be checked."),
     (
         "74",
         "There are four causes. First, the database could not be read or written while svcd was running: all data that svcd had \
@@ -110,8 +110,8 @@ const EXITS: &[(&str, &str)] = &[
     (
         "78",
         "The configuration is wrong, or the service manager passed a socket that matches no \
-        setting, or the database cannot be used (it is damaged or missing, was replaced beside the log of the one before, belongs to another \
-        program, or has a newer schema). Restarting svcd does not help.",
+        setting, or the database cannot be used (it is damaged or missing, was replaced while the write-ahead log of the previous file is still beside it, belongs to \
+        another program, or has a newer schema). Restarting svcd does not help.",
     ),
 ];
 
@@ -137,8 +137,8 @@ const DISKS: &[(&str, &str)] = &[
     ),
     (
         "A start that takes long",
-        "As long as a start gets on, svcd extends its timeout. The unit ends a start that has not got on for two minutes, \
-         because its disk hangs, and begins another.",
+        "While a start makes progress, svcd extends the timeout of its unit. If a start makes no progress for two minutes, for \
+         instance because the disk hangs, systemd stops it and starts svcd again.",
     ),
     (
         "btrfs, ZFS, bcachefs",

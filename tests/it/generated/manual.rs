@@ -259,10 +259,14 @@ fn flag(option: &Arg) -> String {
         || format!("-{}", option.get_short().unwrap_or_default()),
         |long| format!("--{long}"),
     );
-    let value =
-        option.get_action().takes_values().then(|| format!("\\~{}", italic(&value_name(option))));
-    // `\\~`: a space where no line is broken.
-    format!("{}{}", bold(&name), value.unwrap_or_default())
+    let value = italic(&value_name(option));
+    let value = match option.get_num_args() {
+        _ if !option.get_action().takes_values() => String::new(),
+        Some(count) if count.min_values() == 0 => format!("[={value}]"),
+        // `\\~`: a space where no line is broken.
+        _ => format!("\\~{value}"),
+    };
+    format!("{}{value}", bold(&name))
 }
 
 fn many(argument: &Arg) -> &'static str {

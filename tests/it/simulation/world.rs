@@ -348,7 +348,14 @@ impl World {
     /// Counts what looks came to: each code, put off and finished.
     fn count_reconciliations(&self) {
         let text = self.metrics.render();
+        // A closed effect ends its release without an item.
+        let code = ReconcileCode::DeadLetterClosed.as_str();
+        let sql = format!("SELECT count(*) FROM release_runs WHERE failure_reason = '{code}'");
+        let ended_closed = u64::try_from(self.ask::<i64>(&sql)).unwrap();
         let mut log = self.log.lock().unwrap();
+        if ended_closed > 0 {
+            *log.counters.entry(("end", code)).or_default() += ended_closed;
+        }
         for code in ReconcileCode::ALL {
             for then in ["recheck", "end"] {
                 let labels = format!("outcome=\"{code}\",then=\"{then}\"}} ");
