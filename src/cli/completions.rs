@@ -13,7 +13,7 @@ use crate::cli::output::Output;
 
 /// Print the completion script for a shell
 ///
-/// Packages install the scripts for bash, zsh and fish. Installations, ids and repositories are completed with those
+/// Packages install the scripts for bash, zsh and fish. Installations, IDs and repositories are completed with those
 /// that the service knows, if it answers within 200 ms.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\

@@ -13,10 +13,10 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 
-/// Make the service read its secrets again: the operator token, the secrets of webhooks and results, the app's key
+/// Make the service read its secrets again: the operator token, the secrets of webhooks and results, and the app's key
 ///
 /// All of them are taken, or none: exits with 1 if the service refuses one, and then everything stays as it was. Requires
-/// access to the control socket, and no token. Secrets that systemd passes as credentials change only with a restart.
+/// access to the control socket, but no token. Secrets that systemd passes as credentials change only with a restart.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

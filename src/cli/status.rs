@@ -21,7 +21,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Show whether the service is ready, and if not, why; what is waiting; and the state of each installation
 ///
 /// Exits with 0 if the service is ready, 3 if it is not ready, and 69 if it cannot be reached. Without the operator token,
-/// only sums are shown. Counts go up to 10,000.
+/// only totals for all installations are shown. Counting stops at 10,000, so 10,000 means 10,000 or more.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(default_value = super::STDIN)]
     file: PathBuf,
 
-    /// Variant of the new card: current (protocolVersion 1.0 and 1.2) or legacy (0.3)
+    /// Variant of the new card: current (protocolVersion 1.0 or 1.2) or legacy (0.3)
     #[arg(long, value_name = "VARIANT", value_parser = one_of(&Variant::ALL, Variant::as_str))]
     to: Variant,
 

@@ -26,7 +26,7 @@ const PIECE_BYTES: usize = 256 * 1024;
 /// Recognises the current and the legacy variant, official A2A cards of versions 0.2, 0.3 and 1.x, and mixtures
 /// of them. Exits with 0 if all cards are valid, 1 if one is not, and 74 if an input could not be read; the other
 /// inputs are explained anyway. Folders are searched for .json, .ndjson and .jsonl files, except in .git and node_modules,
-/// and except files that .gitignore and .ignore files exclude; what is named is always read. With -o json, the answer for
+/// and except files that .gitignore and .ignore files exclude; a file or folder that is named on the command line is always read. With -o json, the answer for
 /// one file is one object; for several files, and for folders, patterns and NDJSON, it is {"cards": [...]}.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\

@@ -29,7 +29,7 @@ pub(crate) struct FixArgs {
     #[arg(long, conflicts_with = "ndjson")]
     fix: bool,
 
-    /// Print what --fix changes as a unified diff; without --fix, nothing is written
+    /// Print, as a unified diff, the changes that --fix makes or would make; without --fix, no file is written
     #[arg(long, conflicts_with = "ndjson")]
     diff: bool,
 

@@ -23,7 +23,7 @@ use crate::domain::digest::Digest;
 ///
 /// Only valid cards of at most 1 MiB are registered; the service stores their bytes unchanged. Pushing the same
 /// bytes again changes nothing. Folders are searched for .json files, except in .git and node_modules, and except files that
-/// .gitignore and .ignore files exclude; what is named is always read. If the service refuses a card, the other cards are
+/// .gitignore and .ignore files exclude; a file or folder that is named on the command line is always read. If the service refuses a card, the other cards are
 /// registered anyway, and the highest exit code is returned. If two files have the same name, nothing is registered.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\

@@ -10,8 +10,8 @@ use crate::cli::exit::Exit;
 /// The options.
 #[derive(clap::Args, Debug, Default)]
 pub(super) struct Selection {
-    /// Do not read files and folders that match the pattern, which is written as in a .gitignore file of the current
-    /// folder; may be repeated
+    /// Do not read files and folders that match the pattern, which means the same as a line of a .gitignore file in the
+    /// current folder; may be repeated
     #[arg(long, value_name = "GLOB", value_parser = glob)]
     exclude: Vec<String>,
 

@@ -15,7 +15,7 @@ use crate::domain::operation::OperatorReason;
 
 /// Close one dead letter without replaying it
 ///
-/// Nothing is sent. The dead letter leaves the list for good, and what the job or effect would do is deleted, so that it
+/// Nothing is sent. The dead letter leaves the list for good, and the content of the job or effect is deleted, so that it
 /// can never be replayed. A release that needs the effect fails at the reconciliation deadline, counted from the close,
 /// unless its check run is re-run on the forge before then.
 ///

@@ -27,7 +27,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only items that failed before this time, date or age; to continue a list, give the time of its last item
+    /// Continue a list: show only items that failed before this time, which is that of the last item shown; the list prints
+    /// the command for its next page. To select a period, use --since and --until
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     before: Option<When>,
 

@@ -15,16 +15,18 @@ use crate::domain::operation::OperatorReason;
 
 /// Close one reconciliation that was given up
 ///
-/// An item is given up if its data cannot be read, or if every process that worked on it crashed. Closing an item records
-/// that you have seen it: the signal for such items no longer counts it. Nothing else changes; the deadline of the
-/// item still applies. The audit log shows who closed it and why. The idempotency key works as in svcctl replay.
+/// An item is given up if its data cannot be read, or if work on it was cut off eight times, for instance by a crash. The
+/// second example lists these items. Closing an item records that you have seen it: the signal for such items no longer
+/// counts it. Nothing else changes; the deadline of the item still applies. The audit log shows who closed it and why. The
+/// idempotency key works as in svcctl replay.
 ///
 /// Exits with 0 if the item was closed, by this request or by an earlier one with the same key, and with 10 if it was not
 /// given up, or is closed already.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Example:
+Examples:
   svcctl reconcile close 0199f3a0-0000-7000-8000-00000000000a --reason 'the release was repeated'
+  svcctl reconcile list --status dead_letter
 ")]
 pub(crate) struct Args {
     /// ID of a reconciliation that was given up, or its beginning

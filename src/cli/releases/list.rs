@@ -40,7 +40,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TAG", value_parser = tag)]
     tag: Option<Tag>,
 
-    /// Show only release runs that have not ended, and have not changed for longer than their deadline allows
+    /// Show only release runs that have not ended, and have not changed for longer than the observation time and the
+    /// deadline of reconciliations together
     #[arg(long)]
     stuck: bool,
 

@@ -7,7 +7,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "SVC_RELAY",
         "false",
-        "Run the relay: agents can propose steps in design files that people have open, and the plugin in the design tool runs a step after the person has approved it. true or false; needs SVC_MCP.",
+        "Run the relay: agents can propose steps in design files that people have open, and the plugin in the design tool runs a step after the person who has the file open has approved it. true or false; needs SVC_MCP.",
     ),
     plain(
         "SVC_RELAY_LOCAL",
@@ -17,7 +17,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "SVC_RELAY_ORIGINS",
         "",
-        "Exact origins of the plugin pages that may connect, separated by commas. If this is empty, pages from the origin of SVC_PUBLIC_URL may connect or, if that is not set, pages from the loopback origins of this machine. The plugin in Figma needs the origin null.",
+        "Exact origins of the plugin pages that may connect, separated by commas. If this is empty, pages from the origin of SVC_PUBLIC_URL may connect or, if that is not set, pages from the loopback origins of this machine. For the plugin in Figma, the list must contain the origin null.",
     ),
     plain(
         "SVC_RELAY_TOOL_ORIGINS",

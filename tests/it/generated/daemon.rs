@@ -13,8 +13,8 @@ const ENVIRONMENT: &str = "Every setting is an environment variable: svcd.env(5)
     in /etc/svc/svcd.env. svcd also reads these variables of the service manager: LISTEN_FDS, LISTEN_PID, NOTIFY_SOCKET, WATCHDOG_USEC, \
     CREDENTIALS_DIRECTORY and JOURNAL_STREAM.";
 
-const SETTINGS: &str = "The settings of svcd(8) are environment variables. Its systemd unit reads them from this file; \
-    without a unit, they are in the environment of svcd.
+const SETTINGS: &str = "The settings of svcd(8) are environment variables. Under systemd, the unit reads them from this file; \
+    without systemd, set them in the environment in which svcd is started.
 
 Each line is NAME=value, an empty line, or a comment that begins with #. The rules are those of EnvironmentFile= in \
     systemd.exec(5).
@@ -57,8 +57,8 @@ const NOT_SERVICE_LEVEL: &str = "This section is about Unix signals. The service
 const SIGNALS: &[(&str, &str)] = &[
     (
         "SIGTERM, SIGINT",
-        "Stop gracefully within SVC_STOP_SECONDS: readiness fails, no new work is accepted, and work in \
-         progress is finished. If the service manager passed a socket, svcd still stores webhooks until \
+        "Stop gracefully within SVC_STOP_SECONDS: svcd reports that it is not ready, begins no new work, and \
+         finishes the work in progress. If the service manager passed a socket, svcd goes on storing webhooks until \
          its calls to the forge have ended; these webhooks are processed after the next start. Work that is not \
          finished in time is resumed after the next start. These signals also stop svcd while it is still starting.",
     ),
@@ -92,7 +92,7 @@ const EXITS: &[(&str, &str)] = &[
     ("0", "svcd stopped on request."),
     (
         "1",
-        "svcd could not start, for a reason that may be gone at the next start: for instance, another process used an \
+        "svcd could not start, for a reason that may be gone at the next start: for instance, another process is using an \
          address, the control socket or the database. With check-forge: problems were found.",
     ),
     ("2", "The command line is wrong."),
@@ -151,8 +151,8 @@ const DISKS: &[(&str, &str)] = &[
     (
         "Other programs that read the database",
         "A program that leaves a read transaction open keeps the write-ahead log from being copied into the \
-         database, so svc.db-wal grows. svcd warns at 64 MiB (store.log_grows), and when 1 GiB is left to copy, \
-         it refuses writes with 503 (busy) until the transaction ends.",
+         database, so svc.db-wal grows. svcd warns when 64 MiB of the log have not been copied (store.log_grows). \
+         When that reaches 1 GiB, it refuses writes with 503 (busy) until the transaction ends.",
     ),
     (
         "VACUUM",

@@ -204,7 +204,7 @@ fn exit_status(page: &mut Page, statuses: &str) {
 
 /// Adds what a command reads besides its command line.
 fn environment(page: &mut Page, command: &Command) {
-    let has = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
+    let has = |id: &str| command.get_arguments().any(|it| it.get_id() == id && it.is_global_set());
     page.heading("ENVIRONMENT");
     for argument in command.get_arguments() {
         if let (Some(variable), Some(long)) = (argument.get_env(), argument.get_long()) {
