@@ -19,7 +19,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 Examples:
   svcctl slo
   svcctl slo -o json | jq -r '.signals[] | select(.state == \"firing\") | .nextCheck'
-  svcctl slo > /dev/null; test $? -eq 8 && echo 'a critical signal fires'
+  svcctl slo > /dev/null; test $? -eq 8 && echo 'a critical signal is firing'
 ")]
 pub(crate) struct Args {}
 

@@ -178,7 +178,7 @@ const WORK: &[Setting] = &[
         "SVC_RETRY_ATTEMPTS",
         "8",
         (1, 50),
-        "Maximum number of tries of a job or an effect. If the last try fails, it becomes a dead letter.",
+        "Maximum number of tries of a job or an effect, which becomes a dead letter if the last try fails.",
     ),
     number(
         "SVC_RETRY_BASE_MS",
@@ -214,7 +214,7 @@ const WORK: &[Setting] = &[
         "SVC_RELEASE_RETENTION_DAYS",
         "400",
         (30, 3_650),
-        "Number of days for which finished release runs are kept, with their attempts and results. A release run is kept for longer while any of its effects is still stored, while one of its reconciliations is unfinished, or while its repository has a job that is unfinished or a dead letter.",
+        "Number of days for which finished release runs are kept, with their attempts and results. A release run is kept for longer while any of its effects is still stored, while one of its reconciliations is unfinished, or while its repository has a job that is unfinished or that has become a dead letter.",
     ),
     number(
         "SVC_RECONCILIATION_CONCURRENCY",

@@ -27,8 +27,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Continue a list: show only items that failed before this time, which is that of the last item shown; the list prints
-    /// the command for its next page. To select a period, use --since and --until
+    /// Continue a list: show only items that failed before this time
+    ///
+    /// Give the time of the last item shown; the list prints the command for its next page. To select a period, use
+    /// --since and --until.
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     before: Option<When>,
 

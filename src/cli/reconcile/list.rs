@@ -14,7 +14,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List reconciliations, newest first
 ///
-/// Without --status, lists only the items that have not ended.
+/// Without --status, lists only open and leased items, not those that were given up.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "REASON", value_parser = one_of(ReconcileReason::ALL, ReconcileReason::as_str))]
     reason: Option<ReconcileReason>,
 
-    /// Show only items that have not ended although their deadline has passed
+    /// Show only open and leased items whose deadline has passed
     #[arg(long)]
     stuck: bool,
 

@@ -13,7 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Output, ago};
 use crate::domain::time::Timestamp;
 
-/// Show the actions that agents proposed, and deny those that have not begun
+/// Show invocations, which are the steps that agents proposed, and deny those that have not begun
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

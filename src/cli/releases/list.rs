@@ -40,8 +40,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TAG", value_parser = tag)]
     tag: Option<Tag>,
 
-    /// Show only release runs that have not ended, and have not changed for longer than the observation time and the
-    /// deadline of reconciliations together
+    /// Show only release runs that have not ended, and have not changed for longer than a reconciliation may take
+    ///
+    /// That is its observation time plus its deadline, which are settings of svcd.
     #[arg(long)]
     stuck: bool,
 

@@ -110,8 +110,9 @@ const EXITS: &[(&str, &str)] = &[
     (
         "78",
         "The configuration is wrong, or the service manager passed a socket that matches no \
-        setting, or the database cannot be used (it is damaged or missing, was replaced while the write-ahead log of the previous file is still beside it, belongs to \
-        another program, or has a newer schema). Restarting svcd does not help.",
+        setting, or the database cannot be used (it is damaged; it is empty or missing although files of an \
+        earlier database are beside it; it was replaced, but the write-ahead log of the previous file is still beside it; it \
+        belongs to another program; or it has a newer schema). Restarting svcd does not help.",
     ),
 ];
 
@@ -142,9 +143,9 @@ const DISKS: &[(&str, &str)] = &[
     ),
     (
         "btrfs, ZFS, bcachefs",
-        "These file systems write changed data to a new place. When they are full, they can refuse a change of a \
-         file that is mapped into memory, and svcd ends with 74, without a log line, instead of answering with 503. \
-         svcd warns about it at the start (store.copy_on_write). Keep the database on ext4 or XFS, or keep space \
+        "These file systems write changed data to a new place. When they are full, they can refuse a change to a \
+         file that is mapped into memory; svcd then ends with 74, without a log line, instead of answering with 503. \
+         svcd warns at the start if its database is on such a file system (store.copy_on_write). Keep the database on ext4 or XFS, or keep space \
          free, with a quota on the other users of the file system or a reservation for the database. On btrfs, you can instead run chattr \
          +C on the folder of the database before the first start.",
     ),

@@ -12,7 +12,7 @@ const ENVIRONMENT: &[(&str, &str, &str)] = &[
     (
         "token_file",
         "SVC_OPERATOR_API_TOKEN_FILE, SVC_OPERATOR_API_TOKEN",
-        "The file with the operator token, or the token itself. The file is preferred.",
+        "The file with the operator token, or the token itself. If both are set, the file is used.",
     ),
     ("color", "NO_COLOR", "If it is set, there are no colours, unless --color is always."),
 ];

@@ -12,8 +12,8 @@ use crate::cli::relay::PATH;
 ///
 /// Each event contains a hash, which covers the hash of the previous event. This command recomputes all hashes. It
 /// also verifies the signatures with which devices confirmed pairings, decided about proposals, and allowed reads in
-/// advance. The head is the hash of the newest event. Store it on another machine, because a log without its newest
-/// events is still valid and differs only in its head. An attacker who rewrites the whole log can make its hashes
+/// advance. The head is the hash of the newest event. Store it on another machine: if someone removes the
+/// newest events, the rest of the log is still valid, and only its head differs. An attacker who rewrites the whole log can make its hashes
 /// valid, but cannot forge signatures. If the attacker leaves out the signed events, only a comparison with the stored
 /// head shows that the log was rewritten. The signatures of events that an older svcd wrote cannot be verified;
 /// these events are counted as not checkable, and do not change the exit status. Exits with 0 if all hashes are valid
