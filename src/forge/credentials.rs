@@ -84,6 +84,7 @@ impl Credentials {
         let mut tokens = lock(&self.tokens);
         tokens.retain(|_, kept| kept.at(now).is_some());
         if tokens.len() >= TOKENS_MAX
+            && !tokens.contains_key(&scope)
             && let Some(first) = tokens.iter().min_by_key(|(_, kept)| kept.until)
         {
             let first = *first.0;

@@ -58,6 +58,9 @@ fn no_more_tokens_are_kept_than_fit() {
     assert_eq!(lock(&credentials.tokens).len(), TOKENS_MAX);
     let kept = |number| Token::kept(&credentials, scope(number), NOW).is_some();
     assert_eq!([kept(1), kept(2), kept(count)], [true, false, true]);
+    // A newer token for a scope takes the place of its own older one.
+    Token::keep(&credentials, scope(count), minted(Some(NOW.plus(HOUR))), NOW);
+    assert_eq!(lock(&credentials.tokens).len(), TOKENS_MAX);
     // Those that have ended go first, and all of them.
     Token::keep(&credentials, scope(1), minted(Some(NOW.plus(HOUR * 2))), NOW.plus(HOUR));
     assert_eq!(lock(&credentials.tokens).len(), 1);

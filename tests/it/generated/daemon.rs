@@ -32,7 +32,7 @@ const SURFACES: &[(&str, &str)] = &[
     (
         "control",
         "The Unix socket SVC_CONTROL_SOCKET, for operators on this machine: operator API, health, \
-         metrics, reload. Any process that can open this socket can stop svcd or make it reload its \
+         metrics, reload. Any process that can open this socket can make svcd reload its \
          secrets, even without the token. On this socket too, the operator API \
          requires the bearer token.",
     ),
