@@ -216,7 +216,9 @@ fn webhooks_that_do_not_arrive_are_found_with_what_their_status_means() {
         site.forge.deliver("guid-2", "push", SystemClock::new().now(), status);
         let (report, codes, code) = examine(&site);
         assert_eq!((codes, code), wrong("deliveries_failing"), "{status}");
-        assert!(report["findings"][0]["next"].as_str().unwrap().contains(part), "{report}");
+        let next = report["findings"][0]["next"].as_str().unwrap();
+        assert!(next.contains(part), "{report}");
+        assert!(next.contains("redeliver it under \"Recent Deliveries\" on the page \"Advanced\""));
         // It was delivered again.
         site.forge.deliver("guid-2", "push", SystemClock::new().now(), 202);
         assert_eq!(examine(&site).1, Vec::<String>::new());

@@ -11,6 +11,9 @@ use crate::forge::inspection::{DeliveryTry, WebhookSettings};
 /// Longest address that is shown, in bytes.
 const URL_BYTES_MAX: usize = 500;
 
+/// Where a person asks for a webhook again.
+const REDELIVER: &str = "redeliver it under \"Recent Deliveries\" on the page \"Advanced\" of the app's settings at the forge";
+
 const PAGE: &str = "on the page \"General\" of the app's settings at the forge";
 
 /// Returns the address of a webhook without what may be secret: a password, or a query.
@@ -91,7 +94,10 @@ pub(super) fn of_deliveries(tries: &[DeliveryTry]) -> Option<Finding> {
                 tries.len(),
                 newest.at
             ),
-            after(status),
+            format!(
+                "{}; then {REDELIVER}: the finding ends with a webhook that arrives",
+                after(status)
+            ),
         ));
     }
     let arrived_later: BTreeSet<&str> =
@@ -102,8 +108,7 @@ pub(super) fn of_deliveries(tries: &[DeliveryTry]) -> Option<Finding> {
         Finding::warning(
             Code::DeliveriesLost,
             format!("{lost} of the last webhooks did not arrive, but the newest did"),
-            "set SVC_WEBHOOK_REDELIVERY=true, or redeliver them under \"Recent Deliveries\" on the page \
-             \"Advanced\" of the app's settings",
+            format!("set SVC_WEBHOOK_REDELIVERY=true, or {REDELIVER}"),
         )
     })
 }
@@ -122,7 +127,7 @@ const fn after(status: u16) -> &'static str {
         }
         401 | 403 => {
             "set the same secret in SVC_WEBHOOK_SECRET and for the webhook on the page \"General\" of the app's \
-             settings; then redeliver one on the page \"Advanced\""
+             settings"
         }
         404 | 405 => {
             "set the webhook URL to the public address of svcd followed by /webhooks/forge, and let the \
@@ -134,7 +139,7 @@ const fn after(status: u16) -> &'static str {
         }
         _ => {
             "check that svcd is running and ready (svcctl status), and that the forge can reach it: name, \
-             port, TLS, proxy; see \"Recent Deliveries\" on the page \"Advanced\" of the app's settings"
+             port, TLS, proxy"
         }
     }
 }
