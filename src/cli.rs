@@ -21,6 +21,7 @@ mod mcp;
 mod next_command;
 mod output;
 mod pages;
+mod poll;
 mod reconcile;
 mod relay;
 mod releases;
@@ -31,9 +32,11 @@ mod slo;
 mod status;
 mod token;
 mod value_parser;
+mod watch;
 mod when;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
@@ -128,11 +131,27 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
-    /// Maximum time for one request, in seconds
-    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=3_600))]
-    timeout: u64,
+    /// Maximum time for one request, or, for a command that waits, for the whole wait: seconds, or 90s, 10m, 2h
+    ///
+    /// The default is 30 seconds for a request, and no limit for a wait.
+    #[arg(long, global = true, value_name = "DURATION", value_parser = when::duration)]
+    timeout: Option<Duration>,
 }
+
+impl Global {
+    /// Returns the longest time for one request.
+    fn request_timeout(&self) -> Duration {
+        self.timeout.unwrap_or(REQUEST_TIMEOUT)
+    }
+
+    /// Returns the options for the requests of a command that waits: its timeout is for the whole wait.
+    fn waiting(&self) -> Self {
+        Self { timeout: Some(self.request_timeout().min(REQUEST_TIMEOUT)), ..self.clone() }
+    }
+}
+
+/// Longest time for one request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Where packages put the control socket.
 const URL_DEFAULT: &str = "unix:/run/svc/svcd.sock";

@@ -162,6 +162,8 @@ filter! {
         reason = "reason": reconcile::ReconcileReason,
         /// Not ended, though its deadline has passed.
         stuck = "stuck": Yes,
+        /// Closed by an operator after it was given up, or not.
+        closed = "closed": bool,
         /// Detected then or later.
         since = "since": Timestamp,
         /// Detected earlier.
@@ -169,7 +171,10 @@ filter! {
     }
     contradiction: |filter| {
         let ended = filter.status.is_some_and(reconcile::ReconcileStatus::is_terminal);
-        empty_time(filter.since, filter.until).or_else(|| ended_is_not_stuck(filter.stuck, ended))
+        let given_up = filter.status == Some(reconcile::ReconcileStatus::DeadLetter);
+        empty_time(filter.since, filter.until)
+            .or_else(|| ended_is_not_stuck(filter.stuck, ended))
+            .or_else(|| only_given_up_is_closed(filter.closed, given_up))
     }
 }
 
@@ -188,6 +193,12 @@ fn never_dies_of(item_type: ItemType, reason: DeadLetterReason) -> Option<String
 fn ended_is_not_stuck(stuck: Option<Yes>, ended: bool) -> Option<String> {
     (stuck.is_some() && ended)
         .then(|| "what has ended is not stuck; omit the status or stuck".to_owned())
+}
+
+fn only_given_up_is_closed(closed: Option<bool>, given_up: bool) -> Option<String> {
+    (closed == Some(true) && !given_up).then(|| {
+        "only what was given up can be closed; add the status dead_letter or omit closed".to_owned()
+    })
 }
 
 /// A choice that is made or left out.

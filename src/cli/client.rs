@@ -56,7 +56,7 @@ impl Client {
     /// Returns a client that shows no token.
     pub(crate) fn anonymous(global: &Global) -> Result<Self, Error> {
         let endpoint = Endpoint::parse(&global.url).map_err(address_refused)?;
-        let config = config(Duration::from_secs(global.timeout));
+        let config = config(global.request_timeout());
         let agent = match &endpoint {
             Endpoint::Unix(path) => {
                 Agent::with_parts(config, unix::SocketConnector::new(path), unix::NoResolver)

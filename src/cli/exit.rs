@@ -17,6 +17,10 @@ words! {
         SignalFiring => "signal_firing", "slo: a critical signal is firing";
         PreconditionFailed => "precondition_failed", "cards: the registered card does not match the condition of --create or --if-match";
         NotOpen => "not_open", "close: the item is not open";
+        DiedAgain => "died_again", "replay --wait: the item became a dead letter again";
+        Held => "held", "replay --wait: the effect is not sent yet, because the forge asked to wait or cannot be reached";
+        TimedOut => "timed_out", "replay --wait, releases wait: the timeout passed before the end";
+        NotSucceeded => "not_succeeded", "releases wait: the release ended without success";
         Usage => "usage", "the command line is wrong";
         Malformed => "malformed_answer", "the response from the service is malformed";
         Unreachable => "unreachable", "the service cannot be reached";
@@ -40,6 +44,10 @@ impl Exit {
             Self::SignalFiring => 8,
             Self::PreconditionFailed => 9,
             Self::NotOpen => 10,
+            Self::DiedAgain => 11,
+            Self::Held => 12,
+            Self::TimedOut => 13,
+            Self::NotSucceeded => 14,
             Self::Usage => 64,
             Self::Malformed => 65,
             Self::Unreachable => 69,
@@ -72,7 +80,7 @@ mod tests {
     #[test]
     fn codes_are_the_published_ones_and_differ() {
         let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 64, 65, 69, 74, 75]);
+        assert_eq!(codes, [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 64, 65, 69, 74, 75]);
     }
 
     #[test]

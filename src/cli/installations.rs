@@ -55,6 +55,19 @@ pub(crate) fn meant(client: &Client, global: &Global) -> Result<InstallationId, 
 pub(crate) fn ensure_known(client: &Client, global: &Global) -> Result<(), Error> {
     // Otherwise it is from the list of those that are known.
     let Some(installation) = global.installation else { return Ok(()) };
+    if one(client, installation)?.is_some() {
+        return Ok(());
+    }
+    let message = format!("the service does not know installation {installation}");
+    Err(Error::new(Exit::NotFound, message)
+        .hint("list the installations it knows: svcctl installations list"))
+}
+
+/// Returns one installation; `None` if the service does not know it.
+pub(crate) fn one(
+    client: &Client,
+    installation: InstallationId,
+) -> Result<Option<Installation>, Failure> {
     let path = format!("{PATH}?limit=1");
     // One request whatever their number: the list goes by rising number, so this is the first behind its predecessor.
     let path = match installation.get() - 1 {
@@ -62,12 +75,7 @@ pub(crate) fn ensure_known(client: &Client, global: &Global) -> Result<(), Error
         predecessor => format!("{path}&after={predecessor}"),
     };
     let page: PageAfter<Installation> = client.get(&path)?;
-    if page.items.iter().any(|found| found.installation_id == installation) {
-        return Ok(());
-    }
-    let message = format!("the service does not know installation {installation}");
-    Err(Error::new(Exit::NotFound, message)
-        .hint("list the installations it knows: svcctl installations list"))
+    Ok(page.items.into_iter().find(|found| found.installation_id == installation))
 }
 
 /// Says why a request for an item of an installation failed. If the installation is not known, no item can be.

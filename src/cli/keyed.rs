@@ -37,12 +37,25 @@ impl Keyed {
         again: NextCommand,
         (global, output): (&Global, Output),
     ) -> Result<(), Error> {
+        let (applied, _) = self.request(client, path, body, again, (global, output))?;
+        print(&applied, output)
+    }
+
+    /// Makes the request; returns the answer, and the key.
+    pub(crate) fn request(
+        &self,
+        client: &Client,
+        path: &str,
+        body: Option<&CloseBody>,
+        again: NextCommand,
+        (global, output): (&Global, Output),
+    ) -> Result<(AppliedBody, OperationId), Error> {
         let key = self.idempotency_key.clone().unwrap_or_else(new_key);
         // A key that cannot be shown could not be used again, so nothing is sent then.
         output.announce("idempotency-key", key.as_str())?;
         let body = body.map(serde_json::to_vec).transpose().expect("text always serializes");
         match self.send(client, path, body.as_deref(), &key, output) {
-            Ok(applied) => print(&applied, output),
+            Ok(applied) => Ok((applied, key)),
             Err(failure) if is_decided(&failure) => {
                 Err(installations::item_failure(failure, client, global))
             }
@@ -95,7 +108,8 @@ fn is_decided(failure: &Failure) -> bool {
     matches!(failure, Failure::Refused { .. }) && failure.setback().is_none()
 }
 
-fn print(applied: &AppliedBody, output: Output) -> Result<(), Error> {
+/// Prints the answer.
+pub(crate) fn print(applied: &AppliedBody, output: Output) -> Result<(), Error> {
     match output.format() {
         Format::Table => {
             let (outcome, event) = (&applied.outcome, &applied.audit_event_id);

@@ -6,7 +6,9 @@ mod escape;
 mod time;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::mem;
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
@@ -18,6 +20,8 @@ pub(crate) use escape::escape;
 pub(crate) use time::{ago, due, relative};
 
 use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::runtime::mutex::lock;
 
 /// How answers are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +93,21 @@ pub(crate) enum Color {
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     wanted: FormatArg,
-    /// Standard output holds something else, so the report goes to standard error.
-    is_aside: bool,
+    sink: Sink,
 }
+
+/// Where data goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sink {
+    Stdout,
+    /// Standard output holds something else, so the report goes to standard error.
+    Stderr,
+    /// Into [`COLLECTED`], and what is said to people too.
+    Collected,
+}
+
+/// What is printed while [`Output::collect`] runs.
+static COLLECTED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 impl Output {
     pub(crate) fn new(wanted: FormatArg, color: Color) -> Self {
@@ -102,17 +118,37 @@ impl Output {
         };
         // Whatever writes to a terminal later finds the choice there.
         choice.write_global();
-        Self { wanted, is_aside: false }
+        Self { wanted, sink: Sink::Stdout }
     }
 
     /// Prints to standard error what otherwise goes to standard output.
     pub(crate) const fn aside(self) -> Self {
-        Self { is_aside: true, ..self }
+        Self { sink: Sink::Stderr, ..self }
+    }
+
+    /// Returns one for another format.
+    pub(crate) const fn wanting(self, wanted: FormatArg) -> Self {
+        Self { wanted, ..self }
+    }
+
+    /// Returns what a command would print; for people, also what it would say to them. What becomes of the exit code is
+    /// for a run that prints.
+    pub(crate) fn collect(
+        self,
+        run: impl FnOnce(Self) -> Result<Exit, Error>,
+    ) -> Result<String, Error> {
+        lock(&COLLECTED).clear();
+        run(Self { sink: Sink::Collected, ..self })?;
+        let collected = mem::take(&mut *lock(&COLLECTED));
+        Ok(String::from_utf8(collected).expect("text and JSON are UTF-8"))
     }
 
     /// Says whether it prints to a terminal.
     pub(crate) fn is_terminal(self) -> bool {
-        if self.is_aside { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
+        match self.sink {
+            Sink::Stderr => io::stderr().is_terminal(),
+            Sink::Stdout | Sink::Collected => io::stdout().is_terminal(),
+        }
     }
 
     pub(crate) fn format(self) -> Format {
@@ -125,10 +161,9 @@ impl Output {
 
     /// Says whether text may have colours.
     pub(crate) fn is_colored(self) -> bool {
-        let choice = if self.is_aside {
-            anstream::AutoStream::choice(&io::stderr())
-        } else {
-            anstream::AutoStream::choice(&io::stdout())
+        let choice = match self.sink {
+            Sink::Stderr => anstream::AutoStream::choice(&io::stderr()),
+            Sink::Stdout | Sink::Collected => anstream::AutoStream::choice(&io::stdout()),
         };
         choice != anstream::ColorChoice::Never
     }
@@ -140,6 +175,12 @@ impl Output {
         (size.ws_col > 0).then(|| usize::from(size.ws_col))
     }
 
+    /// Returns the lines of the same terminal.
+    pub(crate) fn rows(self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        (size.ws_row > 0).then(|| usize::from(size.ws_row))
+    }
+
     /// Prints text as it is. Output that is not read any more is no failure: `svcctl … | head`
     /// ends as it would have ended.
     pub(crate) fn raw(self, bytes: &[u8]) -> io::Result<()> {
@@ -148,8 +189,14 @@ impl Output {
 
     /// Prints a part of what may be long, as it is; says whether anybody reads on.
     pub(crate) fn part(self, bytes: &[u8]) -> io::Result<ControlFlow<()>> {
-        let mut out: Box<dyn io::Write> =
-            if self.is_aside { Box::new(io::stderr()) } else { Box::new(io::stdout().lock()) };
+        let mut out: Box<dyn io::Write> = match self.sink {
+            Sink::Stdout => Box::new(io::stdout().lock()),
+            Sink::Stderr => Box::new(io::stderr()),
+            Sink::Collected => {
+                lock(&COLLECTED).extend_from_slice(bytes);
+                return Ok(ControlFlow::Continue(()));
+            }
+        };
         // Flushed, because an error at the end of the process would not be reported.
         match out.write_all(bytes).and_then(|()| out.flush()) {
             Ok(()) => Ok(ControlFlow::Continue(())),
@@ -165,9 +212,9 @@ impl Output {
 
     /// Prints one document in a machine format.
     pub(crate) fn json(self, value: &impl Serialize) -> io::Result<()> {
-        let mut text = match self.format() {
-            Format::Ndjson => serde_json::to_vec(value)?,
-            Format::Json | Format::Table => serde_json::to_vec_pretty(value)?,
+        let mut text = match (self.format(), self.sink) {
+            (Format::Ndjson, _) | (_, Sink::Collected) => serde_json::to_vec(value)?,
+            (Format::Json | Format::Table, _) => serde_json::to_vec_pretty(value)?,
         };
         text.push(b'\n');
         self.raw(&text)
@@ -204,8 +251,10 @@ impl Output {
         match self.format() {
             Format::Table => {
                 let style = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
-                say(label, style, text)
+                self.say(label, style, text)
             }
+            // A watch would say it again and again.
+            Format::Json | Format::Ndjson if self.sink == Sink::Collected => Ok(()),
             Format::Json | Format::Ndjson => say_json(&serde_json::json!({ label: text })),
         }
     }
@@ -218,7 +267,7 @@ impl Output {
     /// Prints to a person what is wrong with what was shown; red when it must not wait.
     pub(crate) fn alarm(self, label: &str, urgent: bool, text: &str) {
         let color = if urgent { AnsiColor::Red } else { AnsiColor::Yellow };
-        drop(say(label, Style::new().bold().fg_color(Some(color.into())), text));
+        drop(self.say(label, Style::new().bold().fg_color(Some(color.into())), text));
     }
 
     /// Prints why a command failed, and what to do about it.
@@ -226,7 +275,7 @@ impl Output {
         match self.format() {
             Format::Table => {
                 let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-                drop(say("error", style, &error.chain()));
+                drop(self.say("error", style, &error.chain()));
                 for hint in error.hints() {
                     self.remark("hint", hint);
                 }
@@ -234,15 +283,20 @@ impl Output {
             Format::Json | Format::Ndjson => drop(say_json(&error.report())),
         }
     }
+
+    fn say(self, label: &str, style: Style, text: &str) -> io::Result<()> {
+        let text = escape(text);
+        if self.sink == Sink::Collected {
+            let style = if self.is_colored() { style } else { Style::new() };
+            return self.raw(format!("{style}{label}:{style:#} {text}\n").as_bytes());
+        }
+        writeln!(anstream::stderr(), "{style}{label}:{style:#} {text}")
+    }
 }
 
 /// Returns what is known, or the sign for what is not.
 pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
-}
-
-fn say(label: &str, style: Style, text: &str) -> io::Result<()> {
-    writeln!(anstream::stderr(), "{style}{label}:{style:#} {}", escape(text))
 }
 
 fn say_json(value: &impl Serialize) -> io::Result<()> {

@@ -13,6 +13,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output, ago};
+use crate::cli::watch::{WatchArgs, Watched};
 use crate::cli::{Global, installations};
 use crate::domain::id::InstallationId;
 use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
@@ -31,12 +32,15 @@ pub(crate) struct Paging {
     pub(crate) limit: u32,
 
     /// Show all pages
-    #[arg(long)]
+    #[arg(long, conflicts_with = "watch")]
     pub(crate) all: bool,
 
     /// Show timestamps instead of ages in the table
     #[arg(long)]
     pub(crate) exact_times: bool,
+
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
 }
 
 impl Paging {
@@ -115,6 +119,8 @@ pub(crate) trait Table: ListRow {
     const COMMAND: &'static str;
     /// What is said of an empty list.
     const NOTHING: &'static str;
+    /// The fields that name a row.
+    const ID: &'static [&'static str];
     /// The columns; those of no fixed width stand last.
     const HEADER: &'static [&'static str];
 
@@ -147,16 +153,21 @@ pub(crate) fn show<R: Tenant>(
     if let Some(contradiction) = wanted.filter.contradiction() {
         return Err(Error::new(Exit::Usage, contradiction));
     }
-    if scope.all_installations {
-        return merged::show::<R>(wanted, global, output);
-    }
     let client = Client::operator(global)?;
-    let path = path::<R>(installations::meant(&client, global)?);
-    let page = gather(&client, &path, wanted)?;
-    if page.items.is_empty() {
-        installations::ensure_known(&client, global)?;
+    let watch = |show: &dyn Fn(Output) -> Result<Exit, Error>| {
+        wanted.paging.watch.run(Watched::List(R::ID), R::COMMAND, output, show)
+    };
+    if scope.all_installations {
+        return watch(&|output| merged::show::<R>(&client, wanted, global, output));
     }
-    print::<R>(&page, wanted, global, output)
+    let path = path::<R>(installations::meant(&client, global)?);
+    watch(&|output| {
+        let page = gather(&client, &path, wanted)?;
+        if page.items.is_empty() {
+            installations::ensure_known(&client, global)?;
+        }
+        print::<R>(&page, wanted, global, output)
+    })
 }
 
 /// Runs the command of a list: asks for the part that is wanted, prints it, and says how to go on.
@@ -167,7 +178,9 @@ pub(crate) fn show_at<R: Table>(
     global: &Global,
     output: Output,
 ) -> Result<Exit, Error> {
-    print::<R>(&gather(client, path, wanted)?, wanted, global, output)
+    wanted.paging.watch.run(Watched::List(R::ID), R::COMMAND, output, |output| {
+        print::<R>(&gather(client, path, wanted)?, wanted, global, output)
+    })
 }
 
 fn print<R: Table>(
@@ -203,8 +216,8 @@ fn filtered(command: NextCommand, filter: &impl Filter) -> NextCommand {
         let option = format!("--{}", hyphenated.collect::<String>());
         // Options of a choice need no value, or take it behind a sign.
         match (name, value.as_str()) {
-            ("stuck" | "replaySafe", "true") => command.word(&option),
-            ("replaySafe", "false") => command.word(&format!("{option}=false")),
+            ("stuck" | "replaySafe" | "closed", "true") => command.word(&option),
+            ("replaySafe" | "closed", "false") => command.word(&format!("{option}=false")),
             (_, value) => command.with(&option, value),
         }
     })

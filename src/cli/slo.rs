@@ -6,6 +6,7 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago};
+use crate::cli::watch::{WatchArgs, Watched};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
@@ -19,12 +20,20 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 Examples:
   svcctl slo
   svcctl slo -o json | jq -r '.signals[] | select(.state == \"firing\") | .nextCheck'
+  svcctl slo --watch
   svcctl slo > /dev/null; test $? -eq 8 && echo 'a critical signal is firing'
 ")]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(flatten)]
+    watch: WatchArgs,
+}
 
-pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
+    args.watch.run(Watched::Document, "slo", output, |output| print(&client, output))
+}
+
+fn print(client: &Client, output: Output) -> Result<Exit, Error> {
     let slo: Slo = client.get("/api/v1/operator/slo")?;
     match output.format() {
         Format::Json => output.json(&slo)?,

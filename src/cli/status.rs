@@ -12,6 +12,7 @@ use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, ago, or_dash, relative};
+use crate::cli::watch::{WatchArgs, Watched};
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
@@ -21,16 +22,21 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Show whether the service is ready, and if not, why; what is waiting; and the state of each installation
 ///
 /// Exits with 0 if the service is ready, 3 if it is not ready, and 69 if it cannot be reached. Without the operator token,
-/// only totals for all installations are shown. Counting stops at 10,000, so 10,000 means 10,000 or more.
+/// only totals for all installations are shown. Counting stops at 10,000, so 10,000 means 10,000 or more. --timeout limits
+/// all requests about installations together; an installation whose dead letters cannot be counted is named.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl status
+  svcctl status --watch
   svcctl status -o json | jq .lastSuccessfulWorkflowReconciliationAt
   svcctl status -o json | jq '.backlog.deadLetters.count'
   svcctl status > /dev/null || echo 'svcd is not ready'
 ")]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(flatten)]
+    watch: WatchArgs,
+}
 
 /// What is printed in the machine formats.
 #[derive(Serialize)]
@@ -46,12 +52,16 @@ enum Told<'a> {
     Readiness(&'a Readiness),
 }
 
-pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::anonymous(global)?;
+    args.watch.run(Watched::Document, "status", output, |output| print(&client, global, output))
+}
+
+fn print(client: &Client, global: &Global, output: Output) -> Result<Exit, Error> {
     let now = SystemClock::new().now();
     let answer = client.send(Method::GET, "/api/v1/status", HeaderMap::new())?;
     if answer.status() == StatusCode::NOT_FOUND {
-        let readiness = ask(&client)?;
+        let readiness = ask(client)?;
         match output.format() {
             Format::Table => show_readiness(&readiness, Vec::new(), now, output)?,
             Format::Json | Format::Ndjson => output.json(&Told::Readiness(&readiness))?,

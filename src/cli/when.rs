@@ -32,6 +32,18 @@ impl When {
     }
 }
 
+/// Longest duration.
+const DURATION_MAX: Duration = Duration::from_secs(7 * 86_400);
+
+/// Reads a duration: `90`, which is seconds, or `90s`, `15m`, `2h`, `3d`.
+pub(crate) fn duration(text: &str) -> Result<Duration, &'static str> {
+    let seconds = age(&format!("{text}s"));
+    seconds
+        .or_else(|| age(text))
+        .filter(|duration| (Duration::from_secs(1)..=DURATION_MAX).contains(duration))
+        .ok_or("not a duration such as 30, 90s, 10m or 2h, from one second to a week")
+}
+
 fn age(text: &str) -> Option<Duration> {
     let (count, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let seconds = match unit {
@@ -92,6 +104,18 @@ mod tests {
             ("4294967295w", "0001-01-01T00:00:00.000000Z"),
         ] {
             assert_eq!(at(text).as_deref(), Some(instant), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_duration_is_in_seconds_or_has_a_unit() {
+        for (text, seconds) in
+            [("1", 1), ("30", 30), ("90s", 90), ("10m", 600), ("2h", 7_200), ("1w", 604_800)]
+        {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "0", "0s", "-1", "1.5", "8d", "s", "1 m", "soon"] {
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 

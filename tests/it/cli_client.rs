@@ -15,6 +15,7 @@ mod relay_pair;
 mod replay;
 mod slo;
 mod status;
+mod waits;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

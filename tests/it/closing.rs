@@ -300,6 +300,11 @@ fn a_reconciliation_that_was_given_up_is_closed_under_the_rules_of_replay_and_it
     assert_eq!(word(close(&world, "k2", reason)), (409, "not_open".to_owned()));
     assert_eq!(world.close_reconciliation(2, &id, "k3", reason).0, 404);
     assert_eq!(world.close(1, ("job", &id), "k", reason).0, 422, "the key is one for all");
+    // The beginning of its id still means it, so that a command that has only that can be repeated.
+    let prefix = id.get(..8).unwrap();
+    let target =
+        format!("/api/v1/operator/installations/1/ids?type=reconciliation_item&prefix={prefix}");
+    assert_eq!(json(&world.operate(Method::GET, &target, &[]))["ids"][0], id.as_str());
     let world = world.restart();
     assert_eq!(close(&world, "k", reason), same);
     let audited =

@@ -57,6 +57,8 @@ mod swapped;
 mod tenants;
 mod transcripts;
 mod unreachable;
+mod waiting;
+mod watching;
 mod workflow_file;
 
 use std::time::Duration;

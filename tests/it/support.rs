@@ -7,6 +7,7 @@ pub(crate) mod clock;
 pub(crate) mod forge;
 pub(crate) mod keys;
 pub(crate) mod log;
+pub(crate) mod pty;
 pub(crate) mod reconciliation;
 pub(crate) mod relay;
 pub(crate) mod world;

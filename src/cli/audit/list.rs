@@ -42,6 +42,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 impl Table for AuditEvent {
     const COMMAND: &'static str = "audit list";
     const NOTHING: &'static str = "no audit events";
+    const ID: &'static [&'static str] = &["auditEventId"];
     const HEADER: &'static [&'static str] =
         &["CREATED", "ID", "EVENT", "TYPE", "ITEM", "REASON", "ACTOR", "OPERATION"];
 

@@ -9,6 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output};
 use crate::cli::pages::Paging;
+use crate::cli::watch::Watched;
 use crate::domain::agent_card::CardName;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
@@ -32,7 +33,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let page = gather(args, &Client::anonymous(global)?)?;
+    let client = Client::anonymous(global)?;
+    args.paging.watch.run(Watched::List(&["name"]), "cards list", output, |output| {
+        show(args, &client, global, output)
+    })
+}
+
+fn show(args: &Args, client: &Client, global: &Global, output: Output) -> Result<Exit, Error> {
+    let page = gather(args, client)?;
     match output.format() {
         Format::Json => output.json(&page)?,
         Format::Ndjson => output.lines(&page.items)?,

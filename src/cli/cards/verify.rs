@@ -1,7 +1,6 @@
 //! `svcctl cards verify`: are the signatures of these cards those of keys one trusts?
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::Serialize;
 
@@ -71,7 +70,7 @@ struct Line {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let keys = trusted::read(&args.jwks, Duration::from_secs(global.timeout))?;
+    let keys = trusted::read(&args.jwks, global.request_timeout())?;
     let told: Vec<Told> = args.files.iter().map(|file| verify(file, &keys)).collect();
     match output.format() {
         Format::Table => output.raw(told.iter().map(text).collect::<String>().as_bytes())?,

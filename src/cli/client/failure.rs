@@ -157,6 +157,10 @@ fn refused(
         | Exit::NotReady
         | Exit::SignalFiring
         | Exit::PreconditionFailed
+        | Exit::DiedAgain
+        | Exit::Held
+        | Exit::TimedOut
+        | Exit::NotSucceeded
         | Exit::Usage
         | Exit::Malformed
         | Exit::Unreachable

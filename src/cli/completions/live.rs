@@ -107,7 +107,7 @@ impl Typed {
                 token_file: matches.and_then(|it| it.get_one::<PathBuf>("token_file").cloned()),
                 output: FormatArg::Table,
                 color: Color::Never,
-                timeout: 1,
+                timeout: Some(Duration::from_secs(1)),
             },
             item_type,
         }

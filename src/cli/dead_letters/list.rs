@@ -96,6 +96,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 impl Table for DeadLetter {
     const COMMAND: &'static str = "dead-letters list";
     const NOTHING: &'static str = "no dead letters";
+    const ID: &'static [&'static str] = &["itemType", "itemId"];
     /// What a person looks for first stands first.
     const HEADER: &'static [&'static str] =
         &["FAILED", "TYPE", "ID", "REPLAY", "TRIES", "CLASS", "CAUSE", "REASON", "REPOSITORY"];

@@ -6,6 +6,7 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output, or_dash};
+use crate::cli::watch::{WatchArgs, Watched};
 
 /// List all installations that the service knows
 #[derive(clap::Args, Debug)]
@@ -14,11 +15,19 @@ Examples:
   svcctl installations list
   svcctl installations list -o ndjson | jq -r 'select(.state == \"active\").installationId'
 ")]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(flatten)]
+    watch: WatchArgs,
+}
 
-pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
-    let items = super::all(&client)?;
+    let watched = Watched::List(&["installationId"]);
+    args.watch.run(watched, "installations list", output, |output| show(&client, output))
+}
+
+fn show(client: &Client, output: Output) -> Result<Exit, Error> {
+    let items = super::all(client)?;
     match output.format() {
         Format::Json => output.json(&PageAfter { items, next_after: None })?,
         Format::Ndjson => output.lines(&items)?,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::api::{CardReport, Readiness};
 use crate::cli::Global;
@@ -16,8 +17,8 @@ use crate::runtime::clock::Clock;
 use crate::runtime::mutex::lock;
 use crate::runtime::random::{Ids, SystemEntropy};
 
-/// Longest time that one request to the daemon takes, in seconds.
-const TIMEOUT_SECONDS: u64 = 1;
+/// Longest time that one request to the daemon takes.
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// Most used states that are remembered. Each is forgotten when it expires.
 const USED_MAX: usize = 1_024;
 /// What can be done without the daemon.
@@ -40,7 +41,7 @@ struct Used(BTreeMap<[u8; 12], Timestamp>);
 impl Daemon {
     /// Returns the daemon at the address of the command line.
     pub(super) fn new(global: &Global, clock: Arc<dyn Clock>) -> Result<Self, Error> {
-        let client = Client::anonymous(&Global { timeout: TIMEOUT_SECONDS, ..global.clone() })?;
+        let client = Client::anonymous(&Global { timeout: Some(TIMEOUT), ..global.clone() })?;
         let mut ids = Ids::new(Box::new(SystemEntropy::new()));
         let key = ids.bytes();
         Ok(Self { client, key, ids: Mutex::new(ids), used: Mutex::default(), clock })
@@ -104,8 +105,6 @@ fn unavailable(failure: Failure, instead: Option<&str>) -> BackendUnavailable {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

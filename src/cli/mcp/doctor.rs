@@ -24,8 +24,8 @@ use crate::mcp::description::{describe, without_query};
 use diagnosis::{Away, Environment, diagnose};
 use probe::{Exchange, Probe};
 
-/// Longest time of each request, in seconds.
-const TIMEOUT_SECONDS: u64 = 5;
+/// Longest time of each request.
+const TIMEOUT_MAX: Duration = Duration::from_secs(5);
 
 /// Compare the MCP settings of this environment with those of the running daemon, and test /mcp as a client would
 ///
@@ -45,9 +45,9 @@ Examples:
 pub(crate) struct Args {}
 
 pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let timeout = global.timeout.min(TIMEOUT_SECONDS);
-    let client = Client::anonymous(&Global { timeout, ..global.clone() })?;
-    let (facts, exit) = gather(&client, &Probe::new(Duration::from_secs(timeout)));
+    let timeout = global.request_timeout().min(TIMEOUT_MAX);
+    let client = Client::anonymous(&Global { timeout: Some(timeout), ..global.clone() })?;
+    let (facts, exit) = gather(&client, &Probe::new(timeout));
     let diagnosis = diagnose(&facts);
     match output.format() {
         Format::Table => report::show(&facts, &diagnosis, output)?,

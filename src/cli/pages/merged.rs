@@ -38,6 +38,7 @@ struct Merged<R> {
 
 /// Runs the command of a list of all installations.
 pub(super) fn show<R: Tenant>(
+    client: &Client,
     wanted: &Wanted<R::Filter>,
     global: &Global,
     output: Output,
@@ -46,8 +47,7 @@ pub(super) fn show<R: Tenant>(
         let message = "--before names a place in the list of one installation; use --until";
         return Err(Error::new(Exit::Usage, message));
     }
-    let client = Client::operator(global)?;
-    let mut lists = Lists::<R>::open(&client, wanted)?;
+    let mut lists = Lists::<R>::open(client, wanted)?;
     let mut merged = Merged { items: Vec::new(), next_until: None };
     let rows_max = if wanted.paging.all { ROWS_MAX } else { wanted.paging.limit };
     let mut last = None;

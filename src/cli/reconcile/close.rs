@@ -26,7 +26,7 @@ use crate::domain::operation::OperatorReason;
 #[command(after_help = "\
 Examples:
   svcctl reconcile close 0199f3a0-0000-7000-8000-00000000000a --reason 'the release was repeated'
-  svcctl reconcile list --status dead_letter
+  svcctl reconcile list --status dead_letter --closed=false
 ")]
 pub(crate) struct Args {
     /// ID of a reconciliation that was given up, or its beginning

@@ -19,7 +19,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 #[command(after_help = "\
 Examples:
   svcctl reconcile list
-  svcctl reconcile list --status dead_letter
+  svcctl reconcile list --status dead_letter --closed=false
   svcctl reconcile list --reason running_stale --all -o ndjson | jq -r .subjectId
   svcctl reconcile list --stuck
 ")]
@@ -35,6 +35,10 @@ pub(crate) struct Args {
     /// Show only open and leased items whose deadline has passed
     #[arg(long)]
     stuck: bool,
+
+    /// Show only given-up items that an operator closed; with =false, only items that are not closed
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    closed: Option<bool>,
 
     #[command(flatten)]
     period: Period,
@@ -52,6 +56,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         status: args.status,
         reason: args.reason,
         stuck: args.stuck.then_some(Yes),
+        closed: args.closed,
         since,
         until,
     };
@@ -61,6 +66,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 impl Table for ReconciliationItem {
     const COMMAND: &'static str = "reconcile list";
     const NOTHING: &'static str = "no reconciliations";
+    const ID: &'static [&'static str] = &["reconciliationId"];
     const HEADER: &'static [&'static str] = &[
         "DETECTED", "ID", "STATUS", "TRIES", "NEXT", "DEADLINE", "LEASE", "KIND", "REASON",
         "OUTCOME", "SUBJECT",

@@ -76,6 +76,7 @@ fn tag(text: &str) -> Result<Tag, &'static str> {
 impl Table for ReleaseRun {
     const COMMAND: &'static str = "releases list";
     const NOTHING: &'static str = "no release runs";
+    const ID: &'static [&'static str] = &["releaseRunId"];
     const HEADER: &'static [&'static str] =
         &["CREATED", "ID", "STATUS", "ATTEMPT", "COMMIT", "REASON", "TAG", "REPOSITORY"];
 

@@ -9,6 +9,7 @@ use crate::cli::ids::IdArg;
 use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output, ago, or_dash};
 use crate::cli::pages;
+use crate::cli::watch::{WatchArgs, Watched};
 use crate::cli::{Global, installations};
 use crate::domain::id::IdKind;
 use crate::domain::time::Timestamp;
@@ -20,26 +21,48 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 Examples:
   svcctl releases show v1.3.0
   svcctl releases show 0199f3a0-0000-7000-8000-00000000000a
+  svcctl releases show v1.3.0 --watch
   svcctl releases show 0199f3a0-0000-7000-8000-00000000000a -o json | jq .next
 ")]
 pub(crate) struct Args {
     /// Tag of the release run, or its ID as shown in the list; the beginning of the ID is enough
     #[arg(value_name = "TAG|ID", value_parser = IdArg::parse_or_tag)]
     release_run: IdArg,
+
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
     let installation = installations::meant(&client, global)?;
     let id = args.release_run.resolve(IdKind::ReleaseRun, &client, installation, global)?;
-    let release: api::ReleaseRunDetail = client
-        .get(&format!("{}/{id}", pages::path::<ReleaseRun>(installation)))
-        .map_err(|failure| installations::item_failure(failure, &client, global))?;
+    let path = format!("{}/{id}", pages::path::<ReleaseRun>(installation));
+    args.watch.run(Watched::Document, "releases show", output, |output| {
+        print(&ask(&client, &path, global)?, global, output)?;
+        Ok(Exit::Done)
+    })
+}
+
+/// Asks for one release run.
+pub(super) fn ask(
+    client: &Client,
+    path: &str,
+    global: &Global,
+) -> Result<api::ReleaseRunDetail, Error> {
+    client.get(path).map_err(|failure| installations::item_failure(failure, client, global))
+}
+
+/// Prints one release run.
+pub(super) fn print(
+    release: &api::ReleaseRunDetail,
+    global: &Global,
+    output: Output,
+) -> Result<(), Error> {
     match output.format() {
-        Format::Table => show(&release, SystemClock::new().now(), global, output)?,
-        Format::Json | Format::Ndjson => output.json(&release)?,
+        Format::Table => show(release, SystemClock::new().now(), global, output),
+        Format::Json | Format::Ndjson => Ok(output.json(release)?),
     }
-    Ok(Exit::Done)
 }
 
 fn show(

@@ -35,10 +35,11 @@ impl Store {
                     AND release_run_id >= :from AND release_run_id < :to LIMIT +:limit"
             }
             IdKind::ReconciliationItem => {
+                // Those that were closed too, so that a close can be repeated under its key. Few are ever given up.
                 "SELECT reconciliation_id AS id FROM reconciliation_items \
-                    INDEXED BY reconciliation_items_not_closed \
+                    INDEXED BY reconciliation_items_listed_finished \
                  WHERE installation_id = :installation AND :kind IS NOT NULL \
-                    AND status = 'dead_letter' AND closed_at IS NULL \
+                    AND status IN ('completed', 'dead_letter') AND status = 'dead_letter' \
                     AND reconciliation_id >= :from AND reconciliation_id < :to LIMIT +:limit"
             }
         };

@@ -16,6 +16,7 @@ const FIND: &str = "SELECT id FROM reconciliation_items \
 /// Looked for among what has not ended, or what retention has left of one status.
 const WANTED: &str = "(:reason IS NULL OR reason = :reason) \
     AND (:overdue_at IS NULL OR deadline_at <= :overdue_at) \
+    AND (:closed IS NULL OR (closed_at IS NOT NULL) = :closed) \
     AND created_at >= :since AND created_at < :until";
 
 impl List for ReconciliationItem {
@@ -56,6 +57,7 @@ impl List for ReconciliationItem {
                         ":status": status,
                         ":reason": filter.reason,
                         ":overdue_at": overdue_at,
+                        ":closed": filter.closed,
                         ":since": filter.since.unwrap_or(Timestamp::MIN),
                         ":until": filter.until.unwrap_or(Timestamp::MAX),
                         ":limit": i64::from(wanted.limit) + 1,

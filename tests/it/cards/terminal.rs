@@ -4,22 +4,15 @@ use std::fs::File;
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 use unicode_width::UnicodeWidthStr as _;
+
+use crate::support::pty;
 
 const CARD: &str = "tests/data/cards/faults/long.json";
 
 /// Returns what is printed on a terminal of so many columns.
 fn on_terminal(columns: u16) -> String {
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap();
-    let end = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&end, size).unwrap();
+    let (terminal, end) = pty::open(columns, 24);
     let mut child = Command::new(env!("CARGO_BIN_EXE_svcctl"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("NO_COLOR", "1")

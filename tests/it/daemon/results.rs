@@ -48,7 +48,7 @@ impl Place {
     }
 
     /// Sends a body as the run does.
-    fn send(&self, daemon: &Daemon, run: &WorkflowRun, body: &str) -> Answer {
+    pub(super) fn send(&self, daemon: &Daemon, run: &WorkflowRun, body: &str) -> Answer {
         let audience = format!("svcd:v1:{}:{}", run.nonce, sha256(body));
         let token = self.issuer.mint(&self.claims(run), &audience);
         daemon.public.ask(&ask(run, &token, body))

@@ -127,14 +127,18 @@ impl Site {
 
     /// Runs `svcctl` as the operator.
     pub(crate) fn svcctl(&self, url: &str, arguments: &[&str]) -> Ended {
+        finish(self.svcctl_command(url).args(arguments))
+    }
+
+    /// Returns the command `svcctl` of the operator.
+    pub(crate) fn svcctl_command(&self, url: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
         command
             .env_clear()
             .env("SVC_URL", url)
             .env("SVC_OPERATOR_API_TOKEN_FILE", self.path("SVC_OPERATOR_API_TOKEN"))
-            .env("SVC_INSTALLATION", INSTALLATION.to_string())
-            .args(arguments);
-        finish(&mut command)
+            .env("SVC_INSTALLATION", INSTALLATION.to_string());
+        command
     }
 
     /// Returns the bytes of the database file.

@@ -242,6 +242,18 @@ fn reconciliations_are_found_by_their_reason_and_when_they_are_overdue() {
     assert_eq!(check(&world, list, "&stuck=true", reason("running_stale")), 1);
     world.clock.advance(Duration::from_secs(60));
     assert_eq!(check(&world, list, "&stuck=true", |_| true), 2);
+    world.tamper(
+        "UPDATE reconciliation_items SET status = 'dead_letter', finished_at = created_at, \
+            closed_at = iif(reason = 'running_stale', created_at, NULL)",
+    );
+    let closed = |query: &str| {
+        let rows = pages(&world, list, query, 1);
+        rows.iter().map(|row| !row["closedAt"].is_null()).collect::<Vec<_>>()
+    };
+    assert_eq!(closed("&status=dead_letter").len(), 2);
+    assert_eq!(closed("&status=dead_letter&closed=true"), [true]);
+    assert_eq!(closed("&status=dead_letter&closed=false"), [false]);
+    assert_eq!(closed("&closed=false"), [false; 0]);
 }
 
 #[test]
@@ -263,6 +275,8 @@ fn filters_that_contradict_each_other_are_refused_with_what_to_change() {
         ),
         ("releases?stuck=true&status=failed".to_owned(), "omit the status or stuck"),
         ("reconciliation-items?stuck=true&status=completed".to_owned(), "omit the status or stuck"),
+        ("reconciliation-items?closed=true".to_owned(), "add the status dead_letter"),
+        ("reconciliation-items?closed=true&status=completed".to_owned(), "or omit closed"),
     ] {
         let answer = world.operate(Method::GET, &path(1, &query), &[]);
         assert_eq!(outcome(&answer), (400, "invalid_request".to_owned()), "{query}");

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 impl Table for RelayAuditEvent {
     const COMMAND: &'static str = "relay audit list";
     const NOTHING: &'static str = "no audit events";
+    const ID: &'static [&'static str] = &["seq"];
     const HEADER: &'static [&'static str] =
         &["CREATED", "NUMBER", "EVENT", "ABOUT", "BY", "ACTION", "REASON", "CLIENT", "SUBJECT"];
 

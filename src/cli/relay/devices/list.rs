@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 impl Table for RelayDevice {
     const COMMAND: &'static str = "relay devices list";
     const NOTHING: &'static str = "no devices";
+    const ID: &'static [&'static str] = &["device"];
     const HEADER: &'static [&'static str] =
         &["PAIRED", "LAST SEEN", "ID", "STATE", "TOOL", "SUBJECT"];
 

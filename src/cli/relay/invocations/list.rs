@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 impl Table for RelayInvocation {
     const COMMAND: &'static str = "relay invocations list";
     const NOTHING: &'static str = "no invocations";
+    const ID: &'static [&'static str] = &["invocation"];
     const HEADER: &'static [&'static str] =
         &["CHANGED", "ID", "STATE", "EFFECT", "ACTION", "REASON", "CLIENT", "SUBJECT"];
 

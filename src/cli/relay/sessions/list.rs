@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 impl Table for RelaySession {
     const COMMAND: &'static str = "relay sessions list";
     const NOTHING: &'static str = "no sessions";
+    const ID: &'static [&'static str] = &["session"];
     const HEADER: &'static [&'static str] =
         &["OPENED", "LAST SEEN", "ID", "STATE", "TOOL", "DEVICE", "SUBJECT"];
 

@@ -1,0 +1,87 @@
+//! `svcctl releases wait`: until a release run has ended.
+
+use std::ops::ControlFlow;
+
+use super::{next, show};
+use crate::api::{self, ReleaseRun, ReleaseStep};
+use crate::cli::client::Client;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::ids::IdArg;
+use crate::cli::output::Output;
+use crate::cli::poll::{self, Notes, Polled, Schedule};
+use crate::cli::{Global, installations, pages};
+use crate::domain::id::IdKind;
+use crate::domain::release::ReleaseStatus;
+use crate::runtime::clock::{Clock as _, SystemClock};
+
+/// Wait until one release run has ended
+///
+/// Prints the steps to standard error as they happen, and, if the next one is up to an operator, what to do. At the end,
+/// also when --timeout has passed, prints the release run as svcctl releases show does. A release that was re-run has not
+/// ended.
+///
+/// Exits with 0 if the release succeeded, 14 if it ended in another way, and 13 if --timeout passed before the end.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl releases wait v1.3.0
+  svcctl releases wait 0199f3a0-0000-7000-8000-00000000000a --timeout 30m
+  svcctl releases wait v1.3.0 -o json 2> /dev/null | jq -r .status
+")]
+pub(crate) struct Args {
+    /// Tag of the release run, or its ID as shown in the list; the beginning of the ID is enough
+    #[arg(value_name = "TAG|ID", value_parser = IdArg::parse_or_tag)]
+    release_run: IdArg,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let client = Client::operator(&global.waiting())?;
+    let installation = installations::meant(&client, global)?;
+    let id = args.release_run.resolve(IdKind::ReleaseRun, &client, installation, global)?;
+    let path = format!("{}/{id}", pages::path::<ReleaseRun>(installation));
+    let mut last = None;
+    let polled = poll::until(Schedule::wait(global.timeout), &mut Notes::new(output), |_| {
+        let release = show::ask(&client, &path, global)?;
+        tell(last.as_ref(), &release, output);
+        let has_ended = release.release_run.finished_at.is_some();
+        last = Some(release);
+        Ok(if has_ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    // The first request either succeeds or ends the wait.
+    let Some(release) = last else { return Ok(Exit::Done) };
+    show::print(&release, global, output)?;
+    let status = &release.release_run.status;
+    match polled {
+        Polled::TimedOut => {
+            let next = next::sentence(&release, SystemClock::new().now());
+            let message = format!("the release has not ended yet (status {status})");
+            Err(Error::new(Exit::TimedOut, message).hint(format!("what happens next: {next}")))
+        }
+        Polled::End(()) if status == ReleaseStatus::Succeeded.as_str() => Ok(Exit::Done),
+        Polled::End(()) => {
+            let reason = release.release_run.failure_reason.as_deref();
+            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+            Err(Error::new(Exit::NotSucceeded, format!("the release ended as {status}{reason}")))
+        }
+    }
+}
+
+/// Tells the steps that are new, and what an operator must do if that is new.
+fn tell(last: Option<&api::ReleaseRunDetail>, release: &api::ReleaseRunDetail, output: Output) {
+    let known = last.map_or(&[][..], |last| &last.steps);
+    for step in release.steps.iter().filter(|step| !known.contains(step)) {
+        output.remark("step", &sentence(step));
+    }
+    let code = release.next.code.as_ref();
+    let is_new = last.is_none_or(|last| last.next.code != code);
+    if is_new && code.starts_with("operator_") {
+        output.remark("next", &next::sentence(release, SystemClock::new().now()));
+    }
+}
+
+fn sentence(step: &ReleaseStep) -> String {
+    let attempt = step.attempt_number.map(|number| format!(", attempt {number}"));
+    let code = step.code.as_ref().map(|code| format!(" ({code})"));
+    format!("{} {}{}{}", step.at, step.step, code.unwrap_or_default(), attempt.unwrap_or_default())
+}
