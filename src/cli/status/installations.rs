@@ -1,14 +1,19 @@
 //! The state of each installation, for those who have the operator token.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::api::{DeadLetter, DeadLetterSummary, Installation, PageAfter};
 use crate::cli::Global;
-use crate::cli::client::{Client, Failure};
+use crate::cli::client::Client;
 use crate::cli::error::Error;
+use crate::cli::exit::Exit;
 use crate::cli::output::{Output, or_dash, relative};
 use crate::cli::pages;
+use crate::domain::id::InstallationId;
 use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Most installations that are asked for: each is a request of its own.
 const INSTALLATIONS_MAX: u32 = 20;
@@ -22,7 +27,8 @@ pub(super) const HEADER: [&str; 7] =
 pub(super) struct InstallationStatus {
     #[serde(flatten)]
     installation: Installation,
-    dead_letters: DeadLetterSummary,
+    /// Null if they could not be counted.
+    dead_letters: Option<DeadLetterSummary>,
 }
 
 /// Asks for the installations; `None` where that is not allowed, with a note why.
@@ -31,7 +37,7 @@ pub(super) fn ask(global: &Global, output: Output) -> Option<Vec<InstallationSta
         output.remark("note", "without the operator token, only sums are shown");
         return None;
     };
-    match first(&client) {
+    match first(&client, global, output) {
         Ok((installations, has_more)) => {
             if has_more {
                 let text = format!(
@@ -41,37 +47,65 @@ pub(super) fn ask(global: &Global, output: Output) -> Option<Vec<InstallationSta
             }
             Some(installations)
         }
-        Err(failure) => {
-            let why = Error::from(failure).chain();
-            output.remark("note", &format!("only sums are shown: {why}"));
+        Err(error) => {
+            output.remark("note", &format!("only sums are shown: {}", error.chain()));
             None
         }
     }
 }
 
-fn first(client: &Client) -> Result<(Vec<InstallationStatus>, bool), Failure> {
+fn first(
+    client: &Client,
+    global: &Global,
+    output: Output,
+) -> Result<(Vec<InstallationStatus>, bool), Error> {
     let path = format!("/api/v1/operator/installations?limit={INSTALLATIONS_MAX}");
     let page: PageAfter<Installation> = client.get(&path)?;
     let has_more = page.next_after.is_some();
+    let clock = SystemClock::new();
     let statuses = page.items.into_iter().map(|installation| {
-        let path = pages::path::<DeadLetter>(installation.installation_id);
-        let dead_letters = client.get(&format!("{path}/summary"))?;
-        Ok(InstallationStatus { installation, dead_letters })
+        let id = installation.installation_id;
+        let rest = global.request_timeout().saturating_sub(clock.monotonic());
+        let dead_letters = match summary(id, rest, global) {
+            Ok(summary) => Some(summary),
+            Err(error) => {
+                let text = format!("dead letters of installation {id}: {}", error.chain());
+                output.remark("warning", &text);
+                None
+            }
+        };
+        InstallationStatus { installation, dead_letters }
     });
-    Ok((statuses.collect::<Result<_, Failure>>()?, has_more))
+    Ok((statuses.collect(), has_more))
+}
+
+/// Asks for the counts of one installation, within what is left of the time for all.
+fn summary(
+    id: InstallationId,
+    rest: Duration,
+    global: &Global,
+) -> Result<DeadLetterSummary, Error> {
+    if rest.is_zero() {
+        return Err(Error::new(Exit::Temporary, "the time for all installations is over"));
+    }
+    let client = Client::operator(&Global { timeout: Some(rest), ..global.clone() })?;
+    Ok(client.get(&format!("{}/summary", pages::path::<DeadLetter>(id)))?)
 }
 
 pub(super) fn rows(installations: &[InstallationStatus], now: Timestamp) -> Vec<Vec<String>> {
+    // Another sign than that for none.
+    let unknown = || "?".to_owned();
     let row = |one: &InstallationStatus| {
-        let (installation, dead) = (&one.installation, &one.dead_letters);
+        let (installation, dead) = (&one.installation, one.dead_letters.as_ref());
+        let oldest = dead.and_then(|dead| dead.oldest_failed_at);
         vec![
             installation.installation_id.to_string(),
             or_dash(installation.account.as_deref()),
             installation.state.to_string(),
             or_dash(installation.paused_until.map(|until| relative(now, until))),
-            dead.count.to_string(),
-            dead.replay_safe_count.to_string(),
-            or_dash(dead.oldest_failed_at.map(|at| relative(now, at))),
+            dead.map_or_else(unknown, |dead| dead.count.to_string()),
+            dead.map_or_else(unknown, |dead| dead.replay_safe_count.to_string()),
+            or_dash(oldest.map(|at| relative(now, at))),
         ]
     };
     installations.iter().map(row).collect()

@@ -8,21 +8,30 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// What goes over the connection before it is closed.
-pub(crate) struct Reply(Vec<u8>);
+pub(crate) struct Reply {
+    bytes: Vec<u8>,
+    /// The client closes it.
+    is_kept: bool,
+}
 
 impl Reply {
     pub(crate) fn json(status: u16, body: &str) -> Self {
         let length = body.len();
-        Self(format!("HTTP/1.1 {status} Canned\r\ncontent-length: {length}\r\n\r\n{body}").into())
+        Self::raw(&format!("HTTP/1.1 {status} Canned\r\ncontent-length: {length}\r\n\r\n{body}"))
     }
 
     pub(crate) fn raw(text: &str) -> Self {
-        Self(text.into())
+        Self { bytes: text.into(), is_kept: false }
     }
 
     pub(crate) fn header(self, name: &str, value: &str) -> Self {
-        let text = String::from_utf8(self.0).unwrap();
-        Self(text.replacen("\r\n", &format!("\r\n{name}: {value}\r\n"), 1).into())
+        let text = String::from_utf8(self.bytes).unwrap();
+        Self::raw(&text.replacen("\r\n", &format!("\r\n{name}: {value}\r\n"), 1))
+    }
+
+    /// Returns one after which the client waits for more, until it gives up.
+    pub(crate) fn kept_open(self) -> Self {
+        Self { is_kept: true, ..self }
     }
 }
 
@@ -109,9 +118,12 @@ fn serve(
     let length = request.header("content-length").map_or(0, |length| length.parse().unwrap());
     stream.read_exact(&mut vec![0; length]).ok()?;
     to.send(request).ok()?;
-    if let Some(Reply(bytes)) = reply {
+    if let Some(Reply { bytes, is_kept }) = reply {
         // The client may have gone away in the middle.
         drop(stream.write_all(&bytes));
+        if is_kept {
+            drop(stream.read(&mut byte));
+        }
     }
     Some(())
 }

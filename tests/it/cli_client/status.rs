@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use super::Desk;
 use super::canned_server::Reply;
+use super::{Desk, problem};
 
 fn status(version: &str, backlog: &str) -> Reply {
     Reply::json(
@@ -93,4 +93,43 @@ fn a_database_that_cannot_be_read_is_no_empty_backlog() {
         run.stdout
     );
     assert!(run.stderr.contains("the database cannot be read"), "{}", run.stderr);
+}
+
+#[test]
+fn one_installation_whose_counts_are_missing_does_not_hide_the_others() {
+    let two =
+        INSTALLATION.replace("[{", r#"[{"installationId":"6","account":null,"state":"active"},{"#);
+    let desk = Desk::new(vec![
+        status(env!("CARGO_PKG_VERSION"), &backlog()),
+        Reply::json(200, &two),
+        problem(503, "unavailable", ""),
+        Reply::json(200, SUMMARY),
+    ]);
+    let run = desk.run("status");
+    for row in [
+        "\n6             -        active  -           ?     ?     -\n",
+        "\n7             acme     active  -           6     4     -\n",
+    ] {
+        assert!(run.stdout.contains(row), "{row}: {}", run.stdout);
+    }
+    let warning = "warning: dead letters of installation 6: a title (unavailable, HTTP 503)\n";
+    assert_eq!((run.code, run.stderr.as_str()), (3, warning));
+}
+
+/// The service accepts and does not answer: every request would take the whole time.
+#[test]
+fn the_time_for_all_installations_is_one() {
+    let many: Vec<String> = (1..=20)
+        .map(|number| format!(r#"{{"installationId":"{number}","account":null,"state":"active"}}"#))
+        .collect();
+    let page = format!(r#"{{"items":[{}],"nextAfter":null}}"#, many.join(","));
+    let desk = Desk::new(vec![
+        status(env!("CARGO_PKG_VERSION"), &backlog()),
+        Reply::json(200, &page),
+        Reply::raw("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n").kept_open(),
+    ]);
+    let run = desk.run("status --timeout 1");
+    assert_eq!(run.stdout.matches("  active  -           ?     ?     -\n").count(), 20, "{run:?}");
+    let over = "the time for all installations is over\n";
+    assert_eq!(run.stderr.matches(over).count(), 19, "{run:?}");
 }
