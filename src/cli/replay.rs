@@ -1,7 +1,7 @@
 //! `svcctl replay`: tries one dead letter once more.
 
 pub(crate) mod advice;
-mod wait;
+pub(crate) mod wait;
 
 use std::time::Duration;
 
