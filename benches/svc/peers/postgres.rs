@@ -3,9 +3,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command};
+use std::time::Duration;
 
-use rustix::process::geteuid;
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use svc::runtime::notify::Notify;
 
 use super::{JOBS, Rates, output};
 use crate::support::Folder;
@@ -28,6 +30,7 @@ pub(super) struct Postgres {
     folder: Folder,
     /// Short, because the name of a socket has little room.
     socket: tempfile::TempDir,
+    process: Option<Child>,
 }
 
 impl Postgres {
@@ -40,7 +43,8 @@ impl Postgres {
             }
             None => return None,
         };
-        let server = Self { programs, folder: Folder::new(), socket: tempfile::tempdir().unwrap() };
+        let (folder, socket) = (Folder::new(), tempfile::tempdir().unwrap());
+        let mut server = Self { programs, folder, socket, process: None };
         for (name, script) in [("record.sql", RECORD), ("run.sql", CLAIM_AND_RUN)] {
             fs::write(server.folder.path(name), script).unwrap();
         }
@@ -50,11 +54,14 @@ impl Postgres {
         }
         let data = server.folder.path("data");
         output(server.program("initdb").args(["-A", "trust", "-U", USER, "-D"]).arg(&data))?;
-        let socket = server.socket.path().display();
-        let options = format!("-c listen_addresses='' -c unix_socket_directories='{socket}'");
-        let mut start = server.program("pg_ctl");
-        start.args(["-w", "-s", "-o", &options, "-l"]).arg(server.folder.path("log"));
-        output(start.arg("-D").arg(&data).arg("start"))?;
+        let sockets = format!("unix_socket_directories={}", server.socket.path().display());
+        let log = fs::File::create(server.folder.path("log")).unwrap();
+        let mut start = server.program("postgres");
+        start.args(["-c", "listen_addresses=", "-c", &sockets, "-D"]).arg(&data).stderr(log);
+        server.process = Some(start.spawn().ok()?);
+        // Until it takes connections, for up to 30 s.
+        let is_ready = || output(server.client("pg_isready").arg("-q")).is_some();
+        (0..300).find(|_| is_ready() || !Notify::new().pause(Duration::from_millis(100)))?;
         output(server.client("psql").args(["-q", "-c", SCHEMA]))?;
         Some(server)
     }
@@ -72,17 +79,14 @@ impl Postgres {
         line.split(' ').next().unwrap().parse().unwrap()
     }
 
-    /// A program of the server, not run as root.
+    /// A program of the server, not run as root. It ends with the benchmark, also when that is killed.
     fn program(&self, name: &str) -> Command {
-        let program = self.programs.join(name);
-        let mut command = if geteuid().is_root() {
-            let mut command = Command::new("runuser");
-            command.args(["-u", USER, "--"]).arg(program);
-            command
-        } else {
-            Command::new(program)
-        };
-        command.current_dir(self.socket.path());
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "QUIT"]);
+        if geteuid().is_root() {
+            command.args(["--reuid", USER, "--regid", USER, "--init-groups"]);
+        }
+        command.arg(self.programs.join(name)).current_dir(self.socket.path());
         command
     }
 
@@ -95,9 +99,11 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        let mut stop = self.program("pg_ctl");
-        stop.args(["-s", "-m", "immediate", "-D"]).arg(self.folder.path("data")).arg("stop");
-        drop(output(&mut stop));
+        if let Some(mut process) = self.process.take() {
+            // At once: what it holds is not needed any more.
+            kill_process(Pid::from_child(&process), Signal::QUIT).unwrap();
+            process.wait().unwrap();
+        }
     }
 }
 
