@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use svc::config::settings;
+use svc::domain::dead_letter::{DeadLetterReason, ErrorClass, ReplayClass};
 use svc::domain::slo::{Gate, POLICY, Rule, Side, Unit};
 use svc::forge::APP_PERMISSIONS;
 use svc::forge::payload::CHOSEN_EVENTS;
@@ -24,6 +25,23 @@ fn every_signal_has_its_section_and_its_figures() {
     let found: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
     let wanted: Vec<String> = POLICY.iter().map(row_of).collect();
     assert_eq!(found, wanted);
+}
+
+#[test]
+fn every_reason_and_class_of_a_dead_letter_is_explained() {
+    let page = read("docs/dead-letters.md");
+    let found: BTreeSet<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(word, _)| word))
+        .collect();
+    let reasons = DeadLetterReason::ALL.iter().map(|reason| reason.as_str());
+    let errors = ErrorClass::ALL.iter().map(|class| class.as_str());
+    let classes = ReplayClass::ALL.iter().map(|class| class.as_str());
+    assert_eq!(found, reasons.chain(errors).chain(classes).collect());
+    for class in ReplayClass::ALL {
+        let safe = if class.is_safe() { "yes" } else { "no" };
+        assert!(page.contains(&format!("| `{class}` | {safe} |")), "{class}");
+    }
 }
 
 #[test]
