@@ -670,6 +670,12 @@ CREATE TABLE schema_compatibility (
     oldest_writer_step   INTEGER NOT NULL                     -- a binary whose newest step is lower must not write to it
 ) STRICT;
 
+-- Which database this is: plans of svcctl name it, so that none is applied to another one. A copy of the file keeps it.
+CREATE TABLE store_identity (
+    id           INTEGER PRIMARY KEY CHECK (id = 1),   -- one row for ever
+    store_id     TEXT NOT NULL                         -- random UUID, version 4
+) STRICT;
+
 -- Every webhook that was acknowledged. Deliveries are deduplicated by idempotency_key.
 CREATE TABLE webhook_inbox (
     inbox_id            INTEGER PRIMARY KEY,

@@ -30,6 +30,9 @@ pub struct DeadLetter {
     pub failed_at: Timestamp,
     /// May it be replayed.
     pub replay_safe: bool,
+    /// Why it may, or may not, be replayed.
+    #[serde(default)]
+    pub replay_class: Cow<'static, str>,
     /// What an outbox item does; null for a job.
     pub effect_kind: Option<Cow<'static, str>>,
     /// UUID of the release run of an outbox item; null for a job.
@@ -44,8 +47,6 @@ pub struct DeadLetterDetail {
     /// What the list shows.
     #[serde(flatten)]
     pub dead_letter: DeadLetter,
-    /// Why it may, or may not, be replayed.
-    pub replay_class: Cow<'static, str>,
     /// What a job does; null for an outbox item, and where the job cannot be read.
     pub job_action: Option<String>,
     /// UUID of the attempt of an outbox item; null for a job.

@@ -16,6 +16,8 @@ pub struct ServiceStatus {
     pub readiness: Readiness,
     /// Version of the daemon.
     pub version: Cow<'static, str>,
+    /// UUID of its database, which a plan of svcctl names; null while it cannot be read.
+    pub store_id: Option<String>,
     /// When it started.
     pub started_at: Timestamp,
     /// What waits; null while the database cannot be read.

@@ -9,6 +9,7 @@ use crate::domain::dead_letter::ItemId;
 use crate::domain::id::{AuditEventId, InstallationId, ReconciliationId};
 use crate::domain::operation::{self, NotOpen, OperationId, OperatorReason, OperatorRequest};
 use crate::domain::page::Page;
+use crate::domain::time::Timestamp;
 use crate::store;
 
 /// What an operator asked for under a key, and holds.
@@ -46,7 +47,7 @@ impl App {
         Ok(self.store.dead_letter_summary(installation)?)
     }
 
-    /// Replays one dead letter.
+    /// Replays one dead letter; if an instant of death is named, only that of this instant.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotReplayable`], [`Error::OperationConflict`], or
@@ -56,10 +57,11 @@ impl App {
         principal: &Principal,
         installation: InstallationId,
         item: ItemId,
+        death: Option<Timestamp>,
         operation: OperationId,
     ) -> Result<Applied, Error> {
         let request = request(principal, installation, item, operation);
-        let answer = answer(self.store.replay(request), Error::NotReplayable);
+        let answer = answer(self.store.replay(request, death), Error::NotReplayable);
         let label = match &answer {
             Ok(Applied { now: true, audit_event }) => {
                 // A dead letter is of a job or of an effect; a needless notification costs one poll.
@@ -78,7 +80,7 @@ impl App {
         answer
     }
 
-    /// Closes one dead letter without sending anything.
+    /// Closes one dead letter without sending anything; if an instant of death is named, only that of this instant.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotOpen`], [`Error::OperationConflict`], or
@@ -88,12 +90,13 @@ impl App {
         principal: &Principal,
         installation: InstallationId,
         item: ItemId,
+        death: Option<Timestamp>,
         operation: OperationId,
         reason: OperatorReason,
     ) -> Result<Applied, Error> {
         let request = request(principal, installation, item, operation);
-        let closed =
-            answer(self.store.close_dead_letter(request, reason), |NotOpen| Error::NotOpen)?;
+        let closed = self.store.close_dead_letter(request, death, reason);
+        let closed = answer(closed, |NotOpen| Error::NotOpen)?;
         if closed.now {
             log::info!(event = "operator.closed", item_type = item.item_type().as_str(), item_id:% = item, audit_event_id:% = closed.audit_event; "an operator closed a dead letter");
         }

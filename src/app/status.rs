@@ -14,6 +14,7 @@ impl App {
         ServiceStatus {
             readiness: self.readiness(),
             version: Cow::Borrowed(env!("CARGO_PKG_VERSION")),
+            store_id: self.store.store_id().ok(),
             started_at: self.started_at,
             // Without the database the numbers are missing: zeros would read as an empty backlog.
             backlog: self.store.status_backlog().ok(),

@@ -258,6 +258,8 @@ pub enum NotReplayable {
     NotDead,
     /// It is dead, and its dead letter was closed: what it would do is gone.
     Closed,
+    /// It is dead, but not since the instant that the request names.
+    DiedAgain,
     /// It is dead, and its class forbids it.
     Class(ReplayClass),
     /// It is dead, with a class that only a newer version knows.
@@ -271,11 +273,25 @@ pub enum ItemFacts {
     NotDead,
     /// It is dead, and its dead letter was closed.
     Closed,
+    /// It is dead, but not since the instant that was named: it died again.
+    DiedAgain,
     /// It is dead, with this class; `None` when it is one that is not known here.
     Dead(Option<ReplayClass>),
 }
 
 impl ItemFacts {
+    /// Returns what is known of an item that died at an instant, for a request about the dead letter of the instant that it
+    /// names, if it names one.
+    #[must_use]
+    pub fn dead(
+        class: Option<ReplayClass>,
+        failed_at: Timestamp,
+        named: Option<Timestamp>,
+    ) -> Self {
+        let is_meant = named.is_none_or(|named| named == failed_at);
+        if is_meant { Self::Dead(class) } else { Self::DiedAgain }
+    }
+
     /// Decides whether the item may be replayed.
     ///
     /// # Errors
@@ -284,6 +300,7 @@ impl ItemFacts {
         match self {
             Self::NotDead => Err(NotReplayable::NotDead),
             Self::Closed => Err(NotReplayable::Closed),
+            Self::DiedAgain => Err(NotReplayable::DiedAgain),
             // A newer version may know a reason against it.
             Self::Dead(None) => Err(NotReplayable::UnknownClass),
             Self::Dead(Some(class)) if class.is_safe() => Ok(()),
@@ -304,7 +321,7 @@ impl ItemFacts {
     /// It is not open.
     pub const fn closable(self) -> Result<(), NotOpen> {
         match self {
-            Self::NotDead | Self::Closed => Err(NotOpen),
+            Self::NotDead | Self::Closed | Self::DiedAgain => Err(NotOpen),
             Self::Dead(_) => Ok(()),
         }
     }

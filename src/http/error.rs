@@ -104,6 +104,7 @@ pub(super) fn of_app(error: &app::Error) -> Response {
             let class = match why {
                 NotReplayable::NotDead => "not_dead",
                 NotReplayable::Closed => "closed",
+                NotReplayable::DiedAgain => "died_again",
                 NotReplayable::UnknownClass => "unknown",
                 NotReplayable::Class(class) => class.as_str(),
             };

@@ -14,6 +14,7 @@ use crate::auth::operator::Principal;
 use crate::domain::dead_letter::{ItemId, ItemType};
 use crate::domain::id::IdKind;
 use crate::domain::operation::{OperationId, OperatorReason};
+use crate::domain::time::Timestamp;
 use crate::http::error::invalid;
 use crate::http::message::{Request, Response};
 use crate::http::path::Path;
@@ -57,10 +58,9 @@ pub(super) fn replay(
     request: &Request,
     path: &Path<'_>,
 ) -> Result<Response, app::Error> {
-    query::none(request)?;
-    let key = key(request)?;
+    let (death, key) = (death(request)?, key(request)?);
     let (installation, item) = (path.get("installationId")?, item(path)?);
-    let replayed = app.replay(principal, installation, item, key)?;
+    let replayed = app.replay(principal, installation, item, death, key)?;
     Ok(applied(replayed, "replayed"))
 }
 
@@ -70,11 +70,23 @@ pub(super) fn close(
     request: &Request,
     path: &Path<'_>,
 ) -> Result<Response, app::Error> {
-    query::none(request)?;
+    let death = death(request)?;
     let (key, reason) = (key(request)?, reason(request)?);
     let (installation, item) = (path.get("installationId")?, item(path)?);
-    let closed = app.close_dead_letter(principal, installation, item, key, reason)?;
+    let closed = app.close_dead_letter(principal, installation, item, death, key, reason)?;
     Ok(applied(closed, "closed"))
+}
+
+/// Reads which death of the item is meant, if one is named. It is a parameter and not a header, because a service that
+/// does not know it must refuse the request.
+fn death(request: &Request) -> Result<Option<Timestamp>, app::Error> {
+    let text = query::parameters(request, &["failedAt"])?.take("failedAt");
+    let read = |text: String| {
+        Timestamp::parse_rounding_up(&text).ok_or_else(|| {
+            invalid("failedAt must be the failedAt of a dead letter; encode + as %2B")
+        })
+    };
+    text.map(read).transpose()
 }
 
 fn key(request: &Request) -> Result<OperationId, app::Error> {

@@ -216,7 +216,8 @@ fn every_table_has_rows_to_climb_with() {
     climb(&connection, &steps());
     let filled: BTreeSet<String> = ROWS.iter().map(|(table, _)| (*table).to_owned()).collect();
     for table in tables(&connection) {
-        let own = table.starts_with("sqlite_") || table == "schema_compatibility";
+        let own = table.starts_with("sqlite_")
+            || ["schema_compatibility", "store_identity"].contains(&table.as_str());
         assert!(own || filled.contains(&table), "{table} has no row in this file");
     }
 }
@@ -241,6 +242,21 @@ fn a_file_of_step_20_is_opened_with_its_rows_and_their_conclusions() {
     assert_eq!(told(&connection, "r").as_deref(), Some("neutral"));
     assert_eq!(told(&connection, "s"), None);
     assert_eq!(told(&connection, "q").as_deref(), Some("timed_out"));
+}
+
+/// A plan is refused by every database but its own.
+#[test]
+fn every_file_has_an_identity_of_its_own_that_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |file: &str| {
+        let store = open_store(&folder.path().join(file), &Arc::new(ManualClock::new()), 1);
+        store.store_id().unwrap()
+    };
+    let [one, again, other] = ["one.db", "one.db", "other.db"].map(of);
+    assert_eq!(one, again);
+    assert_ne!(one, other);
+    let id: uuid::Uuid = one.parse().unwrap();
+    assert_eq!((id.get_version_num(), id.to_string()), (4, one));
 }
 
 /// The key of a delivery is random: an index on it makes each insert change another page.

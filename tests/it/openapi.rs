@@ -176,6 +176,7 @@ fn dead_letter(repository: Option<String>) -> api::DeadLetter {
         attempt_count: 1,
         failed_at: time(),
         replay_safe: true,
+        replay_class: Cow::Borrowed("job_transaction"),
         effect_kind: Some(Cow::Borrowed("workflow_dispatch")),
         release_run_id: Some("0198c0de-0000-7000-8000-000000000011".parse().unwrap()),
     }
@@ -205,7 +206,6 @@ fn detail(repository: Option<String>) -> api::DeadLetterDetail {
         allowed: vec![Cow::Borrowed("replay"), Cow::Borrowed("close")],
         history: vec![event(false)],
         dead_letter: dead_letter(repository),
-        replay_class: Cow::Borrowed("job_transaction"),
     }
 }
 
@@ -342,9 +342,12 @@ fn stable_words_are_those_of_the_code() {
     let decisions = set(&mut Decision::ALL.iter().map(|word| word.as_str()));
     assert_eq!(words("ReleaseResult", "decision", "enum"), decisions);
     let unsafe_classes = ReplayClass::ALL.iter().filter(|class| !class.is_safe());
-    let refused = set(&mut unsafe_classes
-        .map(|class| class.as_str())
-        .chain(["not_dead", "closed", "unknown"]));
+    let refused = set(&mut unsafe_classes.map(|class| class.as_str()).chain([
+        "not_dead",
+        "closed",
+        "died_again",
+        "unknown",
+    ]));
     assert_eq!(words("Problem", "replayClass", "enum"), refused);
 }
 
@@ -396,6 +399,7 @@ fn status(at: Option<Timestamp>) -> api::ServiceStatus {
     api::ServiceStatus {
         readiness: readiness(at),
         version: "0.1.0".into(),
+        store_id: at.map(|_| "0198c0de-0000-4000-a000-0000000000a1".to_owned()),
         started_at: time(),
         backlog: at.map(|at| backlog(Some(at))),
         forge: at.map(|at| forge(Some(at))),

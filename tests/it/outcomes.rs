@@ -61,6 +61,7 @@ fn requests<R>(item_allows: fn(ItemFacts) -> Result<(), R>, done: &str, refused:
     }
     items.push(("dead, class of a newer version".to_owned(), Some(ItemFacts::Dead(None))));
     items.push(("dead, closed".to_owned(), Some(ItemFacts::Closed)));
+    items.push(("dead, not since the instant named".to_owned(), Some(ItemFacts::DiedAgain)));
     let mut table = String::new();
     for (key, known) in keys {
         for (what, item) in &items {

@@ -189,7 +189,7 @@ fn dead_job(store: &Store, id: &str, tenant: i64) -> ItemId {
 fn replay(store: &Store, tenant: InstallationId, item: ItemId, key: &str) -> ReplayOutcome {
     let operation = OperationId::new(key).unwrap();
     let actor = "ops".to_owned();
-    store.replay(ItemRequest { installation: tenant, item, operation, actor }).unwrap()
+    store.replay(ItemRequest { installation: tenant, item, operation, actor }, None).unwrap()
 }
 
 fn records_a_delivery_once(open: Open) {

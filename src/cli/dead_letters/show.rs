@@ -66,7 +66,7 @@ pub(crate) fn allows(item: &DeadLetterDetail, what: &str) -> bool {
 /// Returns why an item may, or may not, be replayed as it is now.
 pub(crate) fn class_now(item: &DeadLetterDetail) -> &str {
     match item.history.last().map(|last| last.event.as_ref()) {
-        Some("died") | None => &item.replay_class,
+        Some("died") | None => &item.dead_letter.replay_class,
         Some("closed") => "closed",
         _ => "not_dead",
     }

@@ -23,6 +23,10 @@ pub(crate) fn of(class: &str) -> Advice {
             why: "an operator closed the dead letter, and what it would do is deleted",
             next: "re-run the check on the forge, or push the tag again at another commit",
         },
+        None if class == "died_again" => Advice {
+            why: "the item was replayed meanwhile, and failed again",
+            next: "show why: svcctl dead-letters show",
+        },
         None => Advice {
             why: "this svcctl does not know the replay class",
             next: "treat it as unsafe, and compare the versions: svcctl --version; svcd --version",
@@ -79,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_class_is_never_told_to_replay() {
-        for word in ["not_dead", "closed", "", "from_a_newer_service"] {
+        for word in ["not_dead", "closed", "died_again", "", "from_a_newer_service"] {
             assert_ne!(of(word).next, SAFE_NEXT, "{word}");
         }
     }

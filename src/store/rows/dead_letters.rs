@@ -164,21 +164,23 @@ pub(in crate::store) fn reclassify(
     Ok(())
 }
 
-/// Looks an item up within its installation, with its status: one statement, whether it is another's or does not exist.
+/// Looks an item up within its installation, with its status, for a request about its death at an instant, if one is named:
+/// one statement, whether it is another's or does not exist.
 pub(in crate::store) fn facts(
     db: &Db<'_>,
     installation: InstallationId,
     item: ItemId,
+    death: Option<Timestamp>,
 ) -> Result<Option<(String, ItemFacts)>, Error> {
     let sql = match item.item_type() {
         ItemType::Job => {
-            "SELECT j.status, d.replay_class FROM control_plane_jobs j \
+            "SELECT j.status, d.replay_class, d.failed_at FROM control_plane_jobs j \
              LEFT JOIN dead_letters d ON d.item_type = 'job' AND d.item_id = j.job_id \
                 AND d.resolution IS NULL \
              WHERE j.job_id = :item AND j.installation_id = :installation"
         }
         ItemType::Outbox => {
-            "SELECT o.status, d.replay_class FROM outbox o \
+            "SELECT o.status, d.replay_class, d.failed_at FROM outbox o \
              LEFT JOIN dead_letters d ON d.item_type = 'outbox' AND d.item_id = o.outbox_id \
                 AND d.resolution IS NULL \
              WHERE o.outbox_id = :item AND o.installation_id = :installation"
@@ -193,7 +195,9 @@ pub(in crate::store) fn facts(
             // Only closing leaves an item dead without an open dead letter.
             None => ItemFacts::Closed,
             // A class that a newer version wrote is unknown here, and what is unknown is not replayed.
-            Some(class) => ItemFacts::Dead(ReplayClass::from_word(&class)),
+            Some(class) => {
+                ItemFacts::dead(ReplayClass::from_word(&class), row.get("failed_at")?, death)
+            }
         };
         Ok((status, facts))
     })
@@ -202,6 +206,7 @@ pub(in crate::store) fn facts(
 /// Reads a dead letter as lists show it.
 pub(in crate::store) fn listed(row: &Row<'_>) -> Result<api::DeadLetter, Error> {
     let item = row::item(row)?;
+    let replay_class: String = row.get("replay_class")?;
     Ok(api::DeadLetter {
         item_type: item.item_type().as_str().into(),
         item_id: item.to_string(),
@@ -211,7 +216,8 @@ pub(in crate::store) fn listed(row: &Row<'_>) -> Result<api::DeadLetter, Error> 
         cause: row.get::<Option<String>>("cause")?.map(Into::into),
         attempt_count: row.get("attempt_count")?,
         failed_at: row.get("failed_at")?,
-        replay_safe: dead_letter::is_replay_safe(&row.get::<String>("replay_class")?),
+        replay_safe: dead_letter::is_replay_safe(&replay_class),
+        replay_class: replay_class.into(),
         effect_kind: row.get::<Option<String>>("effect_kind")?.map(Into::into),
         release_run_id: row.get("release_run_id")?,
     })

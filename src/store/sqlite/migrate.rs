@@ -21,7 +21,7 @@ macro_rules! step {
 }
 
 /// Every step: folder name and statements. Steps are only ever added.
-const STEPS: [(&str, &str); 59] = [
+const STEPS: [(&str, &str); 60] = [
     step!("01-schema-compatibility"),
     step!("02-installations"),
     step!("03-repositories"),
@@ -81,10 +81,11 @@ const STEPS: [(&str, &str); 59] = [
     step!("57-list-filters"),
     step!("58-closed-dead-letters"),
     step!("59-given-up-signals"),
+    step!("60-store-identity"),
 ];
 
 /// The newest step this binary knows.
-pub const NEWEST_STEP: i64 = 59;
+pub const NEWEST_STEP: i64 = 60;
 
 /// Marks a file as ours; set by the first step.
 const APPLICATION_ID: i64 = 0x7376_6331;

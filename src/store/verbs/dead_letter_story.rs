@@ -66,7 +66,7 @@ fn story(
     // The class says what may be done about an open one.
     detail.dead_letter.replay_safe &= newest.end.is_none();
     detail.history = deaths.into_iter().flat_map(|it| [Some(it.died), it.end]).flatten().collect();
-    if let Some((status, facts)) = dead_letters::facts(db, installation, item)? {
+    if let Some((status, facts)) = dead_letters::facts(db, installation, item, None)? {
         detail.allowed = facts.allowed().map(Into::into).collect();
         detail.status = Some(status);
     }
@@ -101,7 +101,6 @@ fn death(row: &Row<'_>) -> Result<Death, Error> {
     };
     let detail = DeadLetterDetail {
         dead_letter,
-        replay_class: row.get::<String>("replay_class")?.into(),
         job_action: row.get("job_action")?,
         attempt_id: row.get("attempt_id")?,
         attempt_number: None,

@@ -66,14 +66,20 @@ impl List for DeadLetter {
 }
 
 impl Store {
-    /// Replays one dead letter, or says why not. With the same key the answer is the same for ever.
+    /// Replays one dead letter, or says why not. With the same key the answer is the same for ever. If an instant of death is
+    /// named, only the dead letter of that instant is replayed.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when it is not known to be on disk; ask again with the same key.
-    pub fn replay(&self, request: ItemRequest) -> Result<ReplayOutcome, Error> {
+    pub fn replay(
+        &self,
+        request: ItemRequest,
+        death: Option<Timestamp>,
+    ) -> Result<ReplayOutcome, Error> {
         self.write(move |tx| {
             let event = Event::of(&request, DEAD_LETTER_REPLAYED, item_type(&request), None);
-            let facts = |tx: &Tx<'_>| dead_letters::facts(tx, request.installation, request.item);
+            let facts =
+                |tx: &Tx<'_>| dead_letters::facts(tx, request.installation, request.item, death);
             operations::carry_out(
                 tx,
                 &event,
@@ -87,7 +93,7 @@ impl Store {
     }
 
     /// Closes one dead letter without sending anything, or says why not. With the same key the answer is the same for
-    /// ever.
+    /// ever. If an instant of death is named, only the dead letter of that instant is closed.
     ///
     /// What becomes of the item: `docs/decisions/118-closed-dead-letters.md`.
     ///
@@ -96,11 +102,13 @@ impl Store {
     pub fn close_dead_letter(
         &self,
         request: ItemRequest,
+        death: Option<Timestamp>,
         reason: OperatorReason,
     ) -> Result<CloseOutcome, Error> {
         self.write(move |tx| {
             let event = Event::of(&request, DEAD_LETTER_CLOSED, item_type(&request), Some(&reason));
-            let facts = |tx: &Tx<'_>| dead_letters::facts(tx, request.installation, request.item);
+            let facts =
+                |tx: &Tx<'_>| dead_letters::facts(tx, request.installation, request.item, death);
             operations::carry_out(
                 tx,
                 &event,

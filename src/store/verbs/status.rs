@@ -12,6 +12,14 @@ use crate::store::sql::{Db, params};
 use crate::store::types::upkeep::COUNT_MAX;
 
 impl Store {
+    /// Returns the UUID of this database.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn store_id(&self) -> Result<String, Error> {
+        self.read(|db| db.value("SELECT store_id FROM store_identity WHERE id = 1", &[]))
+    }
+
     /// Returns what waits.
     ///
     /// # Errors

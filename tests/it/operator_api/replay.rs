@@ -69,3 +69,30 @@ fn a_malformed_id_is_not_found_with_a_used_key_too() {
         "A malformed type or id is `not_found` (404), even with a key that was used before.";
     assert!(description.split('"').next().unwrap().contains(sentence), "{description:.300}");
 }
+
+/// Whoever names a death means this one: an item that has died again since may have another reason.
+#[test]
+fn a_request_about_a_death_that_is_over_is_refused() {
+    let world = with_dead_letters(1);
+    let (kind, id) = world.only_dead_letter(1);
+    let died_at = |world: &World| world.dead_letters(1)[0]["failedAt"].as_str().unwrap().to_owned();
+    let first = died_at(&world);
+    let named = |instant: &str| format!("{id}?failedAt={instant}");
+    assert_eq!(world.replay(1, (&kind, &named(&first)), "k").1, "replayed");
+    world.settle();
+    let second = died_at(&world);
+    assert!(second > first);
+    let refused = (409, "not_replayable".to_owned(), None);
+    assert_eq!(world.replay(1, (&kind, &named(&first)), "other"), refused);
+    let not_open = (409, "not_open".to_owned(), None);
+    assert_eq!(world.close(1, (&kind, &named(&first)), "other", "not needed"), not_open);
+    // The key comes first: the same request has the same answer, whatever became of the item.
+    assert_eq!(world.replay(1, (&kind, &named(&first)), "k").1, "already_applied");
+    for query in ["failedAt=yesterday", "failedAt=", "failed=1", "failedAt=1&failedAt=1"] {
+        let (status, outcome, _) = world.replay(1, (&kind, &format!("{id}?{query}")), "fresh");
+        assert_eq!((status, outcome.as_str()), (400, "invalid_request"), "{query}");
+    }
+    assert_eq!(world.ask::<i64>("SELECT count(*) FROM audit_events"), 1);
+    assert_eq!(world.close(1, (&kind, &named(&second)), "close", "not needed").1, "closed");
+    assert_eq!(world.replay(1, (&kind, &named(&second)), "late").1, "not_replayable");
+}

@@ -356,7 +356,7 @@ fn claim_and_vanish(world: &Arc<World>, depth: u32) {
 fn replay(world: &Arc<World>, depth: u32) {
     let (replica, store) = world.replica();
     let Some((key, request)) = operator_request(world, &store) else { return };
-    let outcome = store.replay(request);
+    let outcome = store.replay(request, None);
     world.note(depth, &format!("replica {replica} replays: {outcome:?}"));
     hear(&mut world.known.lock().unwrap().operations, key, outcome);
 }
@@ -365,7 +365,8 @@ fn close(world: &Arc<World>, depth: u32) {
     let (replica, store) = world.replica();
     let Some((key, request)) = operator_request(world, &store) else { return };
     let item = request.item;
-    let outcome = store.close_dead_letter(request, OperatorReason::new("not needed").unwrap());
+    let outcome =
+        store.close_dead_letter(request, None, OperatorReason::new("not needed").unwrap());
     world.note(depth, &format!("replica {replica} closes: {outcome:?}"));
     if let Ok(Outcome::Applied(_)) = outcome {
         world.known.lock().unwrap().closed.insert(item.to_string());

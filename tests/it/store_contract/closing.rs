@@ -33,7 +33,7 @@ fn request(item: ItemId, key: &str) -> ItemRequest {
 }
 
 fn close(store: &Store, item: ItemId, key: &str, reason: &str) -> CloseOutcome {
-    store.close_dead_letter(request(item, key), OperatorReason::new(reason).unwrap()).unwrap()
+    store.close_dead_letter(request(item, key), None, OperatorReason::new(reason).unwrap()).unwrap()
 }
 
 fn applied<R: std::fmt::Debug>(outcome: &Outcome<R>) -> AuditEventId {
@@ -60,7 +60,7 @@ fn closes_once_for_each_key(open: Open) {
     assert!(store.claim_jobs(9, "x", POLICY).unwrap().is_empty());
     let foreign = ItemRequest { installation: installation(2), ..request(item, "k4") };
     let reason = OperatorReason::new("not mine").unwrap();
-    assert_eq!(store.close_dead_letter(foreign, reason).unwrap(), Outcome::NotFound);
+    assert_eq!(store.close_dead_letter(foreign, None, reason).unwrap(), Outcome::NotFound);
 }
 
 /// Runs `ask` on two processes at the same time, and returns what each caller heard.

@@ -379,9 +379,11 @@ impl World {
         item: (&str, &str),
         key: &str,
     ) -> (u16, String, Option<String>) {
+        // What the request is conditional on stands behind the id.
+        let (id, query) = item.1.split_once('?').unwrap_or((item.1, ""));
         let target = format!(
-            "/api/v1/operator/installations/{installation}/dead-letters/{}/{}/replay",
-            item.0, item.1
+            "/api/v1/operator/installations/{installation}/dead-letters/{}/{id}/replay?{query}",
+            item.0
         );
         let answer = self.operate(Method::POST, &target, &[("idempotency-key", key)]);
         let (status, outcome) = outcome(&answer);
@@ -419,7 +421,9 @@ impl World {
         key: &str,
         reason: &str,
     ) -> (u16, String, Option<String>) {
-        let target = format!("/api/v1/operator/installations/{installation}/{path}/close");
+        // What the request is conditional on stands behind the path.
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let target = format!("/api/v1/operator/installations/{installation}/{path}/close?{query}");
         let bearer = format!("Bearer {TOKEN}");
         let headers = [
             ("host", "localhost"),
