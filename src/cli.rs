@@ -63,6 +63,8 @@ Examples:
   svcctl replay outbox ID --dry-run           # check whether a replay would be accepted
   svcctl replay outbox ID                     # replay it
   svcctl dead-letters close outbox ID --reason 'not needed any more'   # or close it without a replay
+  svcctl dead-letters plan -A --file plan.json   # freeze a set of them
+  svcctl dead-letters apply plan.json -A      # and replay each of them once
   svcctl audit list                           # who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
   svcctl cards validate agent-card.json       # is the agent card valid, and if not, why?

@@ -1,4 +1,4 @@
-//! Requests to the service: one connection each, no redirects, no proxy, no cookies; the token goes
+//! Requests to the service: one connection each unless many follow each other, no redirects, no proxy, no cookies; the token goes
 //! to the one configured address and nowhere else.
 
 mod failure;
@@ -40,6 +40,8 @@ pub(crate) struct Client {
     authorization: Option<HeaderValue>,
     /// Where the operator's token was found, for the hint when it is refused.
     origin: Option<String>,
+    /// It keeps its connection between requests.
+    keeps: bool,
 }
 
 /// What came back, whatever its status.
@@ -55,8 +57,13 @@ pub(crate) struct Answer {
 impl Client {
     /// Returns a client that shows no token.
     pub(crate) fn anonymous(global: &Global) -> Result<Self, Error> {
+        Self::with_connections(global, 0)
+    }
+
+    /// Returns a client that keeps so many connections between requests.
+    fn with_connections(global: &Global, kept: usize) -> Result<Self, Error> {
         let endpoint = Endpoint::parse(&global.url).map_err(address_refused)?;
-        let config = config(global.request_timeout());
+        let config = kept_config(global.request_timeout(), kept);
         let agent = match &endpoint {
             Endpoint::Unix(path) => {
                 Agent::with_parts(config, unix::SocketConnector::new(path), unix::NoResolver)
@@ -65,14 +72,22 @@ impl Client {
                 Agent::with_parts(config, DefaultConnector::new(), DefaultResolver::default())
             }
         };
-        Ok(Self { agent, endpoint, authorization: None, origin: None })
+        Ok(Self { agent, endpoint, authorization: None, origin: None, keeps: kept > 0 })
     }
 
     /// Returns a client that shows the operator's token.
     pub(crate) fn operator(global: &Global) -> Result<Self, Error> {
-        let client = Self::anonymous(global)?;
+        Self::anonymous(global)?.as_operator(global)
+    }
+
+    /// Returns the same for many requests, one after the other: it keeps its connection where the service does.
+    pub(crate) fn operator_keeping(global: &Global) -> Result<Self, Error> {
+        Self::with_connections(global, 1)?.as_operator(global)
+    }
+
+    fn as_operator(self, global: &Global) -> Result<Self, Error> {
         let Authorization { header, origin } = token::authorization(global.token_file.as_deref())?;
-        Ok(Self { authorization: Some(header), origin: Some(origin), ..client })
+        Ok(Self { authorization: Some(header), origin: Some(origin), ..self })
     }
 
     /// Returns it with what it shows instead of an operator's token.
@@ -156,8 +171,10 @@ impl Client {
             .parse()
             .map_err(|error| Failure::malformed("the path of the request", error))?;
         *request.headers_mut() = headers;
-        // A connection that is kept would occupy the daemon between requests.
-        request.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        if !self.keeps {
+            // A connection that is kept would occupy the daemon between requests.
+            request.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         request.headers_mut().insert(ACCEPT, ANSWER_TYPES);
         if let Some(authorization) = &self.authorization {
             request.headers_mut().insert(AUTHORIZATION, authorization.clone());
@@ -257,6 +274,11 @@ impl Answer {
 /// Returns how every request is made, to the service or another address: an answer of any status, no redirects, no proxy,
 /// no connection kept, no longer than `timeout`.
 pub(crate) fn config(timeout: Duration) -> Config {
+    kept_config(timeout, 0)
+}
+
+/// Returns the same for a client that keeps so many connections between requests.
+fn kept_config(timeout: Duration, kept: usize) -> Config {
     Agent::config_builder()
         // A refusal has a body that says why.
         .http_status_as_error(false)
@@ -264,7 +286,8 @@ pub(crate) fn config(timeout: Duration) -> Config {
         .max_redirects(0)
         // ureq would otherwise take a proxy from the environment, which could see the token.
         .proxy(None)
-        .max_idle_connections(0)
+        .max_idle_connections(kept)
+        .max_idle_connections_per_host(kept)
         .timeout_global(Some(timeout))
         .timeout_connect(Some(timeout.min(CONNECT_TIMEOUT_MAX)))
         .user_agent(concat!("svcctl/", env!("CARGO_PKG_VERSION")))

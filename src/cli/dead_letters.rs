@@ -1,7 +1,9 @@
 //! `svcctl dead-letters`: what was given up, and what may be done about it.
 
+mod apply;
 mod close;
 mod list;
+mod plan;
 pub(crate) mod show;
 mod summary;
 
@@ -17,13 +19,15 @@ use crate::cli::output::Output;
 use crate::cli::pages;
 use crate::domain::id::InstallationId;
 
-/// Show and close dead letters: jobs and effects that the service has given up on
+/// Show, replay and close dead letters: jobs and effects that the service has given up on
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),
     Show(show::Args),
     Summary(summary::Args),
     Close(close::Args),
+    Plan(plan::Args),
+    Apply(apply::Args),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<Exit, Error> {
@@ -32,6 +36,8 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
         Command::Show(args) => show::run(args, global, output),
         Command::Summary(args) => summary::run(args, global, output),
         Command::Close(args) => close::run(args, global, output),
+        Command::Plan(args) => plan::run(args, global, output),
+        Command::Apply(args) => apply::run(args, global, output),
     }
 }
 

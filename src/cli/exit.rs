@@ -21,16 +21,20 @@ words! {
         Held => "held", "replay --wait: the effect is not sent yet, because the forge asked to wait or cannot be reached";
         TimedOut => "timed_out", "replay --wait, releases wait: the timeout passed before the end";
         NotSucceeded => "not_succeeded", "releases wait: the release ended without success";
+        ItemsSkipped => "items_skipped", "dead-letters apply: items that have changed since the plan was made were skipped";
+        ItemsDiedAgain => "items_died_again", "dead-letters apply: replayed items became dead letters again";
         Usage => "usage", "the command line is wrong";
         Malformed => "malformed_answer", "the response from the service is malformed";
         Unreachable => "unreachable", "the service cannot be reached";
         LocalFile => "local_file", "a local file cannot be used, or output cannot be written";
         Temporary => "temporary", "a temporary failure; retry later (replay: with the same idempotency key)";
+        Interrupted => "interrupted", "dead-letters apply: interrupted, or not confirmed; the same command continues";
     }
 }
 
 impl Exit {
-    /// Returns the code the process ends with. Those from 64 up are of `sysexits.h`.
+    /// Returns the code the process ends with. Those from 64 to 75 are of `sysexits.h`, and 130 is what a shell
+    /// says of an interruption.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -48,11 +52,14 @@ impl Exit {
             Self::Held => 12,
             Self::TimedOut => 13,
             Self::NotSucceeded => 14,
+            Self::ItemsSkipped => 15,
+            Self::ItemsDiedAgain => 16,
             Self::Usage => 64,
             Self::Malformed => 65,
             Self::Unreachable => 69,
             Self::LocalFile => 74,
             Self::Temporary => 75,
+            Self::Interrupted => 130,
         }
     }
 }
@@ -80,7 +87,10 @@ mod tests {
     #[test]
     fn codes_are_the_published_ones_and_differ() {
         let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 64, 65, 69, 74, 75]);
+        assert_eq!(
+            codes,
+            [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 64, 65, 69, 74, 75, 130]
+        );
     }
 
     #[test]

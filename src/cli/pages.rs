@@ -44,6 +44,11 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
+    /// Returns how a command that shows no list asks for its pages.
+    pub(crate) const fn pages_of(limit: u32) -> Self {
+        Self { limit, all: true, exact_times: false, watch: WatchArgs::OFF }
+    }
+
     /// Returns how long ago an instant was, or the instant itself, as the table shall show it.
     pub(crate) fn age(self, now: Timestamp, at: Timestamp) -> String {
         if self.exact_times { at.to_string() } else { ago(now, at) }
@@ -207,7 +212,7 @@ fn print<R: Table>(
 }
 
 /// Adds the options of a filter. Ages are instants by now, so that the next page is of the same list.
-fn filtered(command: NextCommand, filter: &impl Filter) -> NextCommand {
+pub(crate) fn filtered(command: NextCommand, filter: &impl Filter) -> NextCommand {
     filter.parameters().into_iter().fold(command, |command, (name, value)| {
         let hyphenated = name.chars().flat_map(|letter| {
             let hyphen = letter.is_ascii_uppercase().then_some('-');
@@ -242,7 +247,7 @@ fn gather<R: ListRow>(
 }
 
 /// Asks for one page.
-fn page<R: ListRow>(
+pub(crate) fn page<R: ListRow>(
     client: &Client,
     path: &str,
     wanted: &Wanted<R::Filter>,

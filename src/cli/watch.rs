@@ -39,6 +39,9 @@ pub(crate) enum Watched {
 }
 
 impl WatchArgs {
+    /// Of a command that cannot be watched.
+    pub(crate) const OFF: Self = Self { watch: false, interval: Duration::ZERO };
+
     /// Shows it once, or, as a watch, until a signal ends the process. `command` is what a person typed, without
     /// options.
     pub(crate) fn run(

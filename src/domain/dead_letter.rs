@@ -200,7 +200,7 @@ impl ReplayClass {
 }
 
 /// Names one item that can die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ItemId {
     /// A lifecycle job.
     Job(JobId),

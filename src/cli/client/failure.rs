@@ -161,10 +161,13 @@ fn refused(
         | Exit::Held
         | Exit::TimedOut
         | Exit::NotSucceeded
+        | Exit::ItemsSkipped
+        | Exit::ItemsDiedAgain
         | Exit::Usage
         | Exit::Malformed
         | Exit::Unreachable
-        | Exit::LocalFile => error,
+        | Exit::LocalFile
+        | Exit::Interrupted => error,
     };
     error.problem(problem)
 }

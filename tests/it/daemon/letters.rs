@@ -1,12 +1,15 @@
 //! Dead letters made on purpose, one of each kind, by what really brings them about.
 
+use std::ops::Range;
+use std::time::Duration;
+
 use svc::api::DeadLetter;
 use svc::simulator::{Fault, Webhooks};
 
 use super::ask::Ask;
 use super::process::Daemon;
 use super::site::Site;
-use super::{commit, wait_for};
+use super::{commit, database, wait_for, wait_within};
 
 /// Returns the path of an installation's dead letters.
 pub(crate) fn list_path(installation: i64) -> String {
@@ -63,8 +66,17 @@ pub(crate) fn refused_of(
 
 /// A dispatch of which it is not known whether it happened: not replay-safe.
 pub(crate) fn uncertain(site: &Site, daemon: &Daemon, number: usize) -> String {
+    uncertain_of(site, daemon, &site.webhooks, number)
+}
+
+pub(crate) fn uncertain_of(
+    site: &Site,
+    daemon: &Daemon,
+    webhooks: &Webhooks,
+    number: usize,
+) -> String {
     site.forge.plan_dispatch(&tag(number), Fault::CutAfterEffect);
-    trouble(daemon, &site.webhooks, number, "forge_dispatch_uncertain")
+    trouble(daemon, webhooks, number, "forge_dispatch_uncertain")
 }
 
 /// A job of a suspended installation, which is then active again: replay-safe.
@@ -79,6 +91,63 @@ pub(crate) fn job(site: &Site, daemon: &Daemon, number: usize) -> String {
         (!daemon.control.ask(&list).text().contains("\"suspended\"")).then_some(())
     });
     id
+}
+
+/// Dispatches that all fail in one way, one for each number.
+pub(crate) fn dispatches(
+    site: &Site,
+    daemon: &Daemon,
+    webhooks: &Webhooks,
+    numbers: Range<usize>,
+    fault: Fault,
+) {
+    let installation = webhooks.installation.get();
+    let count = i64::try_from(numbers.len()).unwrap();
+    for number in numbers {
+        site.forge.plan_dispatch(&tag(number), fault);
+        push(daemon, webhooks, number);
+    }
+    let database = database::open(&site.database());
+    let query = "SELECT count(*) FROM dead_letters \
+                 WHERE installation_id = ?1 AND effect_kind = 'workflow_dispatch'";
+    wait_within(Duration::from_secs(120), "the dispatches to die", || {
+        (database::number(&database, query, &[&installation]) == count).then_some(())
+    });
+}
+
+/// Jobs of a suspended installation, one for each number, which stays suspended: replay-safe, and each dies again.
+pub(crate) fn suspended(site: &Site, daemon: &Daemon, webhooks: &Webhooks, numbers: Range<usize>) {
+    let installation = webhooks.installation.get();
+    let id = format!("suspend-{installation}-{}", numbers.start);
+    assert_eq!(daemon.deliver(&id, &webhooks.installation("suspend")).status, 202);
+    let count = i64::try_from(numbers.len()).unwrap();
+    let database = database::open(&site.database());
+    let query = "SELECT count(*) FROM dead_letters \
+                 WHERE installation_id = ?1 AND reason_code = 'installation_suspended'";
+    let before = database::number(&database, query, &[&installation]);
+    for number in numbers {
+        push(daemon, webhooks, number);
+    }
+    wait_within(Duration::from_secs(120), "the jobs to die", || {
+        let now = database::number(&database, query, &[&installation]);
+        (now == before + count).then_some(())
+    });
+}
+
+/// Repairs what the jobs of a suspended installation die of.
+pub(crate) fn unsuspend(daemon: &Daemon, webhooks: &Webhooks) {
+    let id = format!("unsuspend-{}", webhooks.installation);
+    assert_eq!(daemon.deliver(&id, &webhooks.installation("unsuspend")).status, 202);
+    wait_for("the installation to be active", || {
+        let list = Ask::get("/api/v1/operator/installations").bearer();
+        let list = daemon.control.ask(&list).json();
+        let items = list["items"].as_array().unwrap().clone();
+        let number = webhooks.installation.to_string();
+        let ours = items
+            .iter()
+            .find(|known| known["installationId"].to_string().trim_matches('"') == number);
+        ours.filter(|known| known["state"] == "active").map(drop)
+    });
 }
 
 /// Pushes a tag of its own for every `number`.

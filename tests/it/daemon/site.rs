@@ -130,6 +130,11 @@ impl Site {
         finish(self.svcctl_command(url).args(arguments))
     }
 
+    /// The same in the site's folder, where its files are.
+    pub(crate) fn svcctl_in_folder(&self, url: &str, arguments: &[&str]) -> Ended {
+        finish(self.svcctl_command(url).args(arguments).current_dir(self.folder.path()))
+    }
+
     /// Returns the command `svcctl` of the operator.
     pub(crate) fn svcctl_command(&self, url: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
@@ -137,7 +142,8 @@ impl Site {
             .env_clear()
             .env("SVC_URL", url)
             .env("SVC_OPERATOR_API_TOKEN_FILE", self.path("SVC_OPERATOR_API_TOKEN"))
-            .env("SVC_INSTALLATION", INSTALLATION.to_string());
+            .env("SVC_INSTALLATION", INSTALLATION.to_string())
+            .stdin(Stdio::null());
         command
     }
 

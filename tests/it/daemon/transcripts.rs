@@ -7,6 +7,9 @@
 //! and files of its own with a card: `$DRAFT`, which can be fixed, and `$SLIPS`, which cannot. Other ids,
 //! times, ages, waits and the head of an audit log are written as `[id]`, `[time]`, `[age]`, `[wait]` and `[hash]`, the schema's step as
 //! `[step]`; columns are two spaces apart.
+//!
+//! A page that names a `plan.json` has 500 dead letters of two installations instead. The line `$ # …` there repairs what
+//! most of them died of, and ` | tail -n N` behind a command leaves the last lines of what it says.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,6 +18,7 @@ use std::sync::Arc;
 use svc::domain::relay::ActionEffect;
 use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::random::{Ids, SystemEntropy};
+use svc::simulator::Fault;
 use svc::store::{LogRules, Options, Store};
 
 use super::ask::Ask;
@@ -44,7 +48,7 @@ fn every_page_is_what_is_said() {
 
 /// Returns the page with what its commands say now.
 fn replay_page(page: &str) -> String {
-    let stage = Stage::new();
+    let stage = if page.contains("plan.json") { Stage::crowded() } else { Stage::new() };
     let mut said = String::new();
     let (mut in_transcript, mut first) = (false, true);
     for line in page.lines() {
@@ -70,7 +74,7 @@ fn replay_page(page: &str) -> String {
 /// A daemon with one dead letter of each kind, and one open reconciliation item.
 struct Stage {
     site: Site,
-    _daemon: Daemon,
+    daemon: Daemon,
     names: BTreeMap<&'static str, String>,
 }
 
@@ -117,18 +121,42 @@ impl Stage {
         reconciliation::add_to(&database, INSTALLATION, &item, now);
         names.extend(relay(&site));
         names.extend(cards(&site));
-        Self { site, _daemon: daemon, names }
+        Self { site, daemon, names }
+    }
+
+    /// A daemon with 500 dead letters of three reasons in two installations.
+    fn crowded() -> Self {
+        let mut site = Site::new();
+        // Nothing is reconciled while the page runs, however long that takes.
+        site.set("SVC_RECONCILIATION_OBSERVATION_SECONDS", "3600");
+        let daemon = site.start();
+        letters::dispatches(&site, &daemon, &site.webhooks, 1..21, Fault::Validation422);
+        letters::dispatches(&site, &daemon, &site.strangers, 1..11, Fault::CutAfterEffect);
+        letters::suspended(&site, &daemon, &site.webhooks, 100..400);
+        letters::suspended(&site, &daemon, &site.strangers, 100..270);
+        Self { site, daemon, names: BTreeMap::new() }
     }
 
     /// Runs a command and returns what it said, and how it ended.
     fn run(&self, command: &str) -> String {
+        if command.starts_with('#') {
+            for webhooks in [&self.site.webhooks, &self.site.strangers] {
+                letters::unsuspend(&self.daemon, webhooks);
+            }
+            return String::new();
+        }
+        let (command, tail) = command.split_once(" | tail -n ").unwrap_or((command, "1000"));
         let mut words = command.strip_prefix("svcctl ").unwrap().to_owned();
         for (name, id) in &self.names {
             words = words.replace(name, id);
         }
         let words: Vec<&str> = words.split_whitespace().collect();
         let url = format!("unix:{}", self.site.socket().display());
-        let ended = self.site.svcctl(&url, &words);
+        // The cards of other pages are named from the root of the tree.
+        let ended = match self.names.is_empty() {
+            true => self.site.svcctl_in_folder(&url, &words),
+            false => self.site.svcctl(&url, &words),
+        };
         let mut said = format!("{}{}", ended.stderr, ended.stdout);
         for (name, id) in &self.names {
             said = said.replace(id.as_str(), name);
@@ -137,6 +165,7 @@ impl Stage {
         let folder = folder.parent().unwrap().to_string_lossy().into_owned();
         said = said.replace(&folder, "[folder]");
         let mut lines: Vec<String> = said.lines().map(plain).collect();
+        lines.drain(..lines.len().saturating_sub(tail.parse().unwrap()));
         if ended.code != Some(0) {
             lines.push(format!("[exit {}]", ended.code.unwrap()));
         }
@@ -209,6 +238,8 @@ fn cell(text: &str) -> String {
     for seconds in (0..=60).rev() {
         joined = joined.replace(&format!("{seconds}s ago"), "[age]");
         joined = joined.replace(&format!("in {seconds}s"), "in [wait]");
+        // A page that has much to prepare takes minutes on a busy machine.
+        joined = joined.replace(&format!("{seconds}m ago"), "[age]");
     }
     joined
 }

@@ -70,7 +70,7 @@ fn a_malformed_id_is_not_found_with_a_used_key_too() {
     assert!(description.split('"').next().unwrap().contains(sentence), "{description:.300}");
 }
 
-/// Whoever names a death means this one: an item that has died again since may have another reason.
+/// An item that has died again may have died of something else, so a request that names the death before is refused.
 #[test]
 fn a_request_about_a_death_that_is_over_is_refused() {
     let world = with_dead_letters(1);

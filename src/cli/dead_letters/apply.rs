@@ -1,0 +1,238 @@
+//! `svcctl dead-letters apply`: does what a plan says, once.
+
+mod deaths;
+mod decision;
+mod interrupt;
+mod report;
+mod runner;
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use decision::{ApplyCounts, ApplyEnding, ApplyRate};
+use interrupt::Interrupt;
+use report::Report;
+use runner::{ApplyOptions, Runner};
+
+use super::plan;
+use super::plan::document::{Plan, PlanFault, PlannedAction};
+use crate::cli::Global;
+use crate::cli::client::Client;
+use crate::cli::error::Error;
+use crate::cli::exit::Exit;
+use crate::cli::next_command::NextCommand;
+use crate::cli::output::{Output, ago};
+use crate::cli::pages::InstallationScope;
+use crate::domain::time::Timestamp;
+use crate::runtime::clock::{Clock as _, SystemClock};
+
+/// A plan that is older is refused: too much may have happened since.
+const AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
+/// Items that are tried first, unless the operator says otherwise.
+const CANARY_DEFAULT: usize = 3;
+
+/// Replay or close the dead letters of a plan, each once
+///
+/// Shows what is in the plan and asks, unless --yes is given. Then it replays some items first (--canary), one of each reason in
+/// turn, and waits until they have succeeded before it replays the others. If replayed items become dead letters again, it
+/// stops. Items that have changed since the plan was made are skipped.
+///
+/// Each request has an idempotency key made of the plan and the item, so a plan can be applied again after an interruption, a
+/// lost connection or a restart of svcd, and nothing happens twice. The audit log shows the key, which begins with the ID of
+/// the plan.
+///
+/// On a terminal it shows how far it is; otherwise it prints one JSON document per line, one line per item, and one at the
+/// end with the counts. An item that becomes a dead letter again has a second line.
+///
+/// Exits with 0 if every item was replayed or closed, 15 if some were skipped, 16 if items became dead letters again, 130 if it
+/// was interrupted, 69 if the service cannot be reached, and 75 if the first items were not done in time.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  svcctl dead-letters apply plan.json
+  svcctl dead-letters apply plan.json --canary 10 --rate 5/s
+  svcctl dead-letters apply plan.json --yes -o ndjson | jq -r 'select(.outcome == \"skipped\") | .itemId'
+")]
+pub(crate) struct Args {
+    /// File with the plan
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: PathBuf,
+
+    /// Number of items to replay first, and to wait for; 0 means none [default: 3]
+    #[arg(long, value_name = "N")]
+    canary: Option<usize>,
+
+    /// Maximum time to wait for the first items, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    canary_timeout: u64,
+
+    /// Maximum rate, such as 5/s, 300/m or 1000/h [default: no limit]
+    #[arg(long, value_name = "RATE", value_parser = ApplyRate::parse)]
+    rate: Option<ApplyRate>,
+
+    /// Stop when so many replayed items have become dead letters again; 0 means never [default: 1]
+    #[arg(long, value_name = "N")]
+    stop_after_failures: Option<usize>,
+
+    /// Maximum number of retries of one request if the service is busy or restarts
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
+    retries: u32,
+
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+
+    #[command(flatten)]
+    scope: InstallationScope,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
+    let plan = read(&args.file)?;
+    check(&plan, args, global, SystemClock::new().now())?;
+    let client = Client::operator_keeping(global)?;
+    let store = plan::store_id(&client)?;
+    if store != plan.head.store_id {
+        let message = format!("{} is a plan of another database", args.file.display());
+        return Err(Error::new(Exit::LocalFile, message)
+            .hint("check --url: it must lead to the svcd of which the plan was made")
+            .hint(new_plan(&plan, args, global)));
+    }
+    let report = Report::new(output, plan.items.len());
+    let beside = if report.is_for_people() { output } else { output.aside() };
+    if !args.yes && !is_confirmed(&plan, beside)? {
+        output.remark("note", "nothing was sent");
+        return Ok(Exit::Interrupted);
+    }
+    let interrupt = Interrupt::install()
+        .map_err(|error| Error::new(Exit::Failed, "cannot watch for signals").caused_by(error))?;
+    let mut runner = Runner::new(&client, &plan, options(args), &interrupt, report);
+    let ended = runner.run();
+    let (report, counts) = runner.into_report();
+    let exit = match &ended {
+        Ok(ending) => ending.exit(counts),
+        Err(error) => error.exit(),
+    };
+    report.end(&plan, exit, counts)?;
+    match ended {
+        Ok(ending) => advise(ending, counts, &plan, (args, global, output)),
+        Err(error) => return Err(error.hint(format!("to go on: {}", again(args, &plan, global)))),
+    }
+    Ok(exit)
+}
+
+fn options(args: &Args) -> ApplyOptions {
+    ApplyOptions {
+        canary: args.canary.unwrap_or(CANARY_DEFAULT),
+        canary_timeout: Duration::from_secs(args.canary_timeout),
+        interval: args.rate.map(|rate| rate.interval),
+        failures_max: args.stop_after_failures.unwrap_or(1),
+        retries: args.retries,
+    }
+}
+
+fn read(file: &Path) -> Result<Plan, Error> {
+    let unusable = || {
+        let message = format!("the plan {} cannot be used; nothing was sent", file.display());
+        Error::new(Exit::LocalFile, message)
+    };
+    let plan = Plan::read(|| File::open(file)).map_err(|error| unusable().caused_by(error))?;
+    let again = "make a new plan: svcctl dead-letters plan --file FILE";
+    plan.map_err(|fault| {
+        let hint = match &fault {
+            PlanFault::Newer(_) => "update svcctl, or make a new plan with this one",
+            PlanFault::NotAPlan(_) | PlanFault::Edited => again,
+        };
+        unusable().caused_by(fault).hint(hint)
+    })
+}
+
+/// Refuses what can be refused without asking the service.
+fn check(plan: &Plan, args: &Args, global: &Global, now: Timestamp) -> Result<(), Error> {
+    if now.since(plan.head.created_at) > AGE_MAX {
+        let made = ago(now, plan.head.created_at);
+        let file = args.file.display();
+        let message = format!("{file} was made {made}; a plan can be applied for a week");
+        return Err(Error::new(Exit::LocalFile, message).hint(new_plan(plan, args, global)));
+    }
+    let named = global.installation.filter(|_| !args.scope.all_installations);
+    let foreign = named.and_then(|named| {
+        let other = plan.items.iter().find(|item| item.installation != named)?;
+        Some((named, other.installation))
+    });
+    if let Some((named, other)) = foreign {
+        let message = format!(
+            "{} has items of installation {other}, and installation {named} was given",
+            args.file.display()
+        );
+        return Err(Error::new(Exit::Usage, message)
+            .hint("to apply it to all its installations, add --all-installations"));
+    }
+    let is_close = plan.action != PlannedAction::Replay;
+    if is_close && (args.canary.is_some() || args.stop_after_failures.is_some()) {
+        let message = "the plan closes its items, and nothing that is closed can fail again";
+        return Err(
+            Error::new(Exit::Usage, message).hint("omit --canary and --stop-after-failures")
+        );
+    }
+    Ok(())
+}
+
+/// Shows the plan and asks.
+fn is_confirmed(plan: &Plan, output: Output) -> Result<bool, Error> {
+    plan::show(&plan.head, &plan.summary, output)?;
+    if !io::stdin().is_terminal() {
+        let message = "standard input is not a terminal, so svcctl cannot ask; nothing was sent";
+        return Err(
+            Error::new(Exit::Usage, message).hint("to apply it without a question, add --yes")
+        );
+    }
+    let verb = if plan.head.reason.is_some() { "Close" } else { "Replay" };
+    write!(io::stderr(), "{verb} {} items? [y/N] ", plan.items.len())?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Says what to do next.
+fn advise(
+    ending: ApplyEnding,
+    counts: ApplyCounts,
+    plan: &Plan,
+    (args, global, output): (&Args, &Global, Output),
+) {
+    match ending {
+        ApplyEnding::Interrupted => output.remark("to go on", &again(args, plan, global)),
+        ApplyEnding::CanaryPending => {
+            output.remark("note", "the first items are not done yet; the others were not replayed");
+            output.remark("to go on", &again(args, plan, global));
+        }
+        ApplyEnding::Complete | ApplyEnding::DiedAgain => {}
+    }
+    if counts.died_again > 0 {
+        let list = NextCommand::new("dead-letters summary", global);
+        let list =
+            if plan.head.all_installations { list.word("--all-installations") } else { list };
+        output.remark("to see why they died again", &list.into_line());
+        let next = plan::plan_command(&plan.head, &next_file(&args.file), global);
+        output.remark("once the cause is repaired, for what is left", &next.into_line());
+    }
+}
+
+fn again(args: &Args, plan: &Plan, global: &Global) -> String {
+    plan::apply_command(&plan.head, &args.file, global).into_line()
+}
+
+fn new_plan(plan: &Plan, args: &Args, global: &Global) -> String {
+    let command = plan::plan_command(&plan.head, &next_file(&args.file), global);
+    format!("make a new plan: {}", command.into_line())
+}
+
+/// Returns the name of a file beside the plan, for the next one.
+fn next_file(file: &Path) -> PathBuf {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    file.with_file_name(format!("{}-next.json", stem.unwrap_or_default()))
+}
