@@ -20,7 +20,7 @@ use svc::metrics::Metrics;
 use svc::runtime::clock::SystemClock;
 use svc::runtime::semaphore::Semaphore;
 use svc::runtime::watch::Watch;
-use svc::simulator::sign;
+use svc::simulator::{Webhook, sign};
 use svc::store::Store;
 
 use crate::support::{Folder, Run, callers, drive, heading, line, median, open_store, ratio};
@@ -176,14 +176,18 @@ pub(crate) fn send(address: SocketAddr, clients: usize, first: usize, operations
 }
 
 fn request(number: usize) -> Vec<u8> {
-    let webhook = work::push(number);
+    signed(&work::id(number), work::push(number))
+}
+
+/// Returns the request that delivers a webhook.
+pub(crate) fn signed(id: &str, webhook: Webhook) -> Vec<u8> {
     let mut request = format!(
         "POST /webhooks/forge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\nX-GitHub-Event: {}\r\nX-GitHub-Delivery: {}\r\n\
          X-Hub-Signature-256: {}\r\n\r\n",
         webhook.body.len(),
         webhook.event,
-        work::id(number),
+        id,
         sign(SECRET, &webhook.body),
     )
     .into_bytes();

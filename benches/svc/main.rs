@@ -20,6 +20,7 @@ mod intake;
 mod listing;
 mod mcp;
 mod peers;
+mod plans;
 mod prompt_forge;
 mod raw;
 mod raw_release;
@@ -77,6 +78,9 @@ fn main() {
     }
     if wanted("relay") {
         relay::run();
+    }
+    if wanted("plans") {
+        plans::run();
     }
     // Only by name: it needs the registries of npm and PyPI.
     if names.iter().any(|name| *name == "peers") {
