@@ -77,15 +77,15 @@ impl Client {
 
     /// Returns a client that shows the operator's token.
     pub(crate) fn operator(global: &Global) -> Result<Self, Error> {
-        Self::anonymous(global)?.as_operator(global)
+        Self::anonymous(global)?.with_operator_token(global)
     }
 
     /// Returns the same for many requests, one after the other: it keeps its connection where the service does.
     pub(crate) fn operator_keeping(global: &Global) -> Result<Self, Error> {
-        Self::with_connections(global, 1)?.as_operator(global)
+        Self::with_connections(global, 1)?.with_operator_token(global)
     }
 
-    fn as_operator(self, global: &Global) -> Result<Self, Error> {
+    fn with_operator_token(self, global: &Global) -> Result<Self, Error> {
         let Authorization { header, origin } = token::authorization(global.token_file.as_deref())?;
         Ok(Self { authorization: Some(header), origin: Some(origin), ..self })
     }

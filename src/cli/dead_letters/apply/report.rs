@@ -119,10 +119,11 @@ impl Report {
             let outcome = exit.as_str();
             let plan_id = plan.head.plan_id.as_str();
             let end = EndLine { plan_id, outcome, items: self.items, counts, not_tried };
-            return Ok(match self.kind {
+            match self.kind {
                 Kind::Document => self.output.json(&end)?,
-                _ => self.output.lines(&[end])?,
-            });
+                Kind::Lines | Kind::Terminal => self.output.lines(&[end])?,
+            }
+            return Ok(());
         }
         if self.last.is_some() {
             drop(write!(io::stderr(), "\r\x1b[K"));
