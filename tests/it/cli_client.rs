@@ -89,7 +89,7 @@ fn finish(command: &mut Command) -> Run {
 
 fn item(id: &str, kind: &str, failed_at: &str) -> String {
     format!(
-        r#"{{"itemType":"{kind}","itemId":"{id}","repository":"acme/site","reasonCode":"crash_loop","errorClass":"crash","cause":null,"attemptCount":5,"failedAt":"{failed_at}","replaySafe":true,"effectKind":null,"releaseRunId":null}}"#
+        r#"{{"itemType":"{kind}","itemId":"{id}","repository":"acme/site","reasonCode":"crash_loop","errorClass":"crash","cause":null,"attemptCount":5,"failedAt":"{failed_at}","replaySafe":true,"replayClass":"job_transaction","effectKind":null,"releaseRunId":null}}"#
     )
 }
 
@@ -113,9 +113,9 @@ fn replayed(outcome: &str) -> Reply {
 
 fn detail(class: &str, safe: bool) -> Reply {
     let item = item(ID, "outbox", "2020-01-01T00:00:00.000002Z")
-        .replace("\"replaySafe\":true", &format!("\"replaySafe\":{safe}"));
-    let open = item.strip_suffix('}').unwrap();
-    Reply::json(200, &format!(r#"{open},"replayClass":"{class}"}}"#))
+        .replace("\"replaySafe\":true", &format!("\"replaySafe\":{safe}"))
+        .replace("job_transaction", class);
+    Reply::json(200, &item)
 }
 
 /// Returns a pipe whose other end is closed.
