@@ -1,29 +1,22 @@
-//! What the packages hold, as far as it is not seen by building them: the files of the plugin for Figma, the socket, how
-//! the unit starts the daemon again, and the command that reloads it.
+//! What the packages hold, as far as it can be seen without building them, and how the unit starts and reloads the daemon.
+//! `tests/packages` builds and installs them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const FOLDER: &str = "usr/share/svc/relay-plugin/figma/";
+const FILES: &str = include_str!("../../packaging/files");
+const FOLDER: &str = "/usr/share/svc/relay-plugin/figma/";
 
-/// Returns what the assets of a package put into the plugin's folder: each line's first path, and where it goes.
-fn assets(section: &str) -> Vec<(PathBuf, String)> {
-    let manifest = include_str!("../../Cargo.toml");
-    let section = manifest.split(&format!("\n[{section}]\n")).nth(1).unwrap();
-    let assets = section.split("\nassets = [\n").nth(1).unwrap().split("\n]\n").next().unwrap();
-    let mut placed = Vec::new();
-    for line in assets.lines() {
-        let quoted: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
-        let (source, folder) = (quoted[0], quoted[1].trim_start_matches('/'));
-        let Some(name) = folder.strip_prefix(FOLDER) else { continue };
-        assert_eq!(quoted[2], "644", "{line}");
-        for file in glob::glob(&format!("{}/{source}", env!("CARGO_MANIFEST_DIR"))).unwrap() {
-            let file = file.unwrap();
-            let own = file.file_name().unwrap().to_str().unwrap().to_owned();
-            placed.push((file, if name.is_empty() { own } else { name.to_owned() }));
-        }
-    }
-    placed
+/// Returns mode, source and place of each line of the list of files.
+fn rows() -> impl Iterator<Item = [&'static str; 3]> {
+    let lines = FILES.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_whitespace().collect::<Vec<_>>().try_into().unwrap())
+}
+
+/// Returns the files that a pattern of the list stands for.
+fn found(source: &str) -> Vec<PathBuf> {
+    let pattern = format!("{}/{source}", env!("CARGO_MANIFEST_DIR"));
+    glob::glob(&pattern).unwrap().map(Result::unwrap).collect()
 }
 
 fn names(folder: &str) -> BTreeSet<String> {
@@ -34,17 +27,16 @@ fn names(folder: &str) -> BTreeSet<String> {
 
 #[test]
 fn both_packages_hold_the_socket_of_the_default_address_and_no_upgrade_closes_it() {
-    let manifest = include_str!("../../Cargo.toml");
     let socket = include_str!("../../packaging/svcd.socket");
     let settings = include_str!("../../packaging/svcd.env");
     let address =
         settings.lines().find_map(|line| line.strip_prefix("#SVC_PUBLIC_LISTEN=")).unwrap();
     assert!(socket.contains(&format!("\nListenStream={address}\n")), "{address}");
 
-    // cargo-deb packages each unit of this name by itself; with this setting on, it would restart each of them.
-    assert!(manifest.contains("restart-after-upgrade = false"));
-    assert!(manifest.contains(r#"dest = "/usr/lib/systemd/system/svcd.socket""#));
-    let scripts = [include_str!("../../packaging/postinst"), manifest];
+    let scripts = [
+        include_str!("../../packaging/debian/svcd.postinst"),
+        include_str!("../../packaging/rpm/svcd.spec"),
+    ];
     for script in scripts {
         let restarts: Vec<_> =
             script.lines().filter(|line| line.contains("try-restart ")).collect();
@@ -54,32 +46,52 @@ fn both_packages_hold_the_socket_of_the_default_address_and_no_upgrade_closes_it
 }
 
 #[test]
-fn both_packages_hold_the_plugin_for_figma_whole_and_in_one_folder() {
-    let mut wanted = names("core");
-    assert!(wanted.remove("messages.d.ts"), "types, which nothing loads");
-    wanted.extend(names("figma"));
-    for section in ["package.metadata.deb", "package.metadata.generate-rpm"] {
-        let placed = assets(section);
-        let found: BTreeSet<String> = placed.iter().map(|(_, name)| name.clone()).collect();
-        assert_eq!(found, wanted, "{section}");
-        assert_eq!(placed.len(), wanted.len(), "{section} places a file twice");
-        for (file, name) in placed {
-            assert_eq!(file.file_name().unwrap().to_str(), Some(&*name), "{section}");
-        }
+fn both_packages_have_the_version_of_the_program_and_say_the_same_next_step() {
+    let changelog = include_str!("../../packaging/debian/changelog");
+    let spec = include_str!("../../packaging/rpm/svcd.spec");
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(changelog.starts_with(&format!("svcd ({version}-1) ")), "{version}");
+    let newest = spec.split("%changelog\n").nth(1).unwrap().lines().next().unwrap();
+    assert!(newest.ends_with(&format!(" - {version}-1")), "{newest}");
+
+    let postinst = include_str!("../../packaging/debian/svcd.postinst");
+    let said = |script: &'static str| {
+        let lines =
+            script.lines().skip_while(|line| !line.contains("is installed, and not started"));
+        lines.take_while(|line| line.trim() != "END").map(str::trim).collect::<Vec<_>>()
+    };
+    assert_eq!(said(postinst), said(spec));
+    assert_eq!(said(spec).len(), 2);
+}
+
+#[test]
+fn every_file_of_the_list_exists() {
+    for [mode, source, place] in rows() {
+        assert!(!found(source).is_empty(), "{source}");
+        assert!(["0644", "0640"].contains(&mode) && place.starts_with('/'), "{source}");
     }
 }
 
 #[test]
+fn both_packages_hold_the_plugin_for_figma_whole_and_in_one_folder() {
+    let mut wanted = names("core");
+    assert!(wanted.remove("messages.d.ts"), "types, which nothing loads");
+    wanted.extend(names("figma"));
+    let placed = rows().filter(|[_, _, place]| *place == FOLDER);
+    let placed: Vec<_> = placed.flat_map(|[_, source, _]| found(source)).collect();
+    let found: BTreeSet<String> =
+        placed.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    assert_eq!(found, wanted);
+    assert_eq!(placed.len(), wanted.len(), "a file is placed twice");
+}
+
+#[test]
 fn both_packages_hold_the_examples() {
-    let manifest = include_str!("../../Cargo.toml");
+    let examples = rows().filter(|[_, _, place]| *place == "/usr/share/doc/svcd/examples/");
+    let sources: Vec<_> = examples.map(|[_, source, _]| source).collect();
     for file in ["prometheus/svc.rules.yml", "grafana/svc-dashboard.json", "workflows/release.yml"]
     {
-        let name = file.split_once('/').unwrap().1;
-        let deb = format!("[\"packaging/{file}\", \"usr/share/doc/svcd/examples/\", \"644\"]");
-        let rpm = format!(
-            "source = \"packaging/{file}\", dest = \"/usr/share/doc/svcd/examples/{name}\""
-        );
-        assert!(manifest.contains(&deb) && manifest.contains(&rpm), "{file}");
+        assert!(sources.contains(&&*format!("packaging/{file}")), "{file}");
     }
 }
 

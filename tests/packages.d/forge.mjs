@@ -1,5 +1,6 @@
-// A slow forge: it answers requests for tokens at once, and all others after SECONDS. `GET /effects` returns how often
-// each attempt was dispatched and got a check run. Arguments: PORT SECONDS.
+// A slow forge: it answers requests for tokens at once, and all others after SECONDS. It refuses the first dispatch for a
+// tag whose name contains "refused". `GET /effects` returns how often each attempt was dispatched and got a check run, and
+// `GET /dispatches` how often each tag was to be dispatched. Arguments: PORT SECONDS.
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -7,17 +8,24 @@ const [port, seconds] = process.argv.slice(2).map(Number);
 const app = { id: 1 };
 const checkRuns = [];
 const runs = [];
+const dispatches = {};
+// No number is that of an earlier forge, which the daemon may remember.
+let next = Date.now();
 
 const page = (name, all) => ({ total_count: all.length, [name]: all });
 const found = (object) => (object === undefined ? [404, {}] : [200, object]);
 
-function dispatched(repository, workflow, { inputs }) {
+function dispatched(repository, workflow, { ref, inputs }) {
+    const tag = ref.replace("refs/tags/", "");
+    dispatches[tag] = (dispatches[tag] ?? 0) + 1;
+    if (tag.includes("refused") && dispatches[tag] === 1) return [422, { message: "refused" }];
+    const id = next++;
     const run = {
-        id: runs.length + 1, run_attempt: 1, event: "workflow_dispatch", status: "in_progress", conclusion: null,
+        id, run_attempt: 1, event: "workflow_dispatch", status: "in_progress", conclusion: null,
         path: `.github/workflows/${workflow}`, display_title: `release ${inputs.attempt_id}`,
         head_sha: checkRuns.find((known) => known.external_id === inputs.attempt_id)?.head_sha,
         repository: { id: Number(repository.split("-").at(-1)) },
-        run_url: `http://127.0.0.1:${port}/repos/${repository}/actions/runs/${runs.length + 1}`,
+        run_url: `http://127.0.0.1:${port}/repos/${repository}/actions/runs/${id}`,
         attempt: inputs.attempt_id,
     };
     runs.push(run);
@@ -25,7 +33,7 @@ function dispatched(repository, workflow, { inputs }) {
 }
 
 function created(body) {
-    const checkRun = { conclusion: null, completed_at: null, app, ...body, id: checkRuns.length + 1 };
+    const checkRun = { conclusion: null, completed_at: null, app, ...body, id: next++ };
     checkRuns.push(checkRun);
     return [201, checkRun];
 }
@@ -62,6 +70,8 @@ createServer(async (request, response) => {
         for (const { attempt } of runs) count(`dispatch ${attempt}`);
         for (const { external_id } of checkRuns) count(`check run ${external_id}`);
         [status, object] = [200, effects];
+    } else if (place === "dispatches") {
+        [status, object] = [200, dispatches];
     } else if (place === "app") {
         [status, object] = [201, { token: "t", repository_selection: "selected", permissions: body.permissions }];
     } else {

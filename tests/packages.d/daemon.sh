@@ -1,129 +1,14 @@
-#!/usr/bin/env bash
-# Tests the Debian package under a real systemd: debootstrap makes a Debian root, and systemd-nspawn boots it, with no
-# network except its own loopback interface. Must be run by root. Prints one line per step, and stops at the first failure.
-# Arguments are names of steps from the list below: after the start, only those run.
-# SVC_RESTARTS sets the number of restarts (default: 50). SVC_PROFILE=dev packages the debug build, which builds faster.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Steps about the daemon that runs in the container: what it does with webhooks, reloads, disks and restarts.
+# shellcheck shell=bash disable=SC2034,SC2154,SC2016
 
-suite=bookworm
-packager=3.8.0
-rounds=${SVC_RESTARTS:-50}
-profile=${SVC_PROFILE:-release}
-steps=(webhook reload hup journal disk failures restarts purge)
-chosen=" ${*:-${steps[*]}} "
-for name in "$@"; do
-    [[ " ${steps[*]} " == *" $name "* ]] || {
-        printf 'no such step: %s; the steps are %s\n' "$name" "${steps[*]}" >&2
-        exit 64
-    }
-done
-
-target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-place=$target/systemd
-log=$place/log
 # The current webhook secret and operator token.
 secret=
 token=
-# A measurement of the current step, printed with it.
-note=
-current=
-nspawn=
-leader=
-root=
-others=()
-
-# Two containers that are started in the same cgroup would share the cgroups of their units.
-exec 9>/run/lock/svc-tests-systemd
-flock -n 9 || {
-    printf 'tests/systemd is already running on this machine\n' >&2
-    exit 1
-}
-mkdir -p "$place"
-: >"$log"
-
-fail() {
-    printf '%s\n' "$*" >&2
-    exit 1
-}
-
-# The output of steps goes to the log; reports of failures go here.
-exec 3>&2
-
-# Runs a command in the container.
-guest() {
-    nsenter --all --target "$leader" -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"
-}
-
-# Runs a program of this machine on the loopback interface of the container.
-beside() {
-    nsenter --net --target "$leader" -- "$@"
-}
-
-# Does the same in the background. With a function in the background, $! would be a subshell and not the program.
-background() {
-    nsenter --net --target "$leader" -- "$@" 9>&- &
-    others+=($!)
-}
-
-finish() {
-    local code=$?
-    trap - EXIT
-    if ((code != 0)); then
-        printf 'FAILED: %s\n' "$current"
-        tail -n 20 "$log"
-        if [[ -n $leader ]]; then
-            printf '\nthe journal, without lines about single webhooks and jobs:\n'
-            guest journalctl --no-pager -u svcd -u svcd.socket | grep -vE 'event=(webhook|job)\.' | tail -n 60 || true
-        fi
-    fi >&3
-    ((${#others[@]} == 0)) || kill "${others[@]}" 2>/dev/null || true
-    if [[ -n $nspawn ]]; then
-        # The second signal ends the container without waiting for its units.
-        kill "$nspawn" || true
-        sleep 2
-        kill "$nspawn" || true
-        wait "$nspawn" || true
-    fi >>"$log" 2>&1
-    [[ -z $root ]] || rm -rf --one-file-system "$root"
-    exit "$code"
-}
-trap finish EXIT
-
-# Runs a step and prints how many seconds it took. The step's own output goes to the log. The step is a plain command,
-# because the shell ignores failures inside a condition.
-step() {
-    local begin=$SECONDS
-    current=$1
-    note=
-    printf '\n== %s\n' "$current" >>"$log"
-    "${@:2}" >>"$log" 2>&1
-    printf 'ok  %4d s  %s%s\n' $((SECONDS - begin)) "$current" "${note:+: $note}"
-}
-
-# Runs a command once per second until it succeeds.
-within() {
-    local tries=$1
-    shift
-    until "$@"; do
-        ((--tries > 0)) || fail "did not succeed in time: $*"
-        sleep 1
-    done
-}
-
-# Runs a check in a subshell, so that `fail` ends only that and the check can be repeated.
-holds() (
-    "$@"
-)
-
-property() {
-    guest systemctl show --value --property="$1" svcd.service
-}
 
 # Sends one webhook, signed with the current secret or the given one, and compares the answer.
 answers() {
     local wanted=$1 id=$2 answer
-    answer=$(SECRET=${3:-$secret} beside node tests/systemd.d/webhooks.mjs send "$id")
+    answer=$(SECRET=${3:-$secret} beside node tests/packages.d/webhooks.mjs send "$id")
     [[ $answer == "$wanted" ]] || fail "webhook $id: $answer, not $wanted"
 }
 
@@ -138,61 +23,8 @@ operator() {
     guest svcctl --token-file /root/token installations list
 }
 
-tools() {
-    local tool missing=()
-    declare -A packages=([debootstrap]=debootstrap [node]=nodejs [openssl]=openssl [systemd-nspawn]=systemd-container)
-    ((EUID == 0)) || fail "tests/systemd must be run by root"
-    for tool in "${!packages[@]}"; do
-        command -v "$tool" || missing+=("${packages[$tool]}")
-    done
-    if ((${#missing[@]} > 0)); then
-        apt-get update -q
-        apt-get install -q -y --no-install-recommends "${missing[@]}"
-    fi
-    if [[ $("$target/tools/bin/cargo-deb" --version 2>/dev/null) != "cargo-deb $packager" ]]; then
-        cargo install --root "$target/tools" cargo-deb --version "$packager" --locked
-    fi
-}
-
-package() {
-    cargo build --profile "$profile" --locked
-    "$target/tools/bin/cargo-deb" deb --profile "$profile" --no-build --fast --output "$place/svcd.deb"
-}
-
-debian() {
-    local base=$place/$suite
-    if [[ ! -e $base.made ]]; then
-        rm -rf --one-file-system "$base"
-        debootstrap --variant=minbase --include=dbus,systemd,systemd-sysv "$suite" "$base"
-        touch "$base.made"
-    fi
-    root=$(mktemp -d -p "$place" root-XXXXXX)
-    cp -a --reflink=auto "$base/." "$root"
-    cp "$place/svcd.deb" "$root/root"
-}
-
-boot() {
-    systemd-nspawn --boot --register=no --keep-unit --private-network --settings=no --link-journal=no \
-        --machine="svc-tests-$$" --directory="$root" --console=pipe </dev/null 9>&- &
-    nspawn=$!
-    local tries
-    for tries in {1..100}; do
-        kill -0 "$nspawn" || fail "systemd-nspawn ended"
-        leader=$(cat "/proc/$nspawn/task/$nspawn/children")
-        leader=${leader%% *}
-        [[ -n $leader ]] && guest test -S /run/systemd/private && break
-        leader=
-        sleep 0.1
-    done
-    note="$(guest systemctl is-system-running --wait), $(guest systemctl --version | head -n 1)"
-    [[ $note == running* ]] || fail "$note"
-}
-
-install_package() {
-    guest dpkg --install /root/svcd.deb
-    [[ $(property ActiveState) == inactive ]] || fail "installing it started it"
-    [[ $(property UnitFileState) == disabled ]] || fail "installing it enabled it"
-    guest svcctl --version
+property() {
+    guest systemctl show --value --property="$1" svcd.service
 }
 
 start() {
@@ -204,7 +36,7 @@ start() {
     cat >>"$root/etc/svc/svcd.env" <<END
 SVC_WEBHOOK_SECRET_FILE=/etc/svc/webhook.secret
 SVC_OPERATOR_API_TOKEN_FILE=/etc/svc/operator.token
-SVC_OPERATOR_ACTOR_ID=tests:systemd
+SVC_OPERATOR_ACTOR_ID=tests:packages
 SVC_FORGE_APP_ID=1
 SVC_FORGE_PRIVATE_KEY_FILE=/etc/svc/forge.pem
 SVC_FORGE_API_URL=http://127.0.0.1:9000
@@ -212,6 +44,53 @@ END
     guest systemctl start svcd
     guest svcctl status
     operator "$token"
+}
+
+dead_letter() {
+    dead_letter_of refused
+}
+
+# A dispatch that the forge refuses becomes a dead letter; after its replay, the forge accepts it. The webhook has this id.
+dead_letter_of() {
+    background node tests/packages.d/forge.mjs 9000 0
+    answers "202 accepted" "$1"
+    within 30 holds dead_letters 1
+    local id
+    id=$(guest svcctl dead-letters list -A --output json | grep -m 1 -oP '"itemId": *"\K[^"]+')
+    guest svcctl dead-letters show outbox "$id"
+    guest svcctl replay outbox "$id"
+    within 30 holds dead_letters 0
+    within 30 holds dispatched "v1.$1" 2
+    end_others
+}
+
+# Checks the number of open dead letters.
+dead_letters() {
+    local found
+    found=$(guest svcctl dead-letters list -A --output json | grep -o '"itemId"' | wc -l || true)
+    ((found == $1)) || fail "$found dead letters, not $1"
+}
+
+# Checks how often the forge was asked to run the workflow for a tag.
+dispatched() {
+    beside node -e '
+        const [tag, wanted] = process.argv.slice(1);
+        fetch("http://127.0.0.1:9000/dispatches").then((answer) => answer.json()).then((times) => {
+            if (times[tag] !== Number(wanted)) throw new Error(`${tag}: ${times[tag]} times, not ${wanted}`);
+        });' "$@"
+}
+
+# A member of the group needs no root; a stranger reaches neither the socket nor the token.
+operators() {
+    guest useradd --groups svc-operators member
+    guest useradd stranger
+    guest runuser -u member -- svcctl status
+    guest runuser -u member -- svcctl dead-letters list -A
+    local said code=0
+    ! guest runuser -u stranger -- svcctl dead-letters list -A || fail "a stranger used the operator API"
+    said=$(guest runuser -u stranger -- svcctl status 2>&1) || code=$?
+    ((code == 69)) || fail "a stranger got $code from svcctl status: $said"
+    grep -q 'must be in the group' <<<"$said" || fail "a stranger is not told about the group: $said"
 }
 
 webhook() {
@@ -287,6 +166,26 @@ journal() {
     ! grep -vE '^level=' <<<"$all" || fail "lines have a second timestamp, or a priority as text"
 }
 
+# A daemon that hangs is ended by the watchdog and started again.
+watchdog() {
+    local pid begin=$SECONDS
+    pid=$(property MainPID)
+    guest systemctl kill --kill-whom=main --signal=STOP svcd
+    within 90 holds replaced "$pid"
+    guest journalctl --sync
+    guest journalctl --no-pager -u svcd | grep -q "Watchdog timeout" || fail "the watchdog did not end it"
+    within 30 guest systemctl is-active --quiet svcd
+    answers "202 accepted" watchdog
+    note="running again after $((SECONDS - begin)) s"
+}
+
+# Checks that the process is another one.
+replaced() {
+    local pid
+    pid=$(property MainPID)
+    [[ $pid != "$1" && $pid != 0 ]] || fail "it is still process $pid"
+}
+
 disk() {
     guest systemctl stop svcd
     guest mv /var/lib/svc /var/lib/svc.kept
@@ -300,7 +199,7 @@ disk() {
 
     # Some still fit into space that SQLite has already allocated.
     for number in {1..200}; do
-        answer=$(SECRET=$secret beside node tests/systemd.d/webhooks.mjs send "full-$number")
+        answer=$(SECRET=$secret beside node tests/packages.d/webhooks.mjs send "full-$number")
         case $answer in
             "202 accepted") taken+=("full-$number") ;;
             "503 unavailable") refused+=("full-$number") ;;
@@ -336,8 +235,7 @@ failures() {
     within 10 beside bash -c ': </dev/tcp/127.0.0.1/7080'
     ! guest systemctl start svcd || fail "it started without its address"
     within 300 has_failed 10
-    kill "${others[0]}"
-    others=()
+    end_others
     within 150 guest systemctl is-active --quiet svcd
     answers "202 accepted" failures
     note="up again after $(property NRestarts) failed starts"
@@ -355,15 +253,15 @@ restarts() {
 
     local load opened number code=0 printed=$place/load
     opened=$(guest systemctl show --value --property=ActiveEnterTimestampMonotonic svcd.socket)
-    background node tests/systemd.d/forge.mjs 9000 14
-    SECRET=$secret background node tests/systemd.d/webhooks.mjs load 40 >"$printed"
+    background node tests/packages.d/forge.mjs 9000 "$delay"
+    SECRET=$secret background node tests/packages.d/webhooks.mjs load 40 >"$printed"
     load=${others[1]}
     for ((number = 1; number < rounds; number++)); do
         guest systemctl restart svcd
         sleep 1
     done
     # The last restart is that of an upgrade.
-    guest dpkg --install /root/svcd.deb
+    install_deb
     sleep 1
     kill "$load"
     wait "$load" || code=$?
@@ -374,30 +272,71 @@ restarts() {
             const times = Object.values(effects);
             if (times.length === 0 || times.some((n) => n > 1)) throw new Error(JSON.stringify(effects));
         });'
-    kill "${others[0]}"
-    others=()
+    end_others
     [[ $(guest systemctl show --value --property=ActiveEnterTimestampMonotonic svcd.socket) == "$opened" ]] ||
         fail "the socket was closed"
 }
 
-# The data is kept, because it contains the audit events.
-purge() {
-    guest dpkg --purge svcd
-    local unit
-    for unit in svcd.service svcd.socket; do
-        ! guest systemctl is-active "$unit" || fail "$unit still runs"
-        ! guest systemctl cat "$unit" || fail "$unit is still known"
-    done
-    [[ ! -e $root/etc/systemd/system/sockets.target.wants/svcd.socket ]] || fail "the socket is still enabled"
-    [[ -e $root/var/lib/svc/svc.db ]] || fail "the data was removed"
+# The unit leaves the daemon little of the machine: systemd's own measure, from 0 to 10.
+exposure() {
+    guest systemd-analyze security --no-pager --threshold=12 svcd.service
+    note=$(guest systemd-analyze security --no-pager svcd.service | grep -o 'Overall exposure.*')
 }
 
-step "tools" tools
-step "package" package
-step "Debian root" debian
-step "boot" boot
-step "install" install_package
-step "start" start
-for name in "${steps[@]}"; do
-    [[ $chosen != *" $name "* ]] || step "$name" "$name"
-done
+# Compares the system calls that the daemon makes, from its first to its last, with those that the unit allows.
+calls() {
+    local traced=$place/calls pid tracer tries
+    guest systemctl stop svcd
+    # A process that stops itself before it becomes the daemon can be traced from the daemon's first call on.
+    drop_in $'ExecStart=\nExecStart=/bin/sh -c "kill -STOP $$$$; exec /usr/bin/svcd"'
+    guest systemctl start --no-block svcd
+    within 10 holds is_stopped
+    pid=$(outside "$(property MainPID)")
+    strace -f -qq -o "$traced" -p "$pid" 9>&- &
+    tracer=$!
+    for tries in {1..50}; do
+        grep -q "TracerPid:[[:space:]]*$tracer" "/proc/$pid/status" && break
+        sleep 0.1
+    done
+    kill -CONT "$pid"
+    within 60 guest systemctl is-active --quiet svcd
+
+    dead_letter_of calls-refused
+    answers "401 unauthenticated" calls-forged "another-secret-of-the-same-forge"
+    guest systemctl reload svcd
+    guest svcctl slo
+    beside node -e 'for (const path of ["metrics", "health/ready"]) await fetch(`http://127.0.0.1:7080/${path}`)' --input-type=module
+    guest systemctl stop svcd
+    wait "$tracer" || true
+    guest rm /etc/systemd/system/svcd.service.d/tests.conf
+    guest systemctl daemon-reload
+
+    local made allowed refused
+    made=$(sed -nE 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/p' "$traced" | sort -u)
+    allowed=$(guest systemctl show --value --property=SystemCallFilter svcd.service | tr ' ' '\n' | sort -u)
+    refused=$(comm -23 <(printf '%s\n' "$made") <(printf '%s\n' "$allowed") | tr '\n' ' ')
+    printf 'made: %s\n' "$(tr '\n' ' ' <<<"$made")"
+    note="makes $(wc -l <<<"$made") of the $(wc -l <<<"$allowed") allowed; refused: ${refused:-none}"
+    [[ -z $refused ]] || fail "$note"
+    guest systemctl start svcd
+}
+
+is_stopped() {
+    local pid
+    pid=$(property MainPID)
+    [[ $(guest cat "/proc/$pid/status" | grep ^State) == *stopped* ]]
+}
+
+# Prints the number that a process of the container has outside.
+outside() {
+    local status
+    for status in /proc/[0-9]*/status; do
+        if [[ $(readlink "${status%status}ns/pid") == "$(readlink "/proc/$leader/ns/pid")" ]] &&
+            grep -qE "^NSpid:.*[[:space:]]$1$" "$status"; then
+            status=${status#/proc/}
+            printf '%s' "${status%/status}"
+            return
+        fi
+    done
+    fail "no process $1"
+}
