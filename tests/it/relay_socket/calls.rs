@@ -11,7 +11,7 @@ use svc::demo::plugin::event::Event;
 use svc::domain::relay::CardDecision;
 use svc::relay::frame::Outcome;
 
-use super::world::{World, approve, card, cards, ended, event, settled, title};
+use super::world::{World, approve, assert_quiet, card, cards, ended, event, settled, title};
 use crate::mcp::{call, request};
 
 #[test]
@@ -89,25 +89,27 @@ fn a_client_that_goes_takes_back_what_no_other_call_waits_for() {
         stream.message();
         stream
     };
-    let withdrawn = |page: &mut Plugin| {
-        page.until(Duration::from_secs(4), |_, event| match event {
-            Event::Withdrawn(proposal, _) => Some(*proposal),
-            _ => None,
-        })
+    let withdrawn = |event: &Event| match event {
+        Event::Withdrawn(proposal, _) => Some(*proposal),
+        _ => None,
+    };
+    let stays = |page: &mut Plugin| {
+        let gone = page.until(Duration::from_secs(4), |_, event| withdrawn(event));
+        assert_eq!(gone, None, "another call waits for it");
     };
     let [first, second] = [open("Sign in"), open("Sign in")];
     let proposal = card(&mut page);
     drop(first);
-    assert_eq!(withdrawn(&mut page), None, "the second call waits for it");
+    stays(&mut page);
     drop(second);
-    assert_eq!(withdrawn(&mut page), Some(proposal), "no call waits for it");
+    assert_eq!(event(&mut page, "the card to go", withdrawn), proposal, "no call waits for it");
     // A client of the legacy era that has gone may ask for it later.
     let mut legacy = TcpStream::connect(world.service.address()).unwrap();
     let call = agent.ask("set_text", &json!({ "node": Document::TITLE, "text": "Sign on" }));
     legacy.write_all(&call.to_bytes()).unwrap();
     let proposal = card(&mut page);
     drop((legacy, open("Sign on")));
-    assert_eq!(withdrawn(&mut page), None);
+    stays(&mut page);
     page.decide(proposal, CardDecision::Approved);
     ended(&mut page);
     settled(&mut page);
@@ -279,11 +281,7 @@ fn what_is_no_call_reaches_no_plugin() {
         assert!(shown.contains(place), "{tool} {place}: {shown}");
     }
     assert_eq!(world.operator().list("invocations"), Vec::<Value>::new());
-    let quiet = page.until(Duration::from_secs(1), |_, event| match event {
-        Event::Ping(_) | Event::Nothing => None,
-        other => Some(other.clone()),
-    });
-    assert_eq!(quiet, None);
+    assert_quiet(&mut page);
 }
 
 #[test]
@@ -310,9 +308,5 @@ fn faults_of_era_and_envelope_reach_no_plugin() {
         assert!(is_error, "{ask:?}: {answer:?} {}", answer.text());
     }
     assert_eq!(world.operator().list("invocations"), Vec::<Value>::new());
-    let quiet = page.until(Duration::from_secs(1), |_, event| match event {
-        Event::Ping(_) | Event::Nothing => None,
-        other => Some(other.clone()),
-    });
-    assert_eq!(quiet, None);
+    assert_quiet(&mut page);
 }

@@ -7,7 +7,7 @@ use svc::demo::plugin::event::Event;
 use svc::domain::relay::CardDecision;
 use svc::domain::relay::invocation::Withdrawal;
 
-use super::world::{World, approve, card, closed, confirm, ended, event, ready};
+use super::world::{World, approve, assert_quiet, card, closed, confirm, ended, event, ready};
 
 fn asked(page: &mut Plugin) {
     event(page, "the question", |it| match it {
@@ -49,7 +49,7 @@ fn a_second_file_of_a_known_device_is_one_click_and_no_code() {
     third.confirm(false);
     assert_eq!(closed(&mut third).1, Some(4410));
     assert_eq!(world.states(&agent).len(), 2);
-    assert_eq!(page.pump(std::time::Duration::from_millis(10)), Event::Nothing);
+    assert_quiet(&mut page);
     let events = world.operator().audit();
     assert_eq!(
         confirmed(&events),

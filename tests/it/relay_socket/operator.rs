@@ -5,6 +5,7 @@ use svc::domain::id::InvocationId;
 
 use super::world::World;
 use crate::daemon::ask::{Answer, Ask, Endpoint};
+use crate::daemon::wait_for;
 
 /// An operator, over the control socket.
 pub(super) struct Operator(Endpoint);
@@ -43,10 +44,27 @@ impl Operator {
         self.ask("POST", &format!("invocations/{invocation}/deny")).status
     }
 
-    /// Checks the hashes and signatures of the audit log, and returns its events, the oldest first.
+    /// Checks the hashes and signatures of the audit log, and returns its events, the oldest first: of a moment at which
+    /// it did not grow, for the list and the check are two requests, and the daemon writes events by itself.
     pub(super) fn audit(&self) -> Vec<Value> {
+        let (events, verified) = wait_for("an audit log that does not grow", || {
+            let (events, verified) = (self.events(), self.verified());
+            (verified["rows"] == events.len()).then_some((events, verified))
+        });
+        let signed = events.iter().filter(|event| event["signature"].is_string()).count();
+        let signatures =
+            json!({"valid": signed, "invalid": 0, "notCheckable": 0, "firstInvalid": null});
+        assert_eq!(verified["signatures"], signatures);
+        events
+    }
+
+    fn verified(&self) -> Value {
         let verified = self.get("audit-events/verify");
         assert_eq!(verified["intact"], true, "{verified}");
+        verified
+    }
+
+    fn events(&self) -> Vec<Value> {
         let mut events = Vec::new();
         let mut path = "audit-events?limit=100".to_owned();
         loop {
@@ -56,11 +74,6 @@ impl Operator {
             path = format!("audit-events?limit=100&before={before}");
         }
         events.reverse();
-        assert_eq!(verified["rows"], events.len(), "{verified}");
-        let signed = events.iter().filter(|event| event["signature"].is_string()).count();
-        let signatures =
-            json!({"valid": signed, "invalid": 0, "notCheckable": 0, "firstInvalid": null});
-        assert_eq!(verified["signatures"], signatures);
         events
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use svc::demo::plugin::Plugin;
@@ -292,6 +293,15 @@ pub(super) fn settled(plugin: &mut Plugin) -> GrantId {
         Event::Settled(grant) => Some(*grant),
         _ => None,
     })
+}
+
+/// Checks that nothing comes to a page but pings.
+pub(super) fn assert_quiet(plugin: &mut Plugin) {
+    let heard = plugin.until(Duration::from_secs(1), |_, event| match event {
+        Event::Ping(_) | Event::Nothing => None,
+        other => Some(other.clone()),
+    });
+    assert_eq!(heard, None);
 }
 
 /// Waits for the end of the socket; returns the words of the problems before it, and the code.
