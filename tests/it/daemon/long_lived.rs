@@ -81,7 +81,7 @@ fn thousands_of_streams_and_sockets_leave_webhooks_alone_and_nothing_behind() {
         webhooks += 1;
     };
     push();
-    let (before, mut probes, mut after) = (Held::of(&daemon), Probes::default(), Vec::new());
+    let (before, mut probes, mut after) = (Held::of(&daemon), Probes::new(), Vec::new());
     for round in 0..10 {
         let open = |_| -> TcpStream {
             match round % 2 {

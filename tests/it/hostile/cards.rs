@@ -50,7 +50,7 @@ fn many_at_once_keep_no_other_from_being_served() {
     let mut daemon = site.start();
     let text = texts().into_iter().max_by_key(String::len).unwrap();
     let [control, operator] = daemon.operator_endpoints();
-    let mut probes = Probes::default();
+    let mut probes = Probes::new();
     let mut statuses = scope(|scope| {
         let peers: Vec<_> = (0..PEERS)
             .map(|_| {

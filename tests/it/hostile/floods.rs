@@ -84,7 +84,7 @@ fn recovery(endpoint: &Endpoint) -> Duration {
 #[test]
 fn early_resets_cost_nothing() {
     let (site, mut daemon) = start();
-    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
+    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::new());
     let endpoints = endpoints(&daemon);
     for number in 0..RESETS {
         let mut stream =
@@ -121,7 +121,7 @@ fn ten_thousand_that_say_nothing_cost_nothing() {
     let (site, mut daemon) = start();
     let own = raise_descriptors();
     let silent = SILENT.min(own.saturating_sub(1_500));
-    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
+    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::new());
     let public = address(&daemon.public);
     let streams: Vec<TcpStream> = (0..silent)
         .map(|number| {
@@ -146,7 +146,7 @@ fn ten_thousand_that_say_nothing_cost_nothing() {
 #[test]
 fn a_full_listener_is_no_other_listener_and_opens_for_a_peer_that_speaks() {
     let (site, mut daemon) = start();
-    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
+    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::new());
     let public = address(&daemon.public);
     let silent = |number| {
         let mut stream = crowd.connect(stranger(number), public).unwrap();
@@ -244,7 +244,7 @@ fn without_descriptors_operators_get_through_and_no_listener_dies() {
     let mut command = site.command("/bin/sh");
     command.args(["-c", &format!("ulimit -n {limit} && exec {}", svcd())]);
     let mut daemon = Daemon::start(&mut command, site.socket()).unwrap();
-    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
+    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::new());
     let [public, operator, _] = endpoints(&daemon);
     let connect = |number: usize| {
         let endpoint = if number.is_multiple_of(3) { &operator } else { &public };
@@ -269,7 +269,7 @@ fn without_descriptors_operators_get_through_and_no_listener_dies() {
 #[test]
 fn endless_pipelines_are_not_read_ahead() {
     let (site, mut daemon) = start();
-    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
+    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::new());
     let endpoints = endpoints(&daemon);
     let request = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(500);
     let mut streams: Vec<_> = (0..16)

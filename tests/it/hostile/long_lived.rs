@@ -48,7 +48,7 @@ fn streams_and_sockets_that_mean_harm_are_bounded_and_webhooks_do_not_notice() {
     site.set("SVC_PUBLIC_CONNECTIONS_MAX", &(2 * 5 * EACH).to_string());
     let mut daemon = site.start();
     let Endpoint::Tcp(address) = daemon.public else { panic!("no TCP") };
-    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
+    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::new());
     let deaf: Vec<_> = (0..FLOODED).map(|_| ask_for_flood(address)).collect();
     let mut slow: Vec<_> = (0..FLOODED).map(|_| ask_for_flood(address)).collect();
     let mut late: Vec<_> = (0..EACH).map(|_| ask(address, "/fixture/late")).collect();
@@ -72,7 +72,7 @@ fn streams_and_sockets_that_mean_harm_are_bounded_and_webhooks_do_not_notice() {
         reset(gone, &crowd).unwrap();
         for tenth in 0..10 {
             let number = second * 10 + tenth;
-            probes.time(|| letters::push(&daemon, &site.webhooks, number));
+            probes.push(&daemon, &site.webhooks, number);
             assert!(Notify::new().pause(Duration::from_millis(100)));
         }
         drop(half);

@@ -131,7 +131,7 @@ fn slow_peers_are_cut_and_no_other_waits_for_them() {
     let url = format!("unix:{}", site.socket().display());
     let (before, mut during) = (Held::of(&daemon), Held::of(&daemon));
     let endpoints = endpoints(&daemon);
-    let (clock, mut probes) = (SystemClock::new(), Probes::default());
+    let (mut probes, clock) = (Probes::new(), SystemClock::new());
     let mut peers = gather(&endpoints);
     let mut rounds = 0;
     while peers.iter().any(|peer| peer.cut_after.is_none()) && clock.monotonic() < CUT_WITHIN {
@@ -170,7 +170,7 @@ fn who_does_not_read_its_answers_is_cut() {
     site.set("SVC_LOG_LEVEL", "info");
     site.set("SVC_TRUSTED_PROXIES", "192.0.2.0/24");
     let mut daemon = site.start();
-    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::default());
+    let (crowd, before, mut probes) = (Crowd::new(), Held::of(&daemon), Probes::new());
     let [_, operator, _] = endpoints(&daemon);
     let Endpoint::Tcp(address) = operator else { panic!("no TCP") };
     // An answer of some size, asked for again and again.

@@ -56,7 +56,7 @@ fn hold(surface: Surface) {
     };
     let cases = cases();
     let clock = SystemClock::new();
-    let (mut probes, mut failed) = (Probes::default(), Vec::new());
+    let (mut probes, mut failed) = (Probes::new(), Vec::new());
     let mut verdicts = BTreeMap::<String, usize>::new();
     for case in &cases {
         let (seen, wrong) = evaluate(&endpoint, surface, case);

@@ -64,7 +64,7 @@ fn without_threads_it_does_not_start_or_goes_on_with_those_it_has() {
         assert!(!log.contains("panicked"), "{threads}: {log}");
     }
     let mut daemon = Daemon::start(&mut limited(&site, ENOUGH).unwrap(), site.socket()).unwrap();
-    let before = Held::of(&daemon);
+    let (before, mut probes) = (Held::of(&daemon), Probes::new());
 
     let takers = take_threads(ENOUGH);
     let took = || {
@@ -74,7 +74,6 @@ fn without_threads_it_does_not_start_or_goes_on_with_those_it_has() {
     };
     wait_for("every thread to be taken", took);
     let operator = daemon.operator.clone().unwrap();
-    let mut probes = Probes::default();
     for number in 0..10 {
         let push = site.webhooks.push_tag(&format!("v{number}"), &commit(number));
         assert_eq!(daemon.deliver(&format!("push-{number}"), &push).status, 202);

@@ -16,7 +16,6 @@ use svc::mcp::revision::MODERN;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::daemon::ask::{Answer, Ask, Endpoint};
-use crate::daemon::letters;
 use crate::daemon::process::Daemon;
 use crate::daemon::site::Site;
 use crate::daemon::wait_for;
@@ -59,8 +58,13 @@ impl Place {
         Opening::local(self.address)
     }
 
+    /// Opens a socket, as soon as there is room: the place of one that was closed is given back a little later.
     fn socket(&self) -> Socket {
-        Socket::open(&self.opening()).unwrap_or_else(|error| panic!("{error}"))
+        wait_for("a place", || match Socket::open(&self.opening()) {
+            Ok(socket) => Some(socket),
+            Err(OpenError::Refused(503)) => None,
+            Err(error) => panic!("{error}"),
+        })
     }
 
     fn post(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
@@ -204,7 +208,7 @@ fn the_largest_results_of_many_plugins_at_once_are_bounded_and_others_are_served
     let device = BrowserProfile::new().unwrap();
     let files: Vec<String> = (0..SOCKETS).map(|number| format!("file {number}")).collect();
     let mut plugins: Vec<Plugin> = files.iter().map(|file| place.plugin(&device, file)).collect();
-    let (before, mut probes) = (Held::of(&place.daemon), Probes::default());
+    let (before, mut probes) = (Held::of(&place.daemon), Probes::new());
     let mut most = before;
     let value = "x".repeat(RESULT_BYTES - 200);
     let grant = "0199f3a0-0000-7000-8000-00000000000a";
@@ -226,7 +230,7 @@ fn the_largest_results_of_many_plugins_at_once_are_bounded_and_others_are_served
             let mut number = 0;
             while senders.iter().any(|sender| !sender.is_finished()) {
                 let id = round * 10_000 + number;
-                probes.time(|| letters::push(&place.daemon, &place.site.webhooks, id));
+                probes.push(&place.daemon, &place.site.webhooks, id);
                 probes.ask(&place.daemon.public, "results at once");
                 let held = Held::of(&place.daemon);
                 most.rss_kib = most.rss_kib.max(held.rss_kib);
@@ -285,7 +289,7 @@ fn many_calls_that_wait_hold_no_thread_and_end_together() {
     let mut place = Place::new(&[("SVC_LOG_LEVEL", "info"), ("SVC_RELAY_WAIT_SECONDS", "20")]);
     let mut plugin = place.plugin(&BrowserProfile::new().unwrap(), "a file");
     let before = Held::of(&place.daemon);
-    let mut probes = Probes::default();
+    let mut probes = Probes::new();
     let arguments = json!({"node": Document::TITLE, "text": "Sign in"});
     scope(|threads| {
         // The same call: one card.
@@ -300,7 +304,7 @@ fn many_calls_that_wait_hold_no_thread_and_end_together() {
             _ => None,
         });
         for number in 0..30 {
-            probes.time(|| letters::push(&place.daemon, &place.site.webhooks, number));
+            probes.push(&place.daemon, &place.site.webhooks, number);
             probes.ask(&place.daemon.public, "calls that wait");
         }
         assert!(Held::of(&place.daemon).threads <= before.threads + 40);
