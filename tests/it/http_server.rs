@@ -20,8 +20,8 @@ use http::{Method, StatusCode};
 use svc::http::message::{Admitted, Head, Refusal, Request, Response, Service, Surface};
 use svc::runtime::notify::Notify;
 
-/// Far more than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::daemon::{PATIENCE, wait_for};
+
 /// A deadline short enough to wait for.
 const SHORT: Duration = Duration::from_millis(150);
 const BODY_MAX: usize = 100_000;
@@ -110,6 +110,20 @@ fn talk(mut stream: impl Read + Write, request: &str) -> String {
     assert!(!read.as_ref().is_err_and(waited), "the connection stays open: {answer:?}");
     drop((sent, read));
     String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// Sends a request until it is served: for a place that is given back a little later, and for limits so short that any
+/// request may miss them.
+fn served<S: Read + Write>(connect: impl Fn() -> S, request: &str) -> String {
+    wait_for("an answer that is no refusal", || {
+        let answer = talk(connect(), request);
+        (!is_turned_away(&answer)).then_some(answer)
+    })
+}
+
+/// Says whether an answer is that to a request which comes too late or finds no room.
+fn is_turned_away(answer: &str) -> bool {
+    answer.is_empty() || ["408", "503"].contains(&answer.get(9..12).unwrap_or_default())
 }
 
 fn post(length: &str, body: &str) -> String {

@@ -4,14 +4,15 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 
 use svc::http::server::limits::TcpLimits;
-use svc::runtime::clock::{Clock as _, SystemClock};
 use svc::runtime::notify::Notify;
 use svc::runtime::thread;
 
 use super::tcp::{
     behind_a_proxy, connect, forwarded, read_until, start_small, start_tcp, tcp_limits,
 };
-use super::{PATIENCE, SHORT, assert_status, closing, post, talk};
+use super::{
+    PATIENCE, SHORT, assert_status, closing, is_turned_away, post, served, talk, wait_for,
+};
 
 const HELLO: &str = "data: hello\n\n\r\n";
 const COMMENT: &str = "3\r\n:\n\n\r\n";
@@ -39,10 +40,13 @@ fn open(address: SocketAddr) -> TcpStream {
     open_stream(address, "/fixture/events")
 }
 
-/// Opens a stream and reads its first event.
+/// Opens a stream and reads its first event; asks again where the limits are too short for the request.
 pub(crate) fn open_stream(address: SocketAddr, path: &str) -> TcpStream {
-    let mut stream = ask(address, path);
-    let answer = read_until(&mut stream, HELLO);
+    let (stream, answer) = wait_for("a stream", || {
+        let mut stream = ask(address, path);
+        let answer = read_until(&mut stream, HELLO);
+        (!is_turned_away(&answer)).then_some((stream, answer))
+    });
     assert_status(&answer, "200");
     let headers = answer.to_ascii_lowercase();
     for header in [
@@ -56,23 +60,34 @@ pub(crate) fn open_stream(address: SocketAddr, path: &str) -> TcpStream {
     stream
 }
 
-/// Returns how many answers last.
-pub(crate) fn open_count(address: SocketAddr) -> usize {
+/// Returns how many answers last, or `None` if the request came too late or found no room.
+pub(crate) fn open_count(address: SocketAddr) -> Option<usize> {
     let answer = talk(connect(address), &closing("/fixture/open"));
-    answer.lines().last().and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{answer}"))
+    if is_turned_away(&answer) {
+        return None;
+    }
+    let count = answer.lines().last().and_then(|count| count.parse().ok());
+    Some(count.unwrap_or_else(|| panic!("{answer}")))
 }
 
-/// Waits until so many answers last.
+/// Waits until so many answers last: a state that stays, for this may look too late for any other.
 pub(crate) fn wait_for_open(address: SocketAddr, count: usize) {
-    let clock = SystemClock::new();
-    loop {
-        let open = open_count(address);
-        if open == count {
-            return;
-        }
-        assert!(clock.monotonic() < PATIENCE, "expected {count}, and {open} are");
-        assert!(Notify::new().pause(SHORT / 10));
-    }
+    wait_for(&format!("{count} open"), || (open_count(address) == Some(count)).then_some(()));
+}
+
+/// Asks for an answer that is handed in later, the `count`th that lasts; asks again where the limits are too short for
+/// the request.
+fn ask_late(address: SocketAddr, count: usize) -> TcpStream {
+    wait_for("a late answer", || {
+        let stream = ask(address, "/fixture/late");
+        stream.set_nonblocking(true).unwrap();
+        let lasts = wait_for("an answer that lasts, or a refusal", || {
+            let is_refused = stream.peek(&mut [0]).is_ok();
+            (is_refused || open_count(address) == Some(count)).then_some(!is_refused)
+        });
+        stream.set_nonblocking(false).unwrap();
+        lasts.then_some(stream)
+    })
 }
 
 #[test]
@@ -86,7 +101,7 @@ fn a_stream_outlives_every_deadline_of_requests_whatever_its_peer_sends() {
         }
     }
     // One thread answers everybody, so a stream has none.
-    assert_status(&talk(connect(address), &closing("/")), "200");
+    assert_status(&served(|| connect(address), &closing("/")), "200");
     server.stop(PATIENCE);
 }
 
@@ -148,32 +163,34 @@ fn a_peer_that_does_not_read_is_cut_and_what_waited_for_it_is_given_back() {
         TcpLimits { write_stall: SHORT, long_lived_bytes_max: events + 1_000, ..tcp_limits() };
     let (server, address, _held) = start_tcp(limits);
     for _ in 0..3 {
-        let deaf = ask(address, "/fixture/flood");
-        wait_for_open(address, 1);
+        let mut deaf = ask(address, "/fixture/flood");
+        assert_status(&read_until(&mut deaf, "\r\n\r\n"), "200");
         wait_for_open(address, 0);
         drop(deaf);
     }
-    // All of them fit once more.
-    let mut stream = ask(address, "/fixture/flood");
-    stream.read_exact(&mut vec![0; events]).unwrap();
+    // All of them fit once more. This thread may be too slow as well, and is cut then like the others.
+    wait_for("all events", || {
+        wait_for_open(address, 0);
+        let mut stream = ask(address, "/fixture/flood");
+        stream.read_exact(&mut vec![0; events]).ok()
+    });
     server.stop(PATIENCE);
 }
 
 #[test]
 fn a_late_answer_holds_no_thread_and_is_handed_in_whenever_it_is_there() {
     let (server, address, _held) = start_tcp(short_limits());
-    let waiting = [0; 3].map(|_| ask(address, "/fixture/late"));
-    wait_for_open(address, 3);
+    let waiting = [1, 2, 3].map(|count| ask_late(address, count));
     assert!(Notify::new().pause(SHORT * 3));
-    assert!(talk(connect(address), &closing("/fixture/release")).ends_with('3'));
+    let released = served(|| connect(address), &closing("/fixture/release"));
+    assert!(released.ends_with('3'), "{released}");
     for mut stream in waiting {
         let answer = read_until(&mut stream, "released");
         assert_status(&answer, "200");
         assert!(answer.to_ascii_lowercase().contains("content-length: 8\r\n"), "{answer}");
     }
-    let forgotten = ask(address, "/fixture/late");
-    wait_for_open(address, 1);
-    assert_status(&talk(connect(address), &closing("/fixture/forget")), "200");
+    let forgotten = ask_late(address, 1);
+    assert_status(&served(|| connect(address), &closing("/fixture/forget")), "200");
     assert_status(&talk(forgotten, ""), "500");
     server.stop(PATIENCE);
 

@@ -12,19 +12,21 @@ use tokio_tungstenite::tungstenite::{Error, Message, WebSocket};
 
 use super::events::wait_for_open;
 use super::tcp::{connect, half_sent, read_until, start_small, start_tcp, tcp_limits};
-use super::{PATIENCE, SHORT, assert_status, closing, talk};
+use super::{PATIENCE, SHORT, assert_status, closing, is_turned_away, served, talk, wait_for};
 
 pub(crate) const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 /// The mask of every frame: none that is seen.
 const MASK: [u8; 4] = [0; 4];
 
-/// Opens a socket; returns its bare stream.
+/// Opens a socket; returns its bare stream. Asks again where the limits are too short for the request.
 pub(crate) fn open_stream(address: SocketAddr) -> TcpStream {
-    let mut stream = connect(address);
     let request = format!("GET /fixture/socket HTTP/1.1\r\nHost: a\r\n{UPGRADE}\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    let answer = read_until(&mut stream, "\r\n\r\n");
+    let (stream, answer) = wait_for("a socket", || {
+        let mut stream = send(address, &request);
+        let answer = read_until(&mut stream, "\r\n\r\n");
+        (!is_turned_away(&answer)).then_some((stream, answer))
+    });
     assert_status(&answer, "101");
     let accept = "sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
     assert!(answer.to_ascii_lowercase().contains(&accept.to_ascii_lowercase()), "{answer}");
@@ -83,7 +85,7 @@ fn a_socket_outlives_every_deadline_of_requests() {
     first.get_mut().write_all(rest).unwrap();
     assert_eq!(first.read().unwrap(), Message::text("slow"));
     // One thread answers everybody, so a socket has none.
-    assert_status(&talk(connect(address), &closing("/")), "200");
+    assert_status(&served(|| connect(address), &closing("/")), "200");
     let reason = CloseFrame { code: CloseCode::Normal, reason: "".into() };
     first.close(Some(reason)).unwrap();
     assert_eq!(close_code(first), Some(1000));
@@ -178,22 +180,21 @@ fn a_handshake_that_is_none_is_refused() {
 fn a_peer_that_answers_no_ping_is_gone_and_one_that_does_is_not() {
     let limits = TcpLimits { keep_alive: SHORT, ..tcp_limits() };
     let (server, address, _held) = start_tcp(limits);
-    let (silent, mut alive) = (open_stream(address), open(address));
-    let gone = open_stream(address);
-    wait_for_open(address, 3);
-    drop(gone);
-    let reading = thread::spawn("alive", move || {
+    // It reads from the start, and to the end.
+    let mut alive = open(address);
+    let living = thread::spawn("alive", move || {
         let pings = std::iter::repeat_with(|| alive.read().unwrap());
         assert_eq!(pings.filter(Message::is_ping).take(8).count(), 8);
-        alive
+        assert_echoes(&mut alive, "still here");
     });
-    wait_for_open(address, 1);
+    let [gone, mut silent] = [0; 2].map(|_| open_stream(address));
+    drop(gone);
     // Two pings and the end.
     let mut answer = Vec::new();
-    (&silent).read_to_end(&mut answer).unwrap();
+    silent.read_to_end(&mut answer).unwrap();
     assert_eq!(answer, [0x89, 0, 0x89, 0]);
-    let mut alive = reading.unwrap().join().unwrap();
-    assert_echoes(&mut alive, "still here");
+    living.unwrap().join().unwrap();
+    wait_for_open(address, 0);
     server.stop(PATIENCE);
 }
 
@@ -251,18 +252,16 @@ fn an_unfinished_message_counts_until_its_end_whatever_comes_between() {
 
 #[test]
 fn a_message_that_takes_long_holds_up_no_other() {
-    let limits = TcpLimits { handler_timeout: SHORT, messages_max: 2, ..tcp_limits() };
-    let (server, address, _held) = start_tcp(limits);
-    let (mut slow, mut other) = (open(address), open(address));
+    let (server, address, _held) = start_tcp(TcpLimits { handler_timeout: SHORT, ..tcp_limits() });
+    let mut slow = open(address);
     slow.send(Message::text("wait")).unwrap();
-    assert_echoes(&mut other, "meanwhile");
     assert_eq!(close_code(slow), Some(1011));
     server.stop(PATIENCE);
 
-    let (server, address, _held) = start_tcp(tcp_limits());
-    let mut slow = open(address);
+    let (server, address, _held) = start_tcp(TcpLimits { messages_max: 2, ..tcp_limits() });
+    let (mut slow, mut other) = (open(address), open(address));
     slow.send(Message::text("wait")).unwrap();
-    assert_echoes(&mut open(address), "meanwhile");
+    assert_echoes(&mut other, "meanwhile");
     let stopping = thread::spawn("stopping", move || server.stop(PATIENCE)).unwrap();
     assert_eq!(close_code(slow), Some(1012));
     stopping.join().unwrap();
@@ -301,11 +300,7 @@ fn sockets_count_as_connections_to_their_end() {
     assert_eq!(talk(connect(address), &closing("/")), "");
     drop(others);
     drop(sockets);
-    let clock = svc::runtime::clock::SystemClock::new();
-    while talk(connect(address), &closing("/")).is_empty() {
-        use svc::runtime::clock::Clock as _;
-        assert!(clock.monotonic() < PATIENCE && Notify::new().pause(SHORT / 10));
-    }
+    assert_status(&served(|| connect(address), &closing("/")), "200");
     wait_for_open(address, 0);
     server.stop(PATIENCE);
 }
