@@ -131,6 +131,9 @@ impl Sockets {
             consume_budget().await;
             let is_free = taken.is_terminated();
             let sent = tokio::select! {
+                // In this order: a peer that sends without end cannot put off its close, and a peer whose bytes wait here is
+                // not taken for one that stalls or has gone, because the process was late to read them.
+                biased;
                 item = queue.recv() => match item {
                     // `_held` lives to the end of the arm, so the bytes count until the stream has taken the message.
                     Some((Message::Text(text), _held)) => {
