@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::workers::WorkerThread;
 use super::{Running, tell_supervisor};
 
-/// The store has at least this long, so that a worker that took all the time does not cost the claims.
-const STORE_MIN: Duration = Duration::from_millis(500);
+/// The store has at least this long: a commit on a slow disk, where claims that are not given back wait for their leases.
+const STORE_MIN: Duration = Duration::from_secs(2);
 
 impl Running {
     /// Stops everything in order, in no more than `within` and [`STORE_MIN`].
@@ -16,16 +16,17 @@ impl Running {
         let left = || within.saturating_sub(self.clock.monotonic().saturating_sub(began));
         tell_supervisor(&[sd_notify::NotifyState::Stopping]);
         self.app.drain();
+        // No worker that hangs takes this part of the time, which is for what comes after them.
+        let rest = within / 4;
         // All are asked before any is waited for: their last calls to the forge overlap with the last exchanges.
         for worker in &self.workers {
             worker.notify.stop();
         }
         if self.has_handed_over {
             // Connections to such a socket wait for the next process, which begins when this one has ended; so they are
-            // accepted as long as workers wait for the forge. A quarter of the time remains for the rest.
-            let until = within / 4;
+            // accepted as long as workers wait for the forge.
             for worker in &self.workers {
-                let _has_ended = worker.has_ended(left().saturating_sub(until));
+                let _has_ended = worker.has_ended(left().saturating_sub(rest));
             }
         }
         // Before the servers, which would otherwise wait for these calls and streams until the bound.
@@ -39,7 +40,7 @@ impl Running {
         self.tcp.stop(left() / 2);
         self.control.stop(left() / 2);
         for worker in &self.workers {
-            if !worker.has_ended(left()) {
+            if !worker.has_ended(left().saturating_sub(rest)) {
                 log::warn!(event = "daemon.worker_left", worker = worker.name; "a worker did not end in time; the lease of what it has begun will expire");
             }
         }
