@@ -178,6 +178,16 @@ pub struct CheckRun {
     pub summary: Option<String>,
 }
 
+/// Calls that wait at the simulator, until this is dropped.
+#[must_use = "calls are released when it is dropped"]
+pub struct Hold(Notify);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 /// A running simulator. Stops when dropped.
 pub struct Simulator {
     address: SocketAddr,
@@ -303,6 +313,14 @@ impl Simulator {
     /// Plans a fault for the dispatch of a tag, whatever other dispatches come before it.
     pub fn plan_dispatch(&self, tag: &str, fault: Fault) {
         self.state().plan(Call::Dispatch, Some(tag.to_owned()), fault);
+    }
+
+    /// Holds calls of a kind until what this returns is dropped. Other calls go on; a fault that is planned for one that was
+    /// held meets it afterwards.
+    pub fn hold(&self, call: Call) -> Hold {
+        let released = Notify::new();
+        self.state().holds.push((call, released.clone()));
+        Hold(released)
     }
 
     /// Returns how many requests of a kind came in, whatever became of them.

@@ -10,6 +10,7 @@ use super::{Call, CheckRun, DeliveryAttempt, Fault, RecordedEffect, SimulatedApp
 use crate::domain::id::RepositoryId;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
+use crate::runtime::notify::Notify;
 
 pub(super) struct State {
     pub(super) base_url: String,
@@ -21,6 +22,8 @@ pub(super) struct State {
     pub(super) tokens: BTreeMap<String, Grant>,
     pub(super) app: SimulatedApp,
     faults: Vec<PlannedFault>,
+    /// Calls that are held, each until the stop.
+    pub(super) holds: Vec<(Call, Notify)>,
     calls: Vec<Call>,
     last_number: i64,
     pub(super) ledger: Vec<RecordedEffect>,
@@ -57,6 +60,7 @@ impl State {
             tokens: BTreeMap::new(),
             app: SimulatedApp::new(),
             faults: Vec::new(),
+            holds: Vec::new(),
             calls: Vec::new(),
             last_number: 1_000,
             ledger: Vec::new(),
@@ -88,6 +92,13 @@ impl State {
         self.calls.push(call);
         let position = self.faults.iter().position(|planned| planned.is_for(call, request))?;
         Some(self.faults.remove(position).fault)
+    }
+
+    /// Returns what ends the wait of a request that is held.
+    pub(super) fn held(&self, request: &Request) -> Option<Notify> {
+        let call = call_of(request)?;
+        let holds = self.holds.iter().find(|(held, until)| *held == call && !until.is_stopped());
+        holds.map(|(_, until)| until.clone())
     }
 
     /// Answers a request, with its effect.

@@ -96,7 +96,7 @@ fn an_hour_forward_and_back_while_work_is_under_way() {
 fn a_lease_that_was_left_is_taken_over_when_it_is_due_and_not_before() {
     let mut site = Site::new();
     let Some(()) = arm(&mut site) else { return };
-    site.forge.plan(Call::Dispatch, Fault::Slow(Duration::from_secs(1)));
+    let held = site.forge.hold(Call::Dispatch);
     let mut daemon = site.start();
     letters::push(&daemon, &site.webhooks, 1);
     wait_for("a dispatch under way", || (site.forge.requests(Call::Dispatch) == 1).then_some(()));
@@ -109,6 +109,7 @@ fn a_lease_that_was_left_is_taken_over_when_it_is_due_and_not_before() {
         let tag = format!("v{number}");
         site.forge.workflow_runs().iter().filter(|run| run.git_ref == tag).count()
     };
+    drop(held);
     wait_for("the effect of the dead", || (ran(1) == 1).then_some(()));
 
     // Some minutes early: others are served, and no worker touches what another may be doing.
