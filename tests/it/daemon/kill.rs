@@ -18,7 +18,7 @@ use svc::simulator::{Call, Fault};
 use super::load::{Load, Numbers, Told, age_leases, check, come_to_rest, plan};
 use super::process::Daemon;
 use super::site::{Site, svcd};
-use super::{database, say};
+use super::{database, say, wait_for};
 use crate::support::campaign::number_or;
 
 /// Starts under load, over all sites.
@@ -110,7 +110,10 @@ fn kill_again_and_again(rounds: usize, seed: u64) -> Points {
         }
         // It becomes ready on what the one before left behind: leases, a log, the socket.
         let mut daemon = site.start();
+        let before = told.acknowledged();
         let load = Load::start(&daemon, &site, &told);
+        // Enough to be a load, however slow the disk is; the death comes at random after it.
+        wait_for("two deliveries", || (told.acknowledged() >= before + 2).then_some(()));
         assert!(Notify::new().pause(Duration::from_millis(20 + numbers.below(180))));
         if round % 8 == 7 {
             assert_eq!(daemon.end(Signal::TERM).code(), Some(0), "{}", daemon.log());

@@ -59,6 +59,10 @@ impl Told {
             let Ok(answer) = endpoint.try_ask(&Ask::get(&list_path(INSTALLATION)).bearer()) else {
                 continue;
             };
+            if answer.status == 503 {
+                continue;
+            }
+            assert_eq!(answer.status, 200, "{answer:?}");
             let page: PageBody<DeadLetter> = serde_json::from_slice(&answer.body).unwrap();
             for item in page.items.iter().filter(|item| item.replay_safe) {
                 let key = format!("key-{}-{}", item.item_id, item.failed_at);

@@ -18,10 +18,11 @@ use svc::domain::reconcile::{self, task, uncertain};
 use svc::domain::release::Conclusion;
 use svc::domain::time::Timestamp;
 use svc::forge::settings::Settings;
-use svc::forge::{CheckRunLookup, Permission};
+use svc::forge::{CheckRunLookup, Forge as _, Permission, TokenUse};
 
 use super::double::{Double, Script, http, minted_for};
-use super::{SHA, TIMEOUT, attempt, check_run, client, open, repository, settings};
+use super::{SHA, TIMEOUT, attempt, check_run, client, installation, repository, settings};
+use crate::daemon::wait_for;
 
 /// Of an answer that never ends.
 const SHORT: Duration = Duration::from_millis(300);
@@ -62,15 +63,26 @@ enum Told {
 
 /// Looks at a forge that answers with `script`; returns what was told, and the requests after the mint.
 fn ask(query: Query, script: Vec<Script>) -> (Told, Vec<String>) {
+    // Where the forge keeps silent the client is given little time. Asked again when even less was left: for the mint, or
+    // for the request to arrive.
+    wait_for("a request that arrives", || try_ask(query, &script))
+}
+
+fn try_ask(query: Query, script: &[Script]) -> Option<(Told, Vec<String>)> {
     let permission = match query {
         Query::Run | Query::Runs => Permission::ActionsRead,
         Query::CheckRun | Query::CheckRuns => Permission::ChecksWrite,
     };
     let ends = |script: &Script| !matches!(script, Script::Keep(_) | Script::Drip);
     let timeout = if script.iter().all(ends) { TIMEOUT * 4 } else { SHORT };
-    let double = Double::start([vec![minted_for(permission)], script].concat());
+    let double = Double::start([&[minted_for(permission)], script].concat());
     let client = client(Settings { timeout, ..settings(double.base_url()) });
-    let mut session = open(&client, permission);
+    let opened = client.open(installation(), &repository(), permission, TokenUse::Own, &|| Ok(()));
+    let mut session = match opened {
+        Ok(session) => session,
+        Err(_) if timeout == SHORT => return None,
+        Err(refused) => panic!("{refused:?}"),
+    };
     let told = match query {
         Query::Run => of_run(session.workflow_run(&wanted_run())),
         Query::Runs => of_runs(session.find_workflow_run(&wanted_dispatch())),
@@ -78,7 +90,8 @@ fn ask(query: Query, script: Vec<Script>) -> (Told, Vec<String>) {
         Query::CheckRuns => of_check_runs(session.find_check_run(&check_run())),
     };
     drop(session);
-    (told, double.requests().split_off(1))
+    let requests = double.requests().split_off(1);
+    (timeout != SHORT || !requests.is_empty()).then_some((told, requests))
 }
 
 fn of_run(lookup: Lookup) -> Told {

@@ -3,24 +3,25 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use svc::domain::id::InstallationId;
 use svc::domain::outbox::{EffectKind, SendResult};
 use svc::domain::repository::RepositoryRef;
 use svc::forge::{Forge, Gate, Permission, Session, TokenUse};
-use svc::runtime::notify::Notify;
+use svc::metrics::Metrics;
 use svc::store::NEWEST_STEP;
 use svc::workers::driver::Worker as _;
 
+use crate::daemon::wait_for;
 use crate::support::World;
 use crate::support::forge::{FakeForge, Plan};
 use crate::support::world::{RETRY, commit, open_raw, webhooks};
 
-/// A forge that takes the store away for a moment whenever it is asked for a session.
+/// A forge that takes the store away whenever it is asked for a session, until a worker has noticed.
 struct Disturber {
     forge: Arc<FakeForge>,
     database: PathBuf,
+    metrics: Arc<Metrics>,
 }
 
 impl Disturber {
@@ -41,9 +42,16 @@ impl Forge for Disturber {
         gate: &'s dyn Gate,
     ) -> Result<Box<dyn Session + 's>, SendResult> {
         self.admit_writers_from(NEWEST_STEP + 1);
-        let again = Self { forge: Arc::clone(&self.forge), database: self.database.clone() };
+        let before = self.metrics.store_failures.sum(|_| true);
+        let again = Self {
+            forge: Arc::clone(&self.forge),
+            database: self.database.clone(),
+            metrics: Arc::clone(&self.metrics),
+        };
         svc::runtime::thread::spawn("disturber", move || {
-            assert!(Notify::new().pause(Duration::from_millis(100)));
+            wait_for("an operation that fails", || {
+                (again.metrics.store_failures.sum(|_| true) > before).then_some(())
+            });
             again.admit_writers_from(NEWEST_STEP);
         })
         .unwrap();
@@ -57,8 +65,11 @@ fn an_effect_the_store_could_not_note_does_not_leave_and_waits_for_no_lease() {
     world.deliver(&webhooks(1).push_tag("v1", &commit(1)));
     world.jobs().step();
     let mut outbox = world.outbox();
-    outbox.forge =
-        Arc::new(Disturber { forge: Arc::clone(&world.forge), database: world.database() });
+    outbox.forge = Arc::new(Disturber {
+        forge: Arc::clone(&world.forge),
+        database: world.database(),
+        metrics: Arc::clone(&outbox.metrics),
+    });
     outbox.step();
     assert_eq!(world.forge.count(EffectKind::CheckRunCreate, None), 0);
     let waiting = "SELECT status || ' ' || attempt_count FROM outbox ORDER BY id LIMIT 1";

@@ -16,7 +16,7 @@ use svc::relay::frame::Outcome;
 use svc::runtime::thread;
 
 use crate::daemon::ask::{Answer, Ask, Endpoint};
-use crate::daemon::{PATIENCE, wait_for};
+use crate::daemon::{PATIENCE, wait_for, wait_within};
 use crate::mcp::service::{Issuer, Service};
 use crate::mcp::{call, initialize};
 
@@ -214,7 +214,17 @@ impl Agent {
 
     /// Waits until an invocation is in a state; returns how it stands.
     pub(super) fn await_state(&self, invocation: InvocationId, state: &str) -> Value {
-        wait_for(state, || {
+        self.await_state_within(PATIENCE, invocation, state)
+    }
+
+    /// The same for what takes longer by itself.
+    pub(super) fn await_state_within(
+        &self,
+        patience: Duration,
+        invocation: InvocationId,
+        state: &str,
+    ) -> Value {
+        wait_within(patience, state, || {
             let now = self.stands(invocation);
             assert!(now["state"].is_string(), "{now}");
             let is_other_end = now["status"].is_null() && now["state"] != "unknown";

@@ -13,6 +13,7 @@ use svc::demo::plugin::event::Event;
 use svc::demo::plugin::socket::{Heard, OpenError, Opening, Socket};
 use svc::domain::relay::CardDecision;
 use svc::mcp::revision::MODERN;
+use svc::runtime::clock::{Clock as _, SystemClock};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::daemon::ask::{Answer, Ask, Endpoint};
@@ -303,7 +304,9 @@ fn many_calls_that_wait_hold_no_thread_and_end_together() {
             Event::Card(proposal) => Some(*proposal),
             _ => None,
         });
-        for number in 0..30 {
+        let clock = SystemClock::new();
+        // All while the calls wait, which they do for 20 s.
+        for number in (0..30).take_while(|_| clock.monotonic() < Duration::from_secs(5)) {
             probes.push(&place.daemon, &place.site.webhooks, number);
             probes.ask(&place.daemon.public, "calls that wait");
         }
