@@ -1,6 +1,6 @@
 //! Peers that mean harm, against the real binary on every surface: bytes no client sends, peers that
 //! are slow, many or greedy, and seeded input for everything that reads. `--nocapture` prints every
-//! case and its verdict; `PROPTEST_CASES` makes the properties a campaign.
+//! case and its verdict; `PROPTEST_CASES` with another `PROPTEST_RNG_SEED` makes the properties a campaign.
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
