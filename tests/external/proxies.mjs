@@ -101,7 +101,8 @@ async function start(name, run, port) {
     const child = spawn(run.command, run.arguments, { env: { HOME: work }, stdio: ["ignore", "inherit", "ignore"] });
     const ended = once(child, "exit");
     for (let tries = 0; child.exitCode === null; tries += 1) {
-        const is_up = await ask({ port }, "GET", "/health/live").catch(() => undefined);
+        // Always from the same address, for there are not so many; a refusal is an answer as well.
+        const is_up = await ask({ port, from: "127.0.0.1" }, "GET", "/health/live").catch(() => undefined);
         if (is_up) return () => (child.kill("SIGTERM"), ended);
         if (tries === 300) break;
         await sleep(100);
