@@ -80,7 +80,7 @@ impl Router {
 
     /// Finds the route of a request, and who asks when that matters.
     fn find(&self, head: &Head) -> Result<(&'static Route, Asker), Box<Response>> {
-        let found = look_up(head);
+        let found = self.look_up(head);
         let needs_token = is_below(&head.path, OPERATOR_PREFIX)
             || found.as_ref().is_ok_and(|route| matches!(route.handler, Handler::Operator(_)));
         // Operators have no routes on the public address, so their token is not compared there.
@@ -98,6 +98,36 @@ impl Router {
             Ok(route) => Ok((route, asker)),
             Err(allowed) if allowed.is_empty() => Err(Box::new(error::no_route())),
             Err(allowed) => Err(Box::new(error::wrong_method(&allowed))),
+        }
+    }
+
+    /// Looks a request up in the table; otherwise returns the methods its path has on its surface.
+    fn look_up(&self, head: &Head) -> Result<&'static Route, Vec<Method>> {
+        let mut allowed = Vec::new();
+        for route in rows(head).filter(|route| self.exists(&route.handler)) {
+            if answers(route, &head.method) {
+                return Ok(route);
+            }
+            allowed.push(route.method.clone());
+            if route.method == Method::GET {
+                allowed.push(Method::HEAD);
+            }
+        }
+        Err(allowed)
+    }
+
+    /// Says whether a route is there: one whose part is switched off is answered like one that never existed, whatever
+    /// the method.
+    fn exists(&self, handler: &Handler) -> bool {
+        match handler {
+            Handler::Open(_) | Handler::Run(_) | Handler::Reader(_) | Handler::Operator(_) => true,
+            Handler::Tokens(_) => self.gate.as_deref().and_then(Gate::tokens).is_some(),
+            Handler::Setup(_) => self.mcp_status.is_some(),
+            Handler::Relay(_) => self.relay.is_some() && self.gate.is_some(),
+            Handler::Mcp(_) => self.mcp.is_some() && self.gate.is_some(),
+            Handler::Pairing(_) => self.app.relay.is_some() && self.gate.is_some(),
+            #[cfg(feature = "fixture")]
+            Handler::Fixture(_) => self.gate.is_some(),
         }
     }
 
@@ -130,8 +160,7 @@ impl Router {
 impl Router {
     /// Admits a request to a path whose routes are behind the gate.
     fn admit_gated(&self, head: Head) -> Result<Admitted, Box<Response>> {
-        // A path whose protocol is switched off is answered like one that never existed.
-        let exists = rows(&head).all(|route| self.gated(&route.handler).is_some());
+        let exists = rows(&head).all(|route| self.exists(&route.handler));
         let gate = self.gate.as_ref().filter(|_| exists);
         let gate = gate.ok_or_else(|| Box::new(error::no_route()))?;
         let methods: Vec<Method> = rows(&head).map(|route| route.method.clone()).collect();
@@ -222,27 +251,14 @@ enum Asker {
     Operator(Principal),
 }
 
-/// Returns the rows of a request's path on its surface.
+/// Returns the rows of a request's path on its surface: those of the first pattern that the path matches. So a
+/// variable never stands for a word that has a route of its own, and `Allow` lists what can be asked of the path.
 fn rows(head: &Head) -> impl Iterator<Item = &'static Route> {
     let theirs = |route: &&Route| {
         route.surfaces.contains(&head.surface) && path::matches(route.path, &head.path)
     };
-    ROUTES.iter().filter(theirs)
-}
-
-/// Looks a request up in the table; otherwise returns the methods its path has on its surface.
-fn look_up(head: &Head) -> Result<&'static Route, Vec<Method>> {
-    let mut allowed = Vec::new();
-    for route in rows(head) {
-        if answers(route, &head.method) {
-            return Ok(route);
-        }
-        allowed.push(route.method.clone());
-        if route.method == Method::GET {
-            allowed.push(Method::HEAD);
-        }
-    }
-    Err(allowed)
+    let pattern = ROUTES.iter().find(theirs).map(|route| route.path);
+    ROUTES.iter().filter(move |route| pattern == Some(route.path)).filter(theirs)
 }
 
 fn answer(

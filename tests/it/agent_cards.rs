@@ -189,11 +189,15 @@ fn only_valid_cards_are_registered() {
 #[test]
 fn names_have_one_shape() {
     let world = World::new();
-    for name in ["A", "a%20b", "a%2fb", "..", ".a", "ä", "validate", &"x".repeat(101)] {
+    for name in ["A", "a%20b", "a%2fb", "..", ".a", "ä", &"x".repeat(101)] {
         let answer = put(&world, name, &[], &card("a"));
         assert_eq!(outcome(&answer), (400, "invalid_request".to_owned()), "{name}");
         assert_eq!(outcome(&get(&world, &at(name), &[])).0, 404, "{name}");
     }
+    // Has a route of its own.
+    let answer = put(&world, "validate", &[], &card("a"));
+    assert_eq!(outcome(&answer), (405, "method_not_allowed".to_owned()));
+    assert_eq!(header(&answer, ALLOW), "POST");
     assert_eq!(put(&world, &"x".repeat(100), &[], &card("a")).status, 201);
     assert_eq!(put(&world, "a?b=1", &[], &card("a")).status, 400);
 }

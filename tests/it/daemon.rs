@@ -40,6 +40,7 @@ mod mcp_access;
 mod mcp_doctor;
 mod mcp_stdio;
 mod measures;
+mod methods;
 mod neighbours;
 mod operator_list;
 mod operator_refusals;
