@@ -252,7 +252,8 @@ enum Asker {
 }
 
 /// Returns the rows of a request's path on its surface: those of the first pattern that the path matches. So a
-/// variable never stands for a word that has a route of its own, and `Allow` lists what can be asked of the path.
+/// variable never stands for a word that has a route of its own, and `Allow` lists what can be asked of the path
+/// (`docs/decisions/129-documented-answers.md`).
 fn rows(head: &Head) -> impl Iterator<Item = &'static Route> {
     let theirs = |route: &&Route| {
         route.surfaces.contains(&head.surface) && path::matches(route.path, &head.path)

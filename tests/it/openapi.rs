@@ -1,6 +1,7 @@
 //! `docs/openapi.json` is written by hand and held to the code: the same routes on the same surfaces,
 //! the same field names, the same stable words, and examples that are what they are examples of.
 
+pub(crate) mod answers;
 mod cards;
 mod lists;
 mod mcp;
@@ -27,6 +28,14 @@ const PROBLEMS: &str = include_str!("../../src/http/error.rs");
 
 fn document() -> Value {
     serde_json::from_str(include_str!("../../docs/openapi.json")).unwrap()
+}
+
+/// Says whether a value fits a schema of the document, as JSON Schema has it.
+fn fits(document: &Value, schema: &Value, value: &Value) -> bool {
+    let mut whole = json!({ "components": document["components"] });
+    whole.as_object_mut().unwrap().extend(schema.as_object().unwrap().clone());
+    let options = jsonschema::draft202012::options().should_validate_formats(true);
+    options.build(&whole).unwrap().is_valid(value)
 }
 
 fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
@@ -81,6 +90,25 @@ fn only_operators_need_the_token() {
             _ => json!([]),
         };
         assert_eq!(operation["security"], expected, "{path}");
+    }
+}
+
+#[test]
+fn every_operation_lists_what_any_request_may_be_answered() {
+    for (path, method, operation) in operations(&document()) {
+        let listed: Vec<_> = operation["responses"].as_object().unwrap().keys().collect();
+        let has = |status: &str| listed.iter().any(|listed| *listed == status);
+        let case = format!("{method} {path}: {listed:?}");
+        assert!(!has("default"), "{case}");
+        // 101 is the success of a WebSocket.
+        assert!(listed.iter().any(|status| status.starts_with('2') || *status == "101"), "{case}");
+        assert!(["400", "405", "413", "500", "503"].into_iter().all(has), "{case}");
+        // The socket takes bodies without a length.
+        let is_over_tcp = operation["x-surfaces"] != json!(["control"]);
+        assert_eq!(has("411"), is_over_tcp, "{case}");
+        assert!(operation.get("requestBody").is_none() || has("408"), "{case}");
+        let schemes = operation["security"].as_array().unwrap();
+        assert_eq!(has("401"), !schemes.is_empty(), "{case}");
     }
 }
 
@@ -501,9 +529,19 @@ fn flattened(document: &Value, schema: &Value) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// Checks a value as far as our schemas go: type, words, fields, items. An unknown field fails.
+/// Checks a value: JSON Schema takes it, its words are known ones, and there is no unknown field. Where a schema leaves
+/// the type open, JSON Schema alone decides.
 fn check(document: &Value, schema: &Value, value: &Value) {
+    assert!(fits(document, schema, value), "{value} does not fit {schema}");
+    check_words_and_fields(document, schema, value);
+}
+
+fn check_words_and_fields(document: &Value, schema: &Value, value: &Value) {
     let schema = flattened(document, schema);
+    if schema.get("type").is_none() {
+        let nullable = schema["anyOf"].as_array().filter(|_| !value.is_null());
+        return nullable.map_or((), |parts| check_words_and_fields(document, &parts[0], value));
+    }
     let kind = match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -519,12 +557,13 @@ fn check(document: &Value, schema: &Value, value: &Value) {
     let is_word = |words: &Vec<Value>| value.is_null() || words.contains(value);
     assert!(words.is_none_or(is_word), "{value} is none of {words:?}");
     for item in value.as_array().into_iter().flatten() {
-        check(document, &schema["items"], item);
+        check_words_and_fields(document, &schema["items"], item);
     }
     let Some(fields) = value.as_object() else { return };
     for (name, field) in fields {
         let schema = schema["properties"].get(name);
-        check(document, schema.unwrap_or_else(|| panic!("{name} is not in the schema")), field);
+        let schema = schema.unwrap_or_else(|| panic!("{name} is not in the schema"));
+        check_words_and_fields(document, schema, field);
     }
     for name in strings(&schema["required"]) {
         assert!(fields.contains_key(name), "{name} is missing");

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::{PATIENCE, TOKEN};
+use crate::openapi::answers;
 
 /// Where a request goes.
 #[derive(Clone, Debug)]
@@ -115,7 +116,7 @@ impl Endpoint {
     /// Returns the answer, unless the connection ended before it was whole.
     pub(crate) fn try_ask(&self, ask: &Ask) -> io::Result<Answer> {
         let bytes = ask.to_bytes();
-        match self {
+        let answer = match self {
             Self::Tcp(address) => {
                 let stream = TcpStream::connect(address)?;
                 stream.set_read_timeout(Some(PATIENCE))?;
@@ -126,7 +127,10 @@ impl Endpoint {
                 stream.set_read_timeout(Some(PATIENCE))?;
                 exchange(stream, &bytes, |_| Ok(()))
             }
-        }
+        }?;
+        let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        answers::hold((&ask.method, &ask.target), answer.status, headers);
+        Ok(answer)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
 use svc::api::{AgentCard, CardEdit, CardFinding, CardReport, PageAfter};
-use svc::card::{self, FindingCode};
+use svc::card::{self, FindingCode, Variant};
 use svc::domain::agent_card;
 
 use super::{Fields, document, strings};
@@ -60,8 +61,18 @@ fn page(next_after: Option<String>) -> PageAfter<AgentCard> {
     PageAfter { items: vec![agent_card()], next_after }
 }
 
-/// Holds their schemas to the shapes of the code.
-pub(super) fn hold(checks: Fields) -> Fields {
+/// Holds their schemas to the shapes of the code, and those of cards to the published ones.
+pub(super) fn hold(mut checks: Fields) -> Fields {
+    for (name, variant) in
+        [("CurrentAgentCard", Variant::Current), ("LegacyAgentCard", Variant::Legacy)]
+    {
+        let definitions = format!("#/components/schemas/{name}/$defs/");
+        let text = card::schema(variant).replace("#/$defs/", &definitions);
+        let mut published: Value = serde_json::from_str(&text).unwrap();
+        published.as_object_mut().unwrap().remove("$schema");
+        assert_eq!(checks.document["components"]["schemas"][name], published, "{name}");
+        checks.seen.insert(name.to_owned());
+    }
     checks
         .hold("AgentCard", &agent_card(), &agent_card())
         .hold("AgentCardPage", &page(text(true)), &page(None))

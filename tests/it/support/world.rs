@@ -40,6 +40,7 @@ use svc::workers::outbox::Outbox;
 use svc::workers::reconcile::{Detect, Reconcile};
 use svc::workers::shares::Shares;
 
+use crate::openapi::answers;
 use crate::support::forge::FakeForge;
 use crate::support::{ManualClock, SeededRandom};
 
@@ -473,14 +474,19 @@ impl World {
                 HeaderValue::from_str(value).unwrap(),
             );
         }
+        let asked = method.to_string();
         let head = Head { surface, method, path, query, headers: map, peer: self.peer };
-        match self.router.admit(head) {
+        let answer = match self.router.admit(head) {
             Err(response) => *response,
             Ok(admitted) => match admitted.answer(body, None) {
                 Answer::Ready(response) => response,
                 Answer::Late(_) => panic!("no route answers later"),
             },
-        }
+        };
+        let lines = answer.headers.iter();
+        let lines = lines.map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
+        answers::hold((&asked, target), answer.status.as_u16(), lines);
+        answer
     }
 
     /// Answers a question to the file, on a connection of the test's own.
