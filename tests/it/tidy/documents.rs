@@ -35,6 +35,17 @@ fn every_decision_is_linked_from_what_it_shapes() {
 }
 
 #[test]
+fn the_oldest_supported_toolchain_is_the_pinned_one() {
+    let value = |text: &'static str, name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = \""));
+        line.and_then(|line| line.strip_suffix('"')).unwrap()
+    };
+    let oldest = value(include_str!("../../../Cargo.toml"), "rust-version");
+    let pinned = value(include_str!("../../../rust-toolchain.toml"), "channel");
+    assert_eq!(pinned.strip_suffix(".0"), Some(oldest));
+}
+
+#[test]
 fn every_link_leads_to_a_decision() {
     let decisions = decisions();
     for link in links(SHAPED).union(&links(OTHERS)) {
