@@ -28,6 +28,7 @@ mod releases;
 mod reload;
 mod replay;
 mod retry;
+mod schema;
 mod slo;
 mod status;
 mod token;
@@ -181,6 +182,7 @@ enum Command {
     #[command(subcommand)]
     Relay(relay::Command),
     Reload(reload::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
     Demo(demo::Args),
 }
@@ -218,6 +220,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Mcp(command) => mcp::run(command, global, output),
         Command::Relay(command) => relay::run(command, global, output),
         Command::Reload(args) => reload::run(args, global, output),
+        Command::Schema(args) => schema::run(args, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),
     }

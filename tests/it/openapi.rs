@@ -6,6 +6,7 @@ mod cards;
 mod lists;
 mod mcp;
 mod relay;
+mod schemas;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
