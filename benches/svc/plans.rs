@@ -1,6 +1,6 @@
 //! Plans of dead letters: requests a second of `svcctl dead-letters apply`, beside a bare loop of the same requests.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
@@ -94,13 +94,13 @@ impl Bench {
         intake::send(self.svcd.public, 16, self.next + 1, items);
         self.next += items;
         let database = open_raw(&self.site.database());
-        let open = "SELECT count(*) FROM dead_letters WHERE resolution IS NULL";
-        while database.query_row(open, [], |row| row.get::<_, usize>(0)).unwrap() < items {
+        let count = |sql| -> i64 { database.query_row(sql, [], |row| row.get(0)).unwrap() };
+        let wanted = i64::try_from(items).unwrap();
+        while count("SELECT count(*) FROM dead_letters WHERE resolution IS NULL") < wanted {
             pause();
         }
         self.installation("unsuspend");
-        let active = "SELECT count(*) FROM installations WHERE state = 'active'";
-        while database.query_row(active, [], |row| row.get::<_, usize>(0)).unwrap() == 0 {
+        while count("SELECT count(*) FROM installations WHERE state = 'active'") == 0 {
             pause();
         }
         let file = self.folder.path("plan.json").display().to_string();

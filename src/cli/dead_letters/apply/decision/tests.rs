@@ -109,7 +109,7 @@ fn an_answer_says_what_became_of_an_item_or_nothing() {
         ("replayed", None),
     ] {
         let problem = crate::api::Problem {
-            kind: String::new().into(),
+            kind: String::new(),
             title: String::new().into(),
             status: 409,
             outcome: outcome.into(),
