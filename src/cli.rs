@@ -32,6 +32,7 @@ mod schema;
 mod slo;
 mod status;
 mod token;
+mod usage;
 mod value_parser;
 mod watch;
 mod when;
@@ -45,9 +46,9 @@ pub use completions::{complete, script};
 pub use error::Error;
 pub use exit::Exit;
 pub use output::Output;
+pub use usage::usage;
 
 use crate::domain::id::InstallationId;
-use crate::runtime::stdout;
 use output::{Color, FormatArg};
 
 const EXAMPLES: &str = "\
@@ -130,6 +131,10 @@ pub(crate) struct Global {
     #[arg(value_parser = output::answers())]
     output: FormatArg,
 
+    /// Show times in UTC on a terminal too, instead of how long ago they were; elsewhere they always are
+    #[arg(long, global = true)]
+    utc: bool,
+
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
@@ -191,7 +196,7 @@ impl Cli {
     /// Returns what prints the answer, or the error.
     #[must_use]
     pub fn output(&self) -> Output {
-        Output::new(self.global.output, self.global.color)
+        Output::new(self.global.output, self.global.color, self.global.utc)
     }
 }
 
@@ -224,25 +229,6 @@ pub fn run(cli: &Cli) -> Result<Exit, Error> {
         Command::Completions(args) => completions::run(args, output),
         Command::Demo(args) => demo::run(args, output),
     }
-}
-
-/// Prints what the parser has to say: the help that was asked for, or what is wrong with the
-/// command line.
-#[must_use]
-pub fn usage(error: &clap::Error) -> Exit {
-    let printed = stdout::flushed(error.print());
-    if error.use_stderr() {
-        // When even this cannot be printed, there is no reader to tell.
-        return Exit::Usage;
-    }
-    printed.map_or_else(
-        |unprinted| {
-            let unprinted = Error::from(unprinted);
-            Output::new(FormatArg::Table, Color::Auto).failure(&unprinted);
-            unprinted.exit()
-        },
-        |()| Exit::Done,
-    )
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! with its control characters escaped, so that no row can command the terminal.
 
 mod escape;
+mod layout;
+mod meaning;
 mod time;
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -13,14 +15,15 @@ use std::sync::Mutex;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use comfy_table::{Table, presets};
 use serde::Serialize;
 
 pub(crate) use escape::escape;
-pub(crate) use time::{ago, due, relative};
+pub(crate) use layout::{Column, Rows, View};
+pub(crate) use time::Times;
 
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::mutex::lock;
 
 /// How answers are printed.
@@ -40,6 +43,9 @@ pub(crate) enum FormatArg {
     /// Human-readable text
     #[value(name = "text", alias = "table")]
     Table,
+    /// The same with all columns
+    #[value(hide = true)]
+    Wide,
     /// One JSON document
     Json,
     /// One JSON document per line, one line per item
@@ -54,14 +60,14 @@ pub(crate) enum FormatArg {
 
 impl FormatArg {
     /// Those of every command; the others are of commands that check something.
-    pub(crate) const ANSWERS: [Self; 3] = [Self::Table, Self::Json, Self::Ndjson];
+    pub(crate) const ANSWERS: [Self; 4] = [Self::Table, Self::Wide, Self::Json, Self::Ndjson];
 
     /// Returns how an answer is printed. Beside a report for another tool, people are told.
     const fn format(self) -> Format {
         match self {
             Self::Json => Format::Json,
             Self::Ndjson => Format::Ndjson,
-            Self::Table | Self::Sarif | Self::Junit | Self::Github => Format::Table,
+            Self::Table | Self::Wide | Self::Sarif | Self::Junit | Self::Github => Format::Table,
         }
     }
 }
@@ -72,7 +78,7 @@ pub(crate) fn answers() -> impl TypedValueParser<Value = FormatArg> {
         let value = wanted.to_possible_value()?;
         let help = value.get_help().cloned().unwrap_or_default();
         let is_table = *wanted == FormatArg::Table;
-        Some(if is_table { PossibleValue::new("table").help(help) } else { value })
+        Some(if is_table { PossibleValue::new("table").help(help) } else { value.hide(false) })
     };
     PossibleValuesParser::new(FormatArg::ANSWERS.iter().filter_map(named))
         .map(|word| FormatArg::from_str(&word, false).expect("only these words pass"))
@@ -93,6 +99,8 @@ pub(crate) enum Color {
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     wanted: FormatArg,
+    /// Instants are shown as they are, on a terminal too.
+    is_utc: bool,
     sink: Sink,
 }
 
@@ -110,7 +118,7 @@ enum Sink {
 static COLLECTED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 impl Output {
-    pub(crate) fn new(wanted: FormatArg, color: Color) -> Self {
+    pub(crate) fn new(wanted: FormatArg, color: Color, is_utc: bool) -> Self {
         let choice = match color {
             Color::Auto => anstream::ColorChoice::Auto,
             Color::Always => anstream::ColorChoice::Always,
@@ -118,7 +126,7 @@ impl Output {
         };
         // Whatever writes to a terminal later finds the choice there.
         choice.write_global();
-        Self { wanted, sink: Sink::Stdout }
+        Self { wanted, is_utc, sink: Sink::Stdout }
     }
 
     /// Prints to standard error what otherwise goes to standard output.
@@ -168,11 +176,39 @@ impl Output {
         choice != anstream::ColorChoice::Never
     }
 
-    /// Returns the columns of the terminal that standard output is.
+    /// Returns the columns of a line: what the user says in `COLUMNS`, as for ls, ps and git, or those of the terminal;
+    /// `None` where there is none. `watch` runs a command without a terminal, and says in `COLUMNS` how wide its own is.
     pub(crate) fn columns(self) -> Option<usize> {
-        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        let is_some = |columns: &usize| *columns > 0;
+        let said = variable("COLUMNS").and_then(|columns| columns.parse().ok()).filter(is_some);
+        let size = || match self.sink {
+            Sink::Stderr => rustix::termios::tcgetwinsize(io::stderr()),
+            Sink::Stdout | Sink::Collected => rustix::termios::tcgetwinsize(io::stdout()),
+        };
         // A terminal that does not know says 0.
-        (size.ws_col > 0).then(|| usize::from(size.ws_col))
+        said.or_else(|| Some(usize::from(size().ok()?.ws_col)).filter(is_some))
+    }
+
+    /// Returns what text is laid out for.
+    pub(crate) fn view(self) -> View {
+        let is_wide = self.wanted == FormatArg::Wide;
+        View { width: self.columns(), is_wide, is_colored: self.is_colored() }
+    }
+
+    /// Returns how instants are shown, as they are seen from now on.
+    pub(crate) fn times(self) -> Times {
+        let is_exact = self.is_utc || !self.is_terminal();
+        Times { now: SystemClock::new().now(), is_exact }
+    }
+
+    /// Returns the options with which the next command prints as this one does.
+    pub(crate) fn options(self) -> &'static str {
+        match (self.is_utc, self.wanted == FormatArg::Wide) {
+            (false, false) => "",
+            (true, false) => " --utc",
+            (false, true) => " --output wide",
+            (true, true) => " --utc --output wide",
+        }
     }
 
     /// Returns the lines of the same terminal.
@@ -235,15 +271,23 @@ impl Output {
         self.part(&text)
     }
 
-    /// Prints a table for people. Rows are never wrapped or cut: ids are there to be copied.
-    pub(crate) fn table(self, header: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
-        self.raw(table(header, rows).as_bytes())
+    /// Prints a list for people.
+    pub(crate) fn table<'a, R: 'a>(
+        self,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = &'a R>,
+    ) -> io::Result<()> {
+        self.list(&Rows::new(columns, rows, self.times()))
+    }
+
+    /// Prints the rows of a list for people.
+    pub(crate) fn list(self, rows: &Rows) -> io::Result<()> {
+        self.raw(rows.text(self.view()).as_bytes())
     }
 
     /// Prints what is known of one thing, for people.
     pub(crate) fn facts(self, facts: Vec<(&str, String)>) -> io::Result<()> {
-        let rows = facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]);
-        self.table(&[], rows.collect())
+        self.raw(layout::fields(facts, self.view()).as_bytes())
     }
 
     /// Prints what a person must be able to see before anything is done.
@@ -296,7 +340,7 @@ impl Output {
 
 /// Returns what is known, or the sign for what is not.
 pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+    value.map_or_else(|| layout::UNKNOWN.to_owned(), |value| value.to_string())
 }
 
 fn say_json(value: &impl Serialize) -> io::Result<()> {
@@ -305,34 +349,7 @@ fn say_json(value: &impl Serialize) -> io::Result<()> {
     io::stderr().write_all(&text)
 }
 
-fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    if !header.is_empty() {
-        table.set_header(header.to_vec());
-    }
-    for row in rows {
-        table.add_row(row.iter().map(|cell| escape(cell)).collect::<Vec<_>>());
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    let mut text = table.trim_fmt();
-    text.push('\n');
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_has_no_borders_and_escapes_its_cells() {
-        let rows = vec![
-            vec!["1".to_owned(), "acme/\u{1b}[31mred".to_owned()],
-            vec!["200".to_owned(), "two\nlines".to_owned()],
-        ];
-        let expected = "ID   NAME\n1    acme/\\u{1b}[31mred\n200  two\\nlines\n";
-        assert_eq!(table(&["ID", "NAME"], rows), expected);
-    }
+#[expect(clippy::disallowed_methods, reason = "the width of a terminal is no setting of svc")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }

@@ -12,13 +12,12 @@ use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::NextCommand;
-use crate::cli::output::{Format, Output, ago};
+use crate::cli::output::{Column, Format, Output};
 use crate::cli::watch::{WatchArgs, Watched};
 use crate::cli::{Global, installations};
 use crate::domain::id::InstallationId;
 use crate::domain::page::{PAGE_DEFAULT, PAGE_MAX, PAGE_MIN};
 use crate::domain::time::Timestamp;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Most pages one run asks for: 100 000 items.
 const PAGES_MAX: u32 = 1_000;
@@ -35,10 +34,6 @@ pub(crate) struct Paging {
     #[arg(long, conflicts_with = "watch")]
     pub(crate) all: bool,
 
-    /// Show timestamps instead of ages in the table
-    #[arg(long)]
-    pub(crate) exact_times: bool,
-
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
 }
@@ -46,12 +41,7 @@ pub(crate) struct Paging {
 impl Paging {
     /// Returns how a command that shows no list asks for its pages.
     pub(crate) const fn pages_of(limit: u32) -> Self {
-        Self { limit, all: true, exact_times: false, watch: WatchArgs::OFF }
-    }
-
-    /// Returns how long ago an instant was, or the instant itself, as the table shall show it.
-    pub(crate) fn age(self, now: Timestamp, at: Timestamp) -> String {
-        if self.exact_times { at.to_string() } else { ago(now, at) }
+        Self { limit, all: true, watch: WatchArgs::OFF }
     }
 
     /// Tells a person the command for the next page: the one that was given, and where to go on.
@@ -71,9 +61,7 @@ impl Paging {
         if self.all {
             line.push_str(" --all");
         }
-        if self.exact_times {
-            line.push_str(" --exact-times");
-        }
+        line.push_str(output.options());
         output.remark("next page", &line);
     }
 }
@@ -119,18 +107,15 @@ pub(crate) struct Wanted<F> {
 }
 
 /// A list of an installation, as its command shows it.
-pub(crate) trait Table: ListRow {
+pub(crate) trait Table: ListRow + 'static {
     /// The command, without its options.
     const COMMAND: &'static str;
     /// What is said of an empty list.
     const NOTHING: &'static str;
     /// The fields that name a row.
     const ID: &'static [&'static str];
-    /// The columns; those of no fixed width stand last.
-    const HEADER: &'static [&'static str];
-
-    /// Returns the columns of this row.
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String>;
+    /// The columns, in the order in which they are shown.
+    const COLUMNS: &'static [Column<Self>];
 }
 
 /// A list of each installation.
@@ -198,11 +183,7 @@ fn print<R: Table>(
         Format::Json => output.json(page)?,
         Format::Ndjson => output.lines(&page.items)?,
         Format::Table if page.items.is_empty() => output.remark("note", R::NOTHING),
-        Format::Table => {
-            let now = SystemClock::new().now();
-            let rows = page.items.iter().map(|row| row.columns(now, wanted.paging));
-            output.table(R::HEADER, rows.collect())?;
-        }
+        Format::Table => output.table(R::COLUMNS, &page.items)?,
     }
     if let (Format::Table, Some(before)) = (output.format(), &page.next_before) {
         let command = filtered(NextCommand::new(R::COMMAND, global), &wanted.filter);

@@ -17,10 +17,8 @@ use crate::cli::Global;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Format, Output, Times};
 use crate::cli::pages::{self, Cursor, Part, Table};
-use crate::domain::time::Timestamp;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Pair with a plugin, and manage how agents access open design files
 ///
@@ -72,7 +70,7 @@ fn list<R: Table<Filter = NoFilter>, C: Cursor>(
 /// Shows one item; `facts` makes the lines for people.
 fn show<R: ListRow>(
     id: impl ToString,
-    facts: fn(&R, Timestamp) -> Vec<(&'static str, String)>,
+    facts: fn(&R, Times) -> Vec<(&'static str, String)>,
     global: &Global,
     output: Output,
 ) -> Result<Exit, Error> {
@@ -86,11 +84,11 @@ fn show<R: ListRow>(
 
 fn print<R: ListRow>(
     item: &R,
-    facts: fn(&R, Timestamp) -> Vec<(&'static str, String)>,
+    facts: fn(&R, Times) -> Vec<(&'static str, String)>,
     output: Output,
 ) -> Result<(), Error> {
     match output.format() {
-        Format::Table => output.facts(facts(item, SystemClock::new().now()))?,
+        Format::Table => output.facts(facts(item, output.times()))?,
         Format::Json | Format::Ndjson => output.json(item)?,
     }
     Ok(())

@@ -5,10 +5,8 @@ use crate::cli::Global;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago};
+use crate::cli::output::{Column, Format, Output, or_dash};
 use crate::cli::watch::{WatchArgs, Watched};
-use crate::domain::time::Timestamp;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Show the service-level signals: which ones are firing, since when, and what to check next
 ///
@@ -38,7 +36,7 @@ fn print(client: &Client, output: Output) -> Result<Exit, Error> {
     match output.format() {
         Format::Json => output.json(&slo)?,
         Format::Ndjson => output.lines(&slo.signals)?,
-        Format::Table => show(&slo, SystemClock::new().now(), output)?,
+        Format::Table => show(&slo, output)?,
     }
     Ok(match slo.health.as_ref() {
         "critical" => Exit::SignalFiring,
@@ -47,9 +45,9 @@ fn print(client: &Client, output: Output) -> Result<Exit, Error> {
     })
 }
 
-fn show(slo: &Slo, now: Timestamp, output: Output) -> Result<(), Error> {
+fn show(slo: &Slo, output: Output) -> Result<(), Error> {
     let evaluated = match &slo.evaluated_at {
-        Some(instant) => ago(now, *instant),
+        Some(instant) => output.times().ago(*instant),
         None => "not since the service started".to_owned(),
     };
     output.facts(vec![
@@ -61,9 +59,7 @@ fn show(slo: &Slo, now: Timestamp, output: Output) -> Result<(), Error> {
     let mut signals: Vec<&SloSignal> = slo.signals.iter().collect();
     // The sort is stable, so signals of one state keep the order of the policy.
     signals.sort_by_key(|signal| place(&signal.state));
-    let header = ["SIGNAL", "STATE", "SINCE", "VALUE", "FIRES", "RECOVERS", "SEVERITY", "OWNER"];
-    let rows = signals.iter().map(|signal| row(signal, now));
-    output.table(&header, rows.collect())?;
+    output.table(COLUMNS, signals.iter().copied())?;
     for signal in signals.iter().filter(|signal| signal.state == "firing") {
         let text = format!("{}: {}. {}", signal.name, signal.meaning, signal.next_check);
         output.alarm(&signal.severity, signal.severity == "critical", &text);
@@ -80,21 +76,22 @@ fn place(state: &str) -> u8 {
     }
 }
 
-fn row(signal: &SloSignal, now: Timestamp) -> Vec<String> {
-    let unknown = || "-".to_owned();
-    let (bad, good) = if signal.bad_side == "low" { ("<=", ">=") } else { (">=", "<=") };
-    let shown = |value| counted(value, &signal.unit);
-    vec![
-        signal.name.to_string(),
-        signal.state.to_string(),
-        signal.since.map_or_else(unknown, |since| ago(now, since)),
-        signal.value.map_or_else(unknown, shown),
-        format!("{bad} {} {}", shown(signal.threshold), gate(&signal.gate)),
-        format!("{good} {}", shown(signal.healthy_value)),
-        signal.severity.to_string(),
-        signal.owner.to_string(),
-    ]
-}
+const COLUMNS: &[Column<SloSignal>] = &[
+    Column::new(0, "SIGNAL", |it, _| it.name.to_string()),
+    Column::state(0, "STATE", |it, _| it.state.to_string()),
+    Column::new(2, "SINCE", |it, times| or_dash(it.since.map(|at| times.ago(at)))),
+    Column::new(0, "VALUE", |it, _| or_dash(it.value.map(|value| counted(value, &it.unit)))),
+    Column::new(3, "FIRES", |it, _| {
+        let sign = if it.bad_side == "low" { "<=" } else { ">=" };
+        format!("{sign} {} {}", counted(it.threshold, &it.unit), gate(&it.gate))
+    }),
+    Column::new(5, "RECOVERS", |it, _| {
+        let sign = if it.bad_side == "low" { ">=" } else { "<=" };
+        format!("{sign} {}", counted(it.healthy_value, &it.unit))
+    }),
+    Column::new(1, "SEVERITY", |it, _| it.severity.to_string()),
+    Column::new(4, "OWNER", |it, _| it.owner.to_string()),
+];
 
 fn counted(value: u64, unit: &str) -> String {
     match unit {

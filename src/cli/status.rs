@@ -11,10 +11,9 @@ use crate::cli::Global;
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago, or_dash, relative};
+use crate::cli::output::{Column, Format, Output, Times, or_dash};
 use crate::cli::watch::{WatchArgs, Watched};
 use crate::domain::time::Timestamp;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Version of this tool.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -58,12 +57,11 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 }
 
 fn print(client: &Client, global: &Global, output: Output) -> Result<Exit, Error> {
-    let now = SystemClock::new().now();
     let answer = client.send(Method::GET, "/api/v1/status", HeaderMap::new())?;
     if answer.status() == StatusCode::NOT_FOUND {
         let readiness = ask(client)?;
         match output.format() {
-            Format::Table => show_readiness(&readiness, Vec::new(), now, output)?,
+            Format::Table => show_readiness(&readiness, Vec::new(), output)?,
             Format::Json | Format::Ndjson => output.json(&Told::Readiness(&readiness))?,
         }
         output.remark(
@@ -75,7 +73,7 @@ fn print(client: &Client, global: &Global, output: Output) -> Result<Exit, Error
     let status: ServiceStatus = answer.expect_ok()?;
     let installations = installations::ask(global, output);
     match output.format() {
-        Format::Table => show(&status, installations.as_deref(), now, output)?,
+        Format::Table => show(&status, installations.as_deref(), output)?,
         Format::Json | Format::Ndjson => {
             output.json(&Told::Whole { status: &status, installations: &installations })?;
         }
@@ -101,24 +99,24 @@ pub(super) fn ask(client: &Client) -> Result<Readiness, Failure> {
 fn show(
     status: &ServiceStatus,
     installations: Option<&[installations::InstallationStatus]>,
-    now: Timestamp,
     output: Output,
 ) -> Result<(), Error> {
+    let times = output.times();
     let mut facts =
-        vec![("version", version(&status.version)), ("started", ago(now, status.started_at))];
-    facts.extend(status.backlog.iter().flat_map(|backlog| dead(backlog, now)));
-    facts.push(("forge", forge(status.forge.as_ref(), now)));
-    show_readiness(&status.readiness, facts, now, output)?;
+        vec![("version", version(&status.version)), ("started", times.ago(status.started_at))];
+    facts.extend(status.backlog.iter().flat_map(|backlog| dead(backlog, times)));
+    facts.push(("forge", forge(status.forge.as_ref(), times)));
+    show_readiness(&status.readiness, facts, output)?;
     match &status.backlog {
         Some(backlog) => {
             output.raw(b"\n")?;
-            output.table(&["QUEUE", "WAITING", "OLDEST"], queues(backlog, now))?;
+            output.table(QUEUES, &queues(backlog))?;
         }
         None => output.remark("note", "the database cannot be read, so it is not known what waits"),
     }
     if let Some(installations) = installations {
         output.raw(b"\n")?;
-        output.table(&installations::HEADER, installations::rows(installations, now))?;
+        output.table(installations::COLUMNS, installations)?;
     }
     if status.version != VERSION {
         let text =
@@ -133,9 +131,9 @@ fn version(daemon: &str) -> String {
 }
 
 /// Tells what does not go on without an operator.
-fn dead(backlog: &StatusBacklog, now: Timestamp) -> Vec<(&'static str, String)> {
+fn dead(backlog: &StatusBacklog, times: Times) -> Vec<(&'static str, String)> {
     let oldest = |queue: &BacklogQueue| {
-        queue.oldest_at.map_or_else(String::new, |at| format!(", the oldest {}", ago(now, at)))
+        queue.oldest_at.map_or_else(String::new, |at| format!(", the oldest {}", times.ago(at)))
     };
     let letters = &backlog.dead_letters;
     let safe = backlog.dead_letters_replay_safe;
@@ -158,39 +156,43 @@ fn dead(backlog: &StatusBacklog, now: Timestamp) -> Vec<(&'static str, String)> 
     facts
 }
 
-fn forge(forge: Option<&ForgeStatus>, now: Timestamp) -> String {
+fn forge(forge: Option<&ForgeStatus>, times: Times) -> String {
     let Some(forge) = forge else { return "not configured".to_owned() };
     let answered = match forge.last_answer_at {
-        Some(at) => format!("last answer {}", ago(now, at)),
+        Some(at) => format!("last answer {}", times.ago(at)),
         None => "no answer since the service started".to_owned(),
     };
     let failed = match (forge.last_failure_at, forge.last_failure_cause.as_deref()) {
-        (Some(at), Some(cause)) => format!("; last failure {} ({cause})", ago(now, at)),
+        (Some(at), Some(cause)) => format!("; last failure {} ({cause})", times.ago(at)),
         _ => String::new(),
     };
     let paused = if forge.paused { "; cannot be reached, effects wait" } else { "" };
     format!("{answered}{failed}{paused}")
 }
 
-fn queues(backlog: &StatusBacklog, now: Timestamp) -> Vec<Vec<String>> {
+/// What waits, and its name.
+type Queue = (&'static str, BacklogQueue);
+
+const QUEUES: &[Column<Queue>] = &[
+    Column::new(0, "QUEUE", |(name, _), _| (*name).to_owned()),
+    Column::new(0, "WAITING", |(_, queue), _| queue.count.to_string()),
+    Column::new(0, "OLDEST", |(_, queue), times| {
+        or_dash(queue.oldest_at.map(|at| times.relative(at)))
+    }),
+];
+
+fn queues(backlog: &StatusBacklog) -> [Queue; 4] {
     [
-        ("webhooks", &backlog.webhooks),
-        ("jobs", &backlog.jobs),
-        ("effects", &backlog.outbox),
-        ("reconciliations", &backlog.reconciliation_items),
+        ("webhooks", backlog.webhooks),
+        ("jobs", backlog.jobs),
+        ("effects", backlog.outbox),
+        ("reconciliations", backlog.reconciliation_items),
     ]
-    .into_iter()
-    .map(|(name, queue)| {
-        let oldest = or_dash(queue.oldest_at.map(|at| relative(now, at)));
-        vec![name.to_owned(), queue.count.to_string(), oldest]
-    })
-    .collect()
 }
 
 fn show_readiness(
     readiness: &Readiness,
     more: Vec<(&'static str, String)>,
-    now: Timestamp,
     output: Output,
 ) -> Result<(), Error> {
     let configuration = match readiness.reconciliation_configuration_valid {
@@ -209,7 +211,7 @@ fn show_readiness(
     }
     output.facts(facts)?;
     output.raw(b"\n")?;
-    output.table(&["RECONCILER", "LAST POLL", "LAST SUCCESS"], reconcilers(readiness, now))?;
+    output.table(RECONCILERS, &reconcilers(readiness))?;
     Ok(())
 }
 
@@ -222,37 +224,43 @@ fn signals(readiness: &Readiness) -> String {
     }
 }
 
-/// Returns each reconciler with its last poll and its last success.
-fn reconcilers(readiness: &Readiness, now: Timestamp) -> Vec<Vec<String>> {
-    let last = |at: Option<Timestamp>| match at {
-        Some(at) => ago(now, at),
-        None => "never".to_owned(),
-    };
+/// A reconciler with its last poll and its last success.
+type Reconciler = (&'static str, Option<Timestamp>, Option<Timestamp>);
+
+const RECONCILERS: &[Column<Reconciler>] = &[
+    Column::new(0, "RECONCILER", |(name, ..), _| (*name).to_owned()),
+    Column::new(0, "LAST POLL", |(_, poll, _), times| last(*poll, times)),
+    Column::new(0, "LAST SUCCESS", |(.., success), times| last(*success, times)),
+];
+
+fn last(at: Option<Timestamp>, times: Times) -> String {
+    at.map_or_else(|| "never".to_owned(), |at| times.ago(at))
+}
+
+fn reconcilers(readiness: &Readiness) -> [Reconciler; 3] {
     [
         (
             "workflow",
-            &readiness.last_workflow_reconciliation_poll_at,
-            &readiness.last_successful_workflow_reconciliation_at,
+            readiness.last_workflow_reconciliation_poll_at,
+            readiness.last_successful_workflow_reconciliation_at,
         ),
         (
             "check run",
-            &readiness.last_check_run_reconciliation_poll_at,
-            &readiness.last_successful_check_run_reconciliation_at,
+            readiness.last_check_run_reconciliation_poll_at,
+            readiness.last_successful_check_run_reconciliation_at,
         ),
         (
             "lifecycle",
-            &readiness.last_lifecycle_reconciliation_poll_at,
-            &readiness.last_successful_lifecycle_reconciliation_at,
+            readiness.last_lifecycle_reconciliation_poll_at,
+            readiness.last_successful_lifecycle_reconciliation_at,
         ),
     ]
-    .into_iter()
-    .map(|(name, poll, success)| vec![name.to_owned(), last(*poll), last(*success)])
-    .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::output::{Rows, View};
 
     #[test]
     fn a_reconciler_is_told_by_its_last_poll_and_success() {
@@ -273,12 +281,16 @@ mod tests {
             slo_health: Some("healthy".into()),
             slo_active_signals: Vec::new(),
         };
-        let rows = [
-            ["workflow", "3s ago", "1h ago"],
-            ["check run", "3s ago", "never"],
-            ["lifecycle", "never", "never"],
-        ];
-        assert_eq!(reconcilers(&readiness, now), rows);
+        let times = Times { now, is_exact: false };
+        let rows = Rows::new(RECONCILERS, &reconcilers(&readiness), times);
+        let view = View { width: None, is_wide: false, is_colored: false };
+        let expected = "\
+RECONCILER  LAST POLL  LAST SUCCESS
+workflow    3s ago     1h ago
+check run   3s ago     never
+lifecycle   never      never
+";
+        assert_eq!(rows.text(view), expected);
     }
 
     #[test]
@@ -301,7 +313,7 @@ mod tests {
                 "last answer 1m ago; last failure 3s ago (refused); cannot be reached, effects wait",
             ),
         ] {
-            assert_eq!(forge(status.as_ref(), now), text);
+            assert_eq!(forge(status.as_ref(), Times { now, is_exact: false }), text);
         }
     }
 

@@ -108,7 +108,6 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("serde_json_canonicalizer", &["json"]),
     ("env_logger", &["logging"]),
-    ("comfy_table", &["cli"]),
     ("ignore", &["cli"]),
     ("unicode_width", &["cli"]),
     ("sd_notify", &["daemon"]),

@@ -4,8 +4,8 @@ use crate::api::{AuditEvent, AuditFilter};
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, or_dash};
-use crate::cli::pages::{self, InstallationScope, Paging, Part, Table, Tenant};
+use crate::cli::output::{Column, Output, or_dash};
+use crate::cli::pages::{self, InstallationScope, Part, Table, Tenant};
 use crate::cli::when::Period;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -43,21 +43,16 @@ impl Table for AuditEvent {
     const COMMAND: &'static str = "audit list";
     const NOTHING: &'static str = "no audit events";
     const ID: &'static [&'static str] = &["auditEventId"];
-    const HEADER: &'static [&'static str] =
-        &["CREATED", "ID", "EVENT", "TYPE", "ITEM", "REASON", "ACTOR", "OPERATION"];
-
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
-        vec![
-            paging.age(now, self.created_at),
-            self.audit_event_id.to_string(),
-            self.event.clone(),
-            self.item_type.clone(),
-            self.item_id.clone(),
-            or_dash(self.reason.as_ref().or(self.reason_code.as_ref())),
-            self.actor.clone(),
-            or_dash(self.operation_id.as_ref()),
-        ]
-    }
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::new(0, "CREATED", |it, times| times.ago(it.created_at)),
+        Column::new(4, "ID", |it, _| it.audit_event_id.to_string()),
+        Column::new(0, "EVENT", |it, _| it.event.clone()),
+        Column::new(2, "TYPE", |it, _| it.item_type.clone()),
+        Column::new(1, "ITEM", |it, _| it.item_id.clone()),
+        Column::free(3, "REASON", |it, _| or_dash(it.reason.as_ref().or(it.reason_code.as_ref()))),
+        Column::new(0, "ACTOR", |it, _| it.actor.clone()),
+        Column::new(5, "OPERATION", |it, _| or_dash(it.operation_id.as_ref())),
+    ];
 }
 
 impl Tenant for AuditEvent {

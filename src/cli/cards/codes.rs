@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::card::FindingCode;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Column, Format, Output};
 use crate::cli::value_parser::one_of;
 
 /// Explain the codes with which validation reports problems
@@ -33,13 +33,15 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
             let text = format!("{}: {}\n\n{}\n", code.as_str(), code.title(), code.help());
             output.raw(text.as_bytes())?;
         }
-        (Format::Table, None) => {
-            let row = |code: FindingCode| vec![code.as_str().to_owned(), code.title().to_owned()];
-            output.table(&["CODE", "MEANING"], codes.into_iter().map(row).collect())?;
-        }
+        (Format::Table, None) => output.table(COLUMNS, &codes)?,
     }
     Ok(Exit::Done)
 }
+
+const COLUMNS: &[Column<FindingCode>] = &[
+    Column::new(0, "CODE", |it, _| it.as_str().to_owned()),
+    Column::free(0, "MEANING", |it, _| it.title().to_owned()),
+];
 
 fn told(code: FindingCode) -> Value {
     json!({ "code": code.as_str(), "title": code.title(), "help": code.help() })

@@ -7,11 +7,10 @@ use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::NextCommand;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Column, Format, Output};
 use crate::cli::pages::Paging;
 use crate::cli::watch::Watched;
 use crate::domain::agent_card::CardName;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// More pages than this are no list but a service that turns in circles.
 const PAGES_MAX: u32 = 10_000;
@@ -45,7 +44,7 @@ fn show(args: &Args, client: &Client, global: &Global, output: Output) -> Result
         Format::Json => output.json(&page)?,
         Format::Ndjson => output.lines(&page.items)?,
         Format::Table if page.items.is_empty() => output.remark("note", "no cards"),
-        Format::Table => output.table(&HEADER, rows(&page.items, args.paging))?,
+        Format::Table => output.table(COLUMNS, &page.items)?,
     }
     if let (Format::Table, Some(after)) = (output.format(), &page.next_after) {
         let command = NextCommand::new("cards list", global);
@@ -77,23 +76,13 @@ fn gather(args: &Args, client: &Client) -> Result<PageAfter<AgentCard>, Failure>
     Err(Failure::malformed("nextAfter", "the cursor does not advance"))
 }
 
-/// The columns of no fixed width stand last.
-const HEADER: [&str; 8] =
-    ["NAME", "VARIANT", "VERSION", "BYTES", "REVISION", "CHANGED", "BY", "DIGEST"];
-
-fn rows(items: &[AgentCard], paging: Paging) -> Vec<Vec<String>> {
-    let now = SystemClock::new().now();
-    let row = |card: &AgentCard| {
-        vec![
-            card.name.to_string(),
-            card.variant.clone(),
-            card.protocol_version.clone(),
-            card.size.to_string(),
-            card.revision.to_string(),
-            paging.age(now, card.updated_at),
-            card.updated_by.clone(),
-            card.digest.to_string(),
-        ]
-    };
-    items.iter().map(row).collect()
-}
+const COLUMNS: &[Column<AgentCard>] = &[
+    Column::new(0, "NAME", |it, _| it.name.to_string()),
+    Column::new(1, "VARIANT", |it, _| it.variant.clone()),
+    Column::new(1, "VERSION", |it, _| it.protocol_version.clone()),
+    Column::new(5, "BYTES", |it, _| it.size.to_string()),
+    Column::new(2, "REVISION", |it, _| it.revision.to_string()),
+    Column::new(2, "CHANGED", |it, times| times.ago(it.updated_at)),
+    Column::new(3, "BY", |it, _| it.updated_by.clone()),
+    Column::new(4, "DIGEST", |it, _| it.digest.to_string()),
+];

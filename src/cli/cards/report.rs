@@ -89,7 +89,7 @@ pub(super) trait Reporter: Send + Sync {
 /// Returns the reporter of a format.
 pub(super) fn reporter(output: Output) -> Box<dyn Reporter> {
     match output.wanted() {
-        FormatArg::Table => Box::new(text::Text::new(output)),
+        FormatArg::Table | FormatArg::Wide => Box::new(text::Text::new(output)),
         FormatArg::Json => Box::new(json::Json),
         FormatArg::Ndjson => Box::new(json::Ndjson),
         FormatArg::Sarif => Box::new(sarif::Sarif),

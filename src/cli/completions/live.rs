@@ -106,6 +106,7 @@ impl Typed {
                     .and_then(|it| it.get_one::<InstallationId>("installation").copied()),
                 token_file: matches.and_then(|it| it.get_one::<PathBuf>("token_file").cloned()),
                 output: FormatArg::Table,
+                utc: false,
                 color: Color::Never,
                 timeout: Some(Duration::from_secs(1)),
             },

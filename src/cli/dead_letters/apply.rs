@@ -23,7 +23,7 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::NextCommand;
-use crate::cli::output::{Output, ago};
+use crate::cli::output::{Output, Times};
 use crate::cli::pages::InstallationScope;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -153,7 +153,7 @@ fn read(file: &Path) -> Result<Plan, Error> {
 /// Refuses what can be refused without asking the service.
 fn check(plan: &Plan, args: &Args, global: &Global, now: Timestamp) -> Result<(), Error> {
     if now.since(plan.head.created_at) > AGE_MAX {
-        let made = ago(now, plan.head.created_at);
+        let made = Times { now, is_exact: false }.ago(plan.head.created_at);
         let file = args.file.display();
         let message = format!("{file} was made {made}; a plan can be applied for a week");
         return Err(Error::new(Exit::LocalFile, message).hint(new_plan(plan, args, global)));

@@ -4,7 +4,7 @@ use crate::api::{DeadLetter, DeadLetterFilter};
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, or_dash};
+use crate::cli::output::{Column, Output, or_dash};
 use crate::cli::pages::{self, InstallationScope, Paging, Table, Tenant, Wanted};
 use crate::cli::value_parser::{one_of, repository};
 use crate::cli::when::{Period, When};
@@ -97,23 +97,17 @@ impl Table for DeadLetter {
     const COMMAND: &'static str = "dead-letters list";
     const NOTHING: &'static str = "no dead letters";
     const ID: &'static [&'static str] = &["itemType", "itemId"];
-    /// What a person looks for first stands first.
-    const HEADER: &'static [&'static str] =
-        &["FAILED", "TYPE", "ID", "REPLAY", "TRIES", "CLASS", "CAUSE", "REASON", "REPOSITORY"];
-
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
-        vec![
-            paging.age(now, self.failed_at),
-            self.item_type.to_string(),
-            self.item_id.clone(),
-            if self.replay_safe { "safe" } else { "no" }.to_owned(),
-            self.attempt_count.to_string(),
-            self.error_class.to_string(),
-            or_dash(self.cause.as_deref()),
-            self.reason_code.to_string(),
-            or_dash(self.repository.as_deref()),
-        ]
-    }
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::new(1, "FAILED", |it, times| times.ago(it.failed_at)),
+        Column::new(0, "TYPE", |it, _| it.item_type.to_string()),
+        Column::new(0, "ID", |it, _| it.item_id.clone()),
+        Column::state(2, "REPLAY", |it, _| if it.replay_safe { "safe" } else { "no" }.to_owned()),
+        Column::new(5, "TRIES", |it, _| it.attempt_count.to_string()),
+        Column::new(6, "CLASS", |it, _| it.error_class.to_string()),
+        Column::new(4, "CAUSE", |it, _| or_dash(it.cause.as_deref())),
+        Column::new(0, "REASON", |it, _| it.reason_code.to_string()),
+        Column::new(3, "REPOSITORY", |it, _| or_dash(it.repository.as_deref())),
+    ];
 }
 
 impl Tenant for DeadLetter {

@@ -14,7 +14,7 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::{NextCommand, quoted};
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Column, Format, Output};
 use crate::cli::pages::{self, InstallationScope, Paging, Wanted};
 use crate::cli::replay::advice;
 use crate::cli::{Global, installations};
@@ -280,19 +280,17 @@ pub(crate) fn show(head: &PlanHead, summary: &PlanSummary, output: Output) -> Re
         ("REASON", &summary.reasons),
         ("REPLAY CLASS", &summary.replay_classes),
     ] {
-        let rows = counts.iter().map(|(name, count)| vec![count.to_string(), name.clone()]);
         output.raw(b"\n")?;
-        output.table(&["ITEMS", name], rows.collect())?;
+        let columns: [Column<(String, usize)>; 2] = [
+            Column::new(0, "ITEMS", |(_, count), _| count.to_string()),
+            Column::new(0, name, |(name, _), _| name.clone()),
+        ];
+        let counts: Vec<_> = counts.clone().into_iter().collect();
+        output.table(&columns, &counts)?;
     }
     if !summary.left_out.is_empty() {
-        let row = |left: &document::LeftOut| {
-            vec![left.count.to_string(), left.replay_class.clone(), left.why.clone()]
-        };
         output.raw(b"\n")?;
-        output.table(
-            &["LEFT OUT", "REPLAY CLASS", "WHY"],
-            summary.left_out.iter().map(row).collect(),
-        )?;
+        output.table(LEFT_OUT, &summary.left_out)?;
     }
     if summary.truncated {
         let note = format!("there are more; a plan has at most {ITEMS_MAX} items");
@@ -300,6 +298,12 @@ pub(crate) fn show(head: &PlanHead, summary: &PlanSummary, output: Output) -> Re
     }
     Ok(())
 }
+
+const LEFT_OUT: &[Column<document::LeftOut>] = &[
+    Column::new(0, "LEFT OUT", |it, _| it.count.to_string()),
+    Column::new(0, "REPLAY CLASS", |it, _| it.replay_class.clone()),
+    Column::free(1, "WHY", |it, _| it.why.clone()),
+];
 
 /// Returns the command that applies a plan.
 pub(crate) fn apply_command(head: &PlanHead, file: &Path, global: &Global) -> NextCommand {

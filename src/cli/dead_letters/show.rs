@@ -6,13 +6,11 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::ids::{self, IdArg};
 use crate::cli::next_command::NextCommand;
-use crate::cli::output::{Format, Output, ago, or_dash};
+use crate::cli::output::{Column, Format, Output, Times, or_dash};
 use crate::cli::replay::advice;
 use crate::cli::value_parser::one_of;
 use crate::cli::{Global, installations, releases};
 use crate::domain::dead_letter::ItemType;
-use crate::domain::time::Timestamp;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Show the history of one item that became a dead letter, and what can be done about it now
 ///
@@ -76,12 +74,10 @@ pub(crate) fn class_now(item: &DeadLetterDetail) -> &str {
 pub(crate) fn print(item: &DeadLetterDetail, output: Output) -> Result<(), Error> {
     match output.format() {
         Format::Table => {
-            let now = SystemClock::new().now();
-            output.facts(facts(item, now))?;
+            output.facts(facts(item, output.times()))?;
             if !item.history.is_empty() {
                 output.raw(b"\n")?;
-                output
-                    .table(&HEADER, item.history.iter().map(|event| row(event, now)).collect())?;
+                output.table(HISTORY, &item.history)?;
             }
         }
         Format::Json | Format::Ndjson => output.json(item)?,
@@ -90,7 +86,7 @@ pub(crate) fn print(item: &DeadLetterDetail, output: Output) -> Result<(), Error
 }
 
 /// What does not apply to the item is left out.
-fn facts(item: &DeadLetterDetail, now: Timestamp) -> Vec<(&'static str, String)> {
+fn facts(item: &DeadLetterDetail, times: Times) -> Vec<(&'static str, String)> {
     let letter = &item.dead_letter;
     let class = class_now(item);
     let advice = advice::of(class);
@@ -105,7 +101,7 @@ fn facts(item: &DeadLetterDetail, now: Timestamp) -> Vec<(&'static str, String)>
         ("release run", letter.release_run_id.map(|id| id.to_string())),
         ("attempt", attempt.map(|(id, number)| format!("{number} ({id})"))),
         ("status", Some(item.status.clone().unwrap_or_else(|| "deleted".to_owned()))),
-        ("failed", Some(format!("{} ({})", letter.failed_at, ago(now, letter.failed_at)))),
+        ("failed", Some(times.both(letter.failed_at))),
         ("reason", Some(letter.reason_code.to_string())),
         ("error class", Some(letter.error_class.to_string())),
         ("cause", Some(letter.cause.as_deref().unwrap_or("-").to_owned())),
@@ -116,15 +112,10 @@ fn facts(item: &DeadLetterDetail, now: Timestamp) -> Vec<(&'static str, String)>
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-const HEADER: [&str; 6] = ["TIME", "AGE", "EVENT", "ACTOR", "AUDIT EVENT", "REASON"];
-
-fn row(event: &DeadLetterEvent, now: Timestamp) -> Vec<String> {
-    vec![
-        event.at.to_string(),
-        ago(now, event.at),
-        event.event.to_string(),
-        or_dash(event.actor.as_ref()),
-        or_dash(event.audit_event_id),
-        or_dash(event.reason.as_ref().or(event.reason_code.as_ref())),
-    ]
-}
+const HISTORY: &[Column<DeadLetterEvent>] = &[
+    Column::new(0, "TIME", |it, times| times.ago(it.at)),
+    Column::state(0, "EVENT", |it, _| it.event.to_string()),
+    Column::new(1, "ACTOR", |it, _| or_dash(it.actor.as_ref())),
+    Column::new(3, "AUDIT EVENT", |it, _| or_dash(it.audit_event_id)),
+    Column::free(2, "REASON", |it, _| or_dash(it.reason.as_ref().or(it.reason_code.as_ref()))),
+];

@@ -8,12 +8,10 @@ use crate::api::{DeadLetterCount, DeadLetterSummary, OfInstallation};
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, ago, or_dash};
+use crate::cli::output::{Column, Format, Output, or_dash};
 use crate::cli::pages::InstallationScope;
 use crate::cli::{Global, installations};
 use crate::domain::id::InstallationId;
-use crate::domain::time::Timestamp;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Count the dead letters by reason, repository and replay class
 #[derive(clap::Args, Debug)]
@@ -36,19 +34,15 @@ struct Summaries<'a> {
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
     let client = Client::operator(global)?;
-    let now = SystemClock::new().now();
     if args.scope.all_installations {
         let all = of_all(&client)?;
         match output.format() {
             Format::Json => output.json(&Summaries { installations: &all })?,
             Format::Ndjson => output.lines(&all)?,
             Format::Table => {
-                output.table(
-                    &["INSTALLATION", "OPEN", "SAFE", "OLDEST"],
-                    installation_rows(&all, now),
-                )?;
+                output.table(INSTALLATIONS, &all)?;
                 output.raw(b"\n")?;
-                show(&sum(all.into_iter().map(|one| one.item)), now, output)?;
+                show(&sum(all.into_iter().map(|one| one.item)), output)?;
             }
         }
         return Ok(Exit::Done);
@@ -59,7 +53,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     }
     match output.format() {
         Format::Json | Format::Ndjson => output.json(&summary)?,
-        Format::Table => show(&summary, now, output)?,
+        Format::Table => show(&summary, output)?,
     }
     Ok(Exit::Done)
 }
@@ -79,49 +73,33 @@ fn of_all(client: &Client) -> Result<Vec<OfInstallation<DeadLetterSummary>>, Fai
         .collect()
 }
 
-fn installation_rows(
-    all: &[OfInstallation<DeadLetterSummary>],
-    now: Timestamp,
-) -> Vec<Vec<String>> {
-    let row = |one: &OfInstallation<DeadLetterSummary>| {
-        vec![
-            one.installation_id.to_string(),
-            counted(one.item.count, one.item.truncated),
-            one.item.replay_safe_count.to_string(),
-            or_dash(one.item.oldest_failed_at.map(|at| ago(now, at))),
-        ]
-    };
-    all.iter().map(row).collect()
-}
+const INSTALLATIONS: &[Column<OfInstallation<DeadLetterSummary>>] = &[
+    Column::new(0, "INSTALLATION", |it, _| it.installation_id.to_string()),
+    Column::new(0, "OPEN", |it, _| counted(it.item.count, it.item.truncated)),
+    Column::new(1, "SAFE", |it, _| it.item.replay_safe_count.to_string()),
+    Column::new(2, "OLDEST", |it, times| or_dash(it.item.oldest_failed_at.map(|at| times.ago(at)))),
+];
 
 fn counted(count: u32, truncated: bool) -> String {
     if truncated { format!("more than {count}") } else { count.to_string() }
 }
 
-fn show(summary: &DeadLetterSummary, now: Timestamp, output: Output) -> Result<(), Error> {
+fn show(summary: &DeadLetterSummary, output: Output) -> Result<(), Error> {
+    let oldest = summary.oldest_failed_at.map(|at| output.times().ago(at));
     output.facts(vec![
         ("open", counted(summary.count, summary.truncated)),
         ("replay-safe", summary.replay_safe_count.to_string()),
-        ("oldest", or_dash(summary.oldest_failed_at.map(|at| ago(now, at)))),
+        ("oldest", or_dash(oldest)),
     ])?;
-    for (name, counts) in [
-        ("REASON", &summary.reasons),
-        ("REPOSITORY", &summary.repositories),
-        ("REPLAY CLASS", &summary.replay_classes),
+    for (columns, counts) in [
+        (by("REASON"), &summary.reasons),
+        (by("REPOSITORY"), &summary.repositories),
+        (by("REPLAY CLASS"), &summary.replay_classes),
     ] {
-        if counts.is_empty() {
-            continue;
+        if !counts.is_empty() {
+            output.raw(b"\n")?;
+            output.table(&columns, counts)?;
         }
-        output.raw(b"\n")?;
-        let rows = counts.iter().map(|count| {
-            vec![
-                count.count.to_string(),
-                count.replay_safe_count.to_string(),
-                ago(now, count.oldest_failed_at),
-                or_dash(count.name.as_deref()),
-            ]
-        });
-        output.table(&["OPEN", "SAFE", "OLDEST", name], rows.collect())?;
     }
     let named = u32::try_from(summary.repositories.len()).unwrap_or(u32::MAX);
     if summary.repository_count > named {
@@ -129,6 +107,16 @@ fn show(summary: &DeadLetterSummary, now: Timestamp, output: Output) -> Result<(
         output.remark("note", &format!("{others} more repositories have fewer dead letters"));
     }
     Ok(())
+}
+
+/// Returns the columns of counts by what `name` says.
+const fn by(name: &'static str) -> [Column<DeadLetterCount>; 4] {
+    [
+        Column::new(0, "OPEN", |it, _| it.count.to_string()),
+        Column::new(1, "SAFE", |it, _| it.replay_safe_count.to_string()),
+        Column::new(2, "OLDEST", |it, times| times.ago(it.oldest_failed_at)),
+        Column::new(0, name, |it, _| or_dash(it.name.as_deref())),
+    ]
 }
 
 /// Returns the summaries of several installations as one.
@@ -179,6 +167,7 @@ fn added(some: Vec<DeadLetterCount>, more: Vec<DeadLetterCount>) -> Vec<DeadLett
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::time::Timestamp;
 
     fn count(name: &str, count: u32, safe: u32, oldest: i64) -> DeadLetterCount {
         let oldest_failed_at = Timestamp::from_micros(oldest);

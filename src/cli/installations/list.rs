@@ -1,11 +1,11 @@
 //! `svcctl installations list`.
 
-use crate::api::PageAfter;
+use crate::api::{Installation, PageAfter};
 use crate::cli::Global;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output, or_dash};
+use crate::cli::output::{Column, Format, Output, or_dash};
 use crate::cli::watch::{WatchArgs, Watched};
 
 /// List all installations that the service knows
@@ -32,13 +32,13 @@ fn show(client: &Client, output: Output) -> Result<Exit, Error> {
         Format::Json => output.json(&PageAfter { items, next_after: None })?,
         Format::Ndjson => output.lines(&items)?,
         Format::Table if items.is_empty() => output.remark("note", "no installations"),
-        Format::Table => {
-            let rows = items.into_iter().map(|item| {
-                let id = item.installation_id.to_string();
-                vec![id, or_dash(item.account), item.state.into_owned()]
-            });
-            output.table(&["INSTALLATION", "ACCOUNT", "STATE"], rows.collect())?;
-        }
+        Format::Table => output.table(COLUMNS, &items)?,
     }
     Ok(Exit::Done)
 }
+
+const COLUMNS: &[Column<Installation>] = &[
+    Column::new(0, "INSTALLATION", |it, _| it.installation_id.to_string()),
+    Column::new(1, "ACCOUNT", |it, _| or_dash(it.account.as_deref())),
+    Column::state(0, "STATE", |it, _| it.state.to_string()),
+];

@@ -1,26 +1,54 @@
-//! Instants for people.
+//! Instants for people: as they are seen from now on a terminal, exact in UTC elsewhere, where a script may read them or
+//! somebody may read them later.
 
 use std::time::Duration;
 
 use crate::domain::time::Timestamp;
 
-/// Returns how long ago an instant was, in the one unit that matters. What lies ahead, because two clocks
-/// differ, is `0s ago`.
-pub(crate) fn ago(now: Timestamp, then: Timestamp) -> String {
-    format!("{} ago", length(now.since(then)))
+/// How instants are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) now: Timestamp,
+    /// Instants are shown as they are, not as seen from now.
+    pub(crate) is_exact: bool,
 }
 
-/// Returns how far ahead an instant is, or how long ago it was.
-pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
-    if then > now { format!("in {}", length(then.since(now))) } else { ago(now, then) }
+impl Times {
+    /// Returns how long ago an instant was. What lies ahead, because two clocks differ, is `0s ago`.
+    pub(crate) fn ago(self, at: Timestamp) -> String {
+        if self.is_exact { at.to_string() } else { ago(self.now, at) }
+    }
+
+    /// Returns how far ahead an instant is, or how long ago it was.
+    pub(crate) fn relative(self, at: Timestamp) -> String {
+        if self.is_exact || at <= self.now { self.ago(at) } else { ahead(self.now, at) }
+    }
+
+    /// Returns an instant, and on a terminal how long ago it was.
+    pub(crate) fn both(self, at: Timestamp) -> String {
+        if self.is_exact { at.to_string() } else { format!("{at} ({})", ago(self.now, at)) }
+    }
+
+    /// Returns when something is done: `now` once its instant is there, before that the instant, and on a terminal how
+    /// far ahead it is.
+    pub(crate) fn due(self, at: Timestamp) -> String {
+        match self.is_exact {
+            _ if at <= self.now => "now".to_owned(),
+            true => format!("at {at}"),
+            false => format!("{} ({at})", ahead(self.now, at)),
+        }
+    }
 }
 
-/// Returns when something is done: `now` once its instant is there, before that how far ahead it is,
-/// and the instant itself.
-pub(crate) fn due(now: Timestamp, then: Timestamp) -> String {
-    if then > now { format!("in {} ({then})", length(then.since(now))) } else { "now".to_owned() }
+fn ago(now: Timestamp, at: Timestamp) -> String {
+    format!("{} ago", length(now.since(at)))
 }
 
+fn ahead(now: Timestamp, at: Timestamp) -> String {
+    format!("in {}", length(at.since(now)))
+}
+
+/// Returns a time in the one unit that matters.
 fn length(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -36,9 +64,12 @@ fn length(time: Duration) -> String {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_micros(1_795_251_600_000_000);
+    const SEEN: Times = Times { now: NOW, is_exact: false };
+    const EXACT: Times = Times { now: NOW, is_exact: true };
+
     #[test]
     fn one_unit_is_enough() {
-        let then = Timestamp::from_micros(1_795_251_600_000_000);
         for (seconds, expected) in [
             (0, "0s ago"),
             (59, "59s ago"),
@@ -49,20 +80,31 @@ mod tests {
             (172_800, "2d ago"),
             (86_400 * 400, "400d ago"),
         ] {
-            assert_eq!(ago(then.plus(Duration::from_secs(seconds)), then), expected);
+            assert_eq!(SEEN.ago(NOW.minus(Duration::from_secs(seconds))), expected);
         }
-        assert_eq!(ago(then.minus(Duration::from_secs(5)), then), "0s ago");
+        assert_eq!(SEEN.ago(NOW.plus(Duration::from_secs(5))), "0s ago");
     }
 
     #[test]
     fn what_lies_ahead_is_told_from_now() {
-        let now = Timestamp::from_micros(1_795_251_600_000_000);
-        let later = now.plus(Duration::from_secs(90));
-        let earlier = now.minus(Duration::from_secs(90));
-        assert_eq!(relative(now, later), "in 1m");
-        assert_eq!(relative(now, earlier), "1m ago");
-        assert_eq!(due(now, later), "in 1m (2026-11-21T09:01:30.000000Z)");
-        assert_eq!(due(now, earlier), "now");
-        assert_eq!(due(now, now), "now");
+        let later = NOW.plus(Duration::from_secs(90));
+        let earlier = NOW.minus(Duration::from_secs(90));
+        assert_eq!(SEEN.relative(later), "in 1m");
+        assert_eq!(SEEN.relative(earlier), "1m ago");
+        assert_eq!(SEEN.both(earlier), "2026-11-21T08:58:30.000000Z (1m ago)");
+        assert_eq!(SEEN.due(later), "in 1m (2026-11-21T09:01:30.000000Z)");
+        assert_eq!(SEEN.due(earlier), "now");
+        assert_eq!(SEEN.due(NOW), "now");
+    }
+
+    #[test]
+    fn what_is_exact_is_the_same_whenever_it_is_read() {
+        let later = NOW.plus(Duration::from_secs(90));
+        let earlier = NOW.minus(Duration::from_secs(90));
+        assert_eq!(EXACT.ago(earlier), "2026-11-21T08:58:30.000000Z");
+        assert_eq!(EXACT.relative(later), "2026-11-21T09:01:30.000000Z");
+        assert_eq!(EXACT.both(earlier), "2026-11-21T08:58:30.000000Z");
+        assert_eq!(EXACT.due(later), "at 2026-11-21T09:01:30.000000Z");
+        assert_eq!(EXACT.due(earlier), "now");
     }
 }

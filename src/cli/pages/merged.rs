@@ -10,17 +10,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Paging, Tenant, Wanted, filtered, page, path};
+use super::{Tenant, Wanted, filtered, page, path};
 use crate::api::{Filter as _, OfInstallation};
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::NextCommand;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Format, Output, Rows};
 use crate::cli::{Global, installations};
 use crate::domain::id::InstallationId;
 use crate::domain::time::Timestamp;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Most rows of one run.
 const ROWS_MAX: u32 = 100_000;
@@ -80,7 +79,7 @@ fn print<R: Tenant>(
         Format::Json => output.json(merged)?,
         Format::Ndjson => output.lines(&merged.items)?,
         Format::Table if merged.items.is_empty() => output.remark("note", R::NOTHING),
-        Format::Table => table(&merged.items, wanted.paging, output)?,
+        Format::Table => table(&merged.items, output)?,
     }
     if let (Format::Table, Some(until)) = (output.format(), merged.next_until) {
         let mut filter = wanted.filter.clone();
@@ -91,19 +90,10 @@ fn print<R: Tenant>(
     Ok(Exit::Done)
 }
 
-fn table<R: Tenant>(
-    rows: &[OfInstallation<R>],
-    paging: Paging,
-    output: Output,
-) -> Result<(), Error> {
-    let now = SystemClock::new().now();
-    let header = [&["INSTALLATION"], R::HEADER].concat();
-    let columns = |row: &OfInstallation<R>| {
-        let mut columns = row.item.columns(now, paging);
-        columns.insert(0, row.installation_id.to_string());
-        columns
-    };
-    Ok(output.table(&header, rows.iter().map(columns).collect())?)
+fn table<R: Tenant>(items: &[OfInstallation<R>], output: Output) -> Result<(), Error> {
+    let mut rows = Rows::new(R::COLUMNS, items.iter().map(|row| &row.item), output.times());
+    rows.prepend("INSTALLATION", items.iter().map(|row| row.installation_id.to_string()));
+    Ok(output.list(&rows)?)
 }
 
 /// The lists of all installations.

@@ -4,8 +4,8 @@ use crate::api::{ReconciliationFilter, ReconciliationItem, Yes};
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, or_dash, relative};
-use crate::cli::pages::{self, InstallationScope, Paging, Part, Table, Tenant};
+use crate::cli::output::{Column, Output, Times, or_dash};
+use crate::cli::pages::{self, InstallationScope, Part, Table, Tenant};
 use crate::cli::value_parser::one_of;
 use crate::cli::when::Period;
 use crate::domain::reconcile::{ReconcileReason, ReconcileStatus};
@@ -67,32 +67,29 @@ impl Table for ReconciliationItem {
     const COMMAND: &'static str = "reconcile list";
     const NOTHING: &'static str = "no reconciliations";
     const ID: &'static [&'static str] = &["reconciliationId"];
-    const HEADER: &'static [&'static str] = &[
-        "DETECTED", "ID", "STATUS", "TRIES", "NEXT", "DEADLINE", "LEASE", "KIND", "REASON",
-        "OUTCOME", "SUBJECT",
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::new(3, "DETECTED", |it, times| times.ago(it.created_at)),
+        Column::new(0, "ID", |it, _| it.reconciliation_id.to_string()),
+        // The signal and the status count only what was not closed.
+        Column::state(0, "STATUS", |it, _| {
+            format!("{}{}", it.status, it.closed_at.map_or("", |_| ", closed"))
+        }),
+        Column::new(4, "TRIES", |it, _| it.attempt_count.to_string()),
+        Column::new(2, "NEXT", |it, times| planned(it, it.next_check_at, times)),
+        Column::new(1, "DEADLINE", |it, times| planned(it, it.deadline_at, times)),
+        Column::new(7, "LEASE", |it, times| {
+            or_dash(it.lease_expires_at.map(|at| times.relative(at)))
+        }),
+        Column::new(5, "KIND", |it, _| it.kind.clone()),
+        Column::new(0, "REASON", |it, _| it.reason.clone()),
+        Column::new(6, "OUTCOME", |it, _| or_dash(it.outcome_code.as_ref())),
+        Column::new(8, "SUBJECT", |it, _| it.subject_id.clone()),
     ];
+}
 
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
-        let ahead = |at: Timestamp| {
-            if paging.exact_times { at.to_string() } else { relative(now, at) }
-        };
-        // What has ended is looked at no more, whatever was planned.
-        let planned = |at| or_dash(self.finished_at.is_none().then(|| ahead(at)));
-        vec![
-            paging.age(now, self.created_at),
-            self.reconciliation_id.to_string(),
-            // The signal and the status count only what was not closed.
-            format!("{}{}", self.status, self.closed_at.map_or("", |_| ", closed")),
-            self.attempt_count.to_string(),
-            planned(self.next_check_at),
-            planned(self.deadline_at),
-            or_dash(self.lease_expires_at.map(ahead)),
-            self.kind.clone(),
-            self.reason.clone(),
-            or_dash(self.outcome_code.as_ref()),
-            self.subject_id.clone(),
-        ]
-    }
+/// What has ended is looked at no more, whatever was planned.
+fn planned(item: &ReconciliationItem, at: Timestamp, times: Times) -> String {
+    or_dash(item.finished_at.is_none().then(|| times.relative(at)))
 }
 
 impl Tenant for ReconciliationItem {

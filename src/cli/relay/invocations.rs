@@ -10,7 +10,7 @@ use crate::api::relay::RelayInvocation;
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, ago};
+use crate::cli::output::{Output, Times};
 use crate::domain::time::Timestamp;
 
 /// Show invocations, which are the steps that agents proposed, and deny those that have not begun
@@ -30,8 +30,8 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
 }
 
 /// Returns the lines about an invocation for people; what does not apply is left out.
-fn facts(invocation: &RelayInvocation, now: Timestamp) -> Vec<(&'static str, String)> {
-    let time = |at: Timestamp| format!("{at} ({})", ago(now, at));
+fn facts(invocation: &RelayInvocation, times: Times) -> Vec<(&'static str, String)> {
+    let time = |at: Timestamp| times.both(at);
     let state = match invocation.state.as_str() {
         "unknown" => "unknown: look at the file; it is never sent again".to_owned(),
         state => state.to_owned(),

@@ -4,8 +4,8 @@ use crate::api::{ReleaseFilter, ReleaseRun, Tag, Yes};
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, or_dash};
-use crate::cli::pages::{self, InstallationScope, Paging, Part, Table, Tenant};
+use crate::cli::output::{Column, Output, or_dash};
+use crate::cli::pages::{self, InstallationScope, Part, Table, Tenant};
 use crate::cli::value_parser::{one_of, repository};
 use crate::cli::when::Period;
 use crate::domain::release::ReleaseStatus;
@@ -77,23 +77,22 @@ impl Table for ReleaseRun {
     const COMMAND: &'static str = "releases list";
     const NOTHING: &'static str = "no release runs";
     const ID: &'static [&'static str] = &["releaseRunId"];
-    const HEADER: &'static [&'static str] =
-        &["CREATED", "ID", "STATUS", "ATTEMPT", "COMMIT", "REASON", "TAG", "REPOSITORY"];
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::new(1, "CREATED", |it, times| times.ago(it.created_at)),
+        Column::new(0, "ID", |it, _| it.release_run_id.to_string()),
+        Column::state(0, "STATUS", |it, _| it.status.to_string()),
+        Column::new(4, "ATTEMPT", |it, _| it.attempt_number.to_string()),
+        Column::new(5, "COMMIT", |it, _| it.head_sha.chars().take(COMMIT_SHORT).collect()),
+        Column::new(3, "REASON", |it, _| or_dash(reason(it))),
+        Column::new(1, "TAG", |it, _| super::tag(&it.git_ref).to_owned()),
+        Column::new(2, "REPOSITORY", |it, _| or_dash(it.repository.as_ref())),
+    ];
+}
 
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
-        let reasons =
-            [&self.failure_reason, &self.attempt_failure_reason, &self.last_publication_error];
-        vec![
-            paging.age(now, self.created_at),
-            self.release_run_id.to_string(),
-            self.status.to_string(),
-            self.attempt_number.to_string(),
-            self.head_sha.chars().take(COMMIT_SHORT).collect(),
-            or_dash(reasons.into_iter().flatten().next()),
-            super::tag(&self.git_ref).to_owned(),
-            or_dash(self.repository.as_ref()),
-        ]
-    }
+/// Returns why a release failed, or its current attempt, or why its end could not be published.
+fn reason(release: &ReleaseRun) -> Option<&String> {
+    let ReleaseRun { failure_reason, attempt_failure_reason, last_publication_error, .. } = release;
+    [failure_reason, attempt_failure_reason, last_publication_error].into_iter().flatten().next()
 }
 
 impl Tenant for ReleaseRun {

@@ -1,14 +1,13 @@
 //! What happens next to a release run, in a sentence; also for a code of a newer service.
 
 use crate::api;
-use crate::cli::output::due;
-use crate::domain::time::Timestamp;
+use crate::cli::output::Times;
 
 /// Returns the sentence.
-pub(super) fn sentence(release: &api::ReleaseRunDetail, now: Timestamp) -> String {
+pub(super) fn sentence(release: &api::ReleaseRunDetail, times: Times) -> String {
     let next = &release.next;
-    let at = next.at.map(|at| due(now, at)).unwrap_or_default();
-    let deadline = next.deadline_at.map(|at| due(now, at)).unwrap_or_default();
+    let at = next.at.map(|at| times.due(at)).unwrap_or_default();
+    let deadline = next.deadline_at.map(|at| times.due(at)).unwrap_or_default();
     match next.code.as_ref() {
         "send_check_run_create" => format!("the check run is created {at}"),
         "send_workflow_dispatch" => format!("the workflow is dispatched {at}"),
@@ -62,8 +61,10 @@ mod tests {
     use super::*;
     use crate::api::{Outlook, ReleaseRun};
     use crate::domain::release::next_step;
+    use crate::domain::time::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_micros(1_795_251_600_000_000);
+    const TIMES: Times = Times { now: NOW, is_exact: false };
 
     fn release(code: &'static str, planned: bool) -> api::ReleaseRunDetail {
         let time = |seconds| NOW.plus(std::time::Duration::from_secs(seconds));
@@ -101,10 +102,10 @@ mod tests {
 
     #[test]
     fn every_code_has_a_sentence_of_its_own() {
-        let unknown = sentence(&release("of_tomorrow", false), NOW);
+        let unknown = sentence(&release("of_tomorrow", false), TIMES);
         let mut sentences = vec![unknown];
         for code in next_step::NextStep::CODES {
-            let told = sentence(&release(code, true), NOW);
+            let told = sentence(&release(code, true), TIMES);
             assert!(!sentences.contains(&told), "{code}: {told}");
             sentences.push(told);
         }
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn times_are_told_from_now() {
-        let told = |code, planned| sentence(&release(code, planned), NOW);
+        let told = |code, planned| sentence(&release(code, planned), TIMES);
         assert_eq!(
             told("recheck", true),
             "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), and then repeatedly; the last query is in 30m \
@@ -127,10 +128,10 @@ mod tests {
     #[test]
     fn a_person_who_must_look_is_told_where() {
         let mut stuck = release("operator_investigate", false);
-        assert!(sentence(&stuck, NOW).contains("the log of svcd"));
+        assert!(sentence(&stuck, TIMES).contains("the log of svcd"));
         stuck.release_run.last_publication_error = Some("forge_check_run_not_found".to_owned());
-        assert!(sentence(&stuck, NOW).contains("the check run on the forge"));
+        assert!(sentence(&stuck, TIMES).contains("the check run on the forge"));
         stuck.next.dead_letter_id = Some(Uuid::nil().into());
-        assert!(sentence(&stuck, NOW).contains("must not be replayed"));
+        assert!(sentence(&stuck, TIMES).contains("must not be replayed"));
     }
 }

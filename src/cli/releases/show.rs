@@ -7,13 +7,12 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::ids::IdArg;
 use crate::cli::next_command::NextCommand;
-use crate::cli::output::{Format, Output, ago, or_dash};
+use crate::cli::output::{Column, Format, Output, Times, or_dash};
 use crate::cli::pages;
 use crate::cli::watch::{WatchArgs, Watched};
 use crate::cli::{Global, installations};
 use crate::domain::id::IdKind;
 use crate::domain::time::Timestamp;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Show one release run: its state, its attempts, and what happens next
 #[derive(clap::Args, Debug)]
@@ -60,24 +59,18 @@ pub(super) fn print(
     output: Output,
 ) -> Result<(), Error> {
     match output.format() {
-        Format::Table => show(release, SystemClock::new().now(), global, output),
+        Format::Table => show(release, global, output),
         Format::Json | Format::Ndjson => Ok(output.json(release)?),
     }
 }
 
-fn show(
-    release: &api::ReleaseRunDetail,
-    now: Timestamp,
-    global: &Global,
-    output: Output,
-) -> Result<(), Error> {
-    output.facts(facts(release, now))?;
+fn show(release: &api::ReleaseRunDetail, global: &Global, output: Output) -> Result<(), Error> {
+    output.facts(facts(release, output.times()))?;
     output.raw(b"\n")?;
-    output.table(&HEADER, release.attempts.iter().map(row).collect())?;
+    output.table(ATTEMPTS, &release.attempts)?;
     if !release.steps.is_empty() {
         output.raw(b"\n")?;
-        let steps = release.steps.iter().map(|step| step_row(step, now));
-        output.table(&STEPS_HEADER, steps.collect())?;
+        output.table(STEPS, &release.steps)?;
     }
     if let Some(letter) = &release.next.dead_letter_id {
         let show = format!("dead-letters show outbox {letter}");
@@ -87,9 +80,9 @@ fn show(
 }
 
 /// What is not known yet is left out; what happens next stands last, where it is looked for.
-fn facts(detail: &api::ReleaseRunDetail, now: Timestamp) -> Vec<(&'static str, String)> {
+fn facts(detail: &api::ReleaseRunDetail, times: Times) -> Vec<(&'static str, String)> {
     let release = &detail.release_run;
-    let time = |at: Timestamp| format!("{at} ({})", ago(now, at));
+    let time = |at: Timestamp| times.both(at);
     let known = [
         ("release run", Some(release.release_run_id.to_string())),
         ("repository", release.repository.clone()),
@@ -108,35 +101,27 @@ fn facts(detail: &api::ReleaseRunDetail, now: Timestamp) -> Vec<(&'static str, S
             "blocked by",
             detail.next.reason_code.as_ref().map(|why| format!("a dead letter ({why})")),
         ),
-        ("next", Some(next::sentence(detail, now))),
+        ("next", Some(next::sentence(detail, times))),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-const HEADER: [&str; 6] = ["ATTEMPT", "ID", "STATUS", "WORKFLOW RUN", "CHECK RUN", "REASON"];
+const ATTEMPTS: &[Column<Attempt>] = &[
+    Column::new(0, "ATTEMPT", |it, _| it.number.to_string()),
+    Column::new(3, "ID", |it, _| it.attempt_id.to_string()),
+    Column::state(0, "STATUS", |it, _| it.status.clone()),
+    Column::new(1, "WORKFLOW RUN", |it, _| or_dash(it.workflow_run_id)),
+    Column::new(4, "CHECK RUN", |it, _| or_dash(it.check_run_id)),
+    Column::new(2, "REASON", |it, _| or_dash(it.failure_reason.as_ref())),
+];
 
-fn row(attempt: &Attempt) -> Vec<String> {
-    vec![
-        attempt.number.to_string(),
-        attempt.attempt_id.to_string(),
-        attempt.status.clone(),
-        or_dash(attempt.workflow_run_id),
-        or_dash(attempt.check_run_id),
-        or_dash(attempt.failure_reason.as_ref()),
-    ]
-}
-
-const STEPS_HEADER: [&str; 6] = ["TIME", "AGE", "ATTEMPT", "STEP", "ITEM", "CODE"];
-
-fn step_row(step: &ReleaseStep, now: Timestamp) -> Vec<String> {
-    let effect = step.outbox_id.map(|id| format!("outbox {id}"));
-    let item = effect.or_else(|| step.reconciliation_id.map(|id| format!("reconciliation {id}")));
-    vec![
-        step.at.to_string(),
-        ago(now, step.at),
-        or_dash(step.attempt_number),
-        step.step.to_string(),
-        or_dash(item.as_ref()),
-        or_dash(step.code.as_ref()),
-    ]
-}
+const STEPS: &[Column<ReleaseStep>] = &[
+    Column::new(0, "TIME", |it, times| times.ago(it.at)),
+    Column::new(1, "ATTEMPT", |it, _| or_dash(it.attempt_number)),
+    Column::state(0, "STEP", |it, _| it.step.to_string()),
+    Column::new(2, "ITEM", |it, _| {
+        let effect = it.outbox_id.map(|id| format!("outbox {id}"));
+        or_dash(effect.or_else(|| it.reconciliation_id.map(|id| format!("reconciliation {id}"))))
+    }),
+    Column::new(3, "CODE", |it, _| or_dash(it.code.as_ref())),
+];

@@ -13,7 +13,6 @@ use crate::cli::poll::{self, Notes, Polled, Schedule};
 use crate::cli::{Global, installations, pages};
 use crate::domain::id::IdKind;
 use crate::domain::release::ReleaseStatus;
-use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Wait until one release run has ended
 ///
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let status = &release.release_run.status;
     match polled {
         Polled::TimedOut => {
-            let next = next::sentence(&release, SystemClock::new().now());
+            let next = next::sentence(&release, output.times());
             let message = format!("the release has not ended yet (status {status})");
             Err(Error::new(Exit::TimedOut, message).hint(format!("what happens next: {next}")))
         }
@@ -76,7 +75,7 @@ fn tell(last: Option<&api::ReleaseRunDetail>, release: &api::ReleaseRunDetail, o
     let code = release.next.code.as_ref();
     let is_new = last.is_none_or(|last| last.next.code != code);
     if is_new && code.starts_with("operator_") {
-        output.remark("next", &next::sentence(release, SystemClock::new().now()));
+        output.remark("next", &next::sentence(release, output.times()));
     }
 }
 

@@ -9,17 +9,13 @@ use crate::cli::Global;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, or_dash, relative};
+use crate::cli::output::{Column, Output, or_dash};
 use crate::cli::pages;
 use crate::domain::id::InstallationId;
-use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Most installations that are asked for: each is a request of its own.
 const INSTALLATIONS_MAX: u32 = 20;
-
-pub(super) const HEADER: [&str; 7] =
-    ["INSTALLATION", "ACCOUNT", "STATE", "PAUSE ENDS", "DEAD", "SAFE", "OLDEST"];
 
 /// One installation.
 #[derive(Serialize)]
@@ -92,21 +88,22 @@ fn summary(
     Ok(client.get(&format!("{}/summary", pages::path::<DeadLetter>(id)))?)
 }
 
-pub(super) fn rows(installations: &[InstallationStatus], now: Timestamp) -> Vec<Vec<String>> {
-    // Another sign than that for none.
-    let unknown = || "?".to_owned();
-    let row = |one: &InstallationStatus| {
-        let (installation, dead) = (&one.installation, one.dead_letters.as_ref());
-        let oldest = dead.and_then(|dead| dead.oldest_failed_at);
-        vec![
-            installation.installation_id.to_string(),
-            or_dash(installation.account.as_deref()),
-            installation.state.to_string(),
-            or_dash(installation.paused_until.map(|until| relative(now, until))),
-            dead.map_or_else(unknown, |dead| dead.count.to_string()),
-            dead.map_or_else(unknown, |dead| dead.replay_safe_count.to_string()),
-            or_dash(oldest.map(|at| relative(now, at))),
-        ]
-    };
-    installations.iter().map(row).collect()
+// Another sign than that for none.
+fn known(dead: Option<&DeadLetterSummary>, count: fn(&DeadLetterSummary) -> u32) -> String {
+    dead.map_or_else(|| "?".to_owned(), |dead| count(dead).to_string())
 }
+
+pub(super) const COLUMNS: &[Column<InstallationStatus>] = &[
+    Column::new(0, "INSTALLATION", |it, _| it.installation.installation_id.to_string()),
+    Column::new(1, "ACCOUNT", |it, _| or_dash(it.installation.account.as_deref())),
+    Column::state(0, "STATE", |it, _| it.installation.state.to_string()),
+    Column::new(4, "PAUSE ENDS", |it, times| {
+        or_dash(it.installation.paused_until.map(|until| times.relative(until)))
+    }),
+    Column::new(0, "DEAD", |it, _| known(it.dead_letters.as_ref(), |dead| dead.count)),
+    Column::new(2, "SAFE", |it, _| known(it.dead_letters.as_ref(), |dead| dead.replay_safe_count)),
+    Column::new(3, "OLDEST", |it, times| {
+        let oldest = it.dead_letters.as_ref().and_then(|dead| dead.oldest_failed_at);
+        or_dash(oldest.map(|at| times.relative(at)))
+    }),
+];

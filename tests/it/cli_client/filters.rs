@@ -90,7 +90,7 @@ fn two_installations() -> Desk {
 #[test]
 fn lists_of_all_installations_are_one_list_in_the_order_of_time() {
     let desk = two_installations();
-    let run = desk.run("dead-letters list -A --all --limit 2 --exact-times");
+    let run = desk.run("dead-letters list -A --all --limit 2 --utc");
     let lines: Vec<_> = run.stdout.lines().collect();
     assert!(lines[0].starts_with("INSTALLATION  FAILED "), "{run:?}");
     let order: Vec<_> =

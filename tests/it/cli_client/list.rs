@@ -10,7 +10,7 @@ fn the_list_is_a_table_with_the_command_for_the_next_page() {
         item(KEY, "outbox", "2020-01-01T00:00:00.000001Z"),
     ];
     let desk = Desk::new(vec![page(&items, Some("2020-01-01T00:00:00.000001Z"))]);
-    let run = desk.run("dead-letters list --limit 2 --exact-times");
+    let run = desk.run("dead-letters list --limit 2 --utc");
     let table = "\
 FAILED                       TYPE    ID                                    REPLAY  TRIES  CLASS  CAUSE  REASON      REPOSITORY
 2020-01-01T00:00:00.000002Z  job     0199f3a0-0000-7000-8000-00000000000a  safe    5      crash  -      crash_loop  acme/site
@@ -19,7 +19,7 @@ FAILED                       TYPE    ID                                    REPLA
     assert_eq!(run.stdout, table);
     let hint = format!(
         "next page: svcctl dead-letters list --url {} --token-file {} --installation 42 --limit 2 \
-         --before 2020-01-01T00:00:00.000001Z --exact-times\n",
+         --before 2020-01-01T00:00:00.000001Z --utc\n",
         desk.server.url,
         desk.token_file().display()
     );

@@ -30,7 +30,7 @@ fn page(item: &str, next: Option<&str>) -> Reply {
 #[test]
 fn a_page_comes_with_the_command_for_the_next_one() {
     let desk = Desk::new(vec![page(&event(ID), Some(ID))]);
-    let run = desk.run("audit list --limit 1 --exact-times");
+    let run = desk.run("audit list --limit 1 --utc");
     let table = "\
 CREATED                      ID                                    EVENT                               TYPE  ITEM                                  REASON  ACTOR   OPERATION
 2020-01-01T00:00:00.000001Z  0199f3a0-0000-7000-8000-00000000000a  control_plane.dead_letter_replayed  job   0199f3a0-0000-7000-8000-0000000000ff  -       ops:me  my-key
@@ -38,7 +38,7 @@ CREATED                      ID                                    EVENT        
     assert_eq!((run.code, run.stdout.as_str()), (0, table));
     let hint = format!(
         "next page: svcctl audit list --url {} --token-file {} --installation 42 --limit 1 \
-         --before {ID} --exact-times\n",
+         --before {ID} --utc\n",
         desk.server.url,
         desk.token_file().display()
     );
@@ -115,9 +115,9 @@ fn what_has_ended_is_not_planned() {
         page(&reconciliation("open", "null"), None),
         page(&reconciliation("completed", "\"2020-01-01T00:02:00.000000Z\""), None),
     ]);
-    let open = desk.run("reconcile list --exact-times").stdout;
+    let open = desk.run("reconcile list --utc").stdout;
     assert!(open.contains("  2020-01-01T00:01:00.000000Z  2020-01-01T00:30:00.000000Z  -  "));
-    let ended = desk.run("reconcile list --status completed --exact-times").stdout;
+    let ended = desk.run("reconcile list --status completed --utc").stdout;
     assert!(!ended.contains("00:01:00") && !ended.contains("00:30:00"), "{ended}");
     assert_eq!(desk.run("reconcile list --status of_tomorrow").code, 64);
 }

@@ -9,7 +9,7 @@ use super::diagnosis::{self, Diagnosis, distinct};
 use super::findings::Finding;
 use super::probe::Exchange;
 use crate::api::McpStatus;
-use crate::cli::output::{Output, or_dash};
+use crate::cli::output::{Column, Output, or_dash};
 use crate::mcp::description::without_query;
 
 /// The report as a document.
@@ -84,13 +84,12 @@ pub(super) fn show(
         or_dash(column.as_ref().and_then(|column| column.get(row)))
     };
     let rows = SETTINGS.iter().enumerate();
-    let rows =
-        rows.map(|(row, name)| vec![(*name).to_owned(), cell(&here, row), cell(&there, row)]);
-    output.table(&["SETTING", "THIS ENVIRONMENT", "RUNNING DAEMON"], rows.collect())?;
+    let rows = rows.map(|(row, name)| [(*name).to_owned(), cell(&here, row), cell(&there, row)]);
+    output.table(SETTING_COLUMNS, &rows.collect::<Vec<_>>())?;
     let checks = checks(facts, diagnosis);
     if !checks.is_empty() {
         output.raw(b"\n")?;
-        output.table(&["AS A CLIENT", "ANSWER", "ADDRESS"], checks)?;
+        output.table(CHECK_COLUMNS, &checks)?;
     }
     for finding in &diagnosis.findings {
         output.raw(b"\n")?;
@@ -137,10 +136,22 @@ fn span(revisions: &[Cow<'static, str>]) -> String {
     }
 }
 
-fn checks(facts: &diagnosis::Facts, diagnosis: &Diagnosis) -> Vec<Vec<String>> {
+const SETTING_COLUMNS: &[Column<[String; 3]>] = &[
+    Column::new(0, "SETTING", |[name, ..], _| name.clone()),
+    Column::new(0, "THIS ENVIRONMENT", |[_, here, _], _| here.clone()),
+    Column::new(0, "RUNNING DAEMON", |[.., there], _| there.clone()),
+];
+
+const CHECK_COLUMNS: &[Column<[String; 3]>] = &[
+    Column::new(0, "AS A CLIENT", |[name, ..], _| name.clone()),
+    Column::new(0, "ANSWER", |[_, answer, _], _| answer.clone()),
+    Column::new(0, "ADDRESS", |[.., address], _| address.clone()),
+];
+
+fn checks(facts: &diagnosis::Facts, diagnosis: &Diagnosis) -> Vec<[String; 3]> {
     let mut rows = Vec::new();
     let mut add = |what: &str, answer: String, place: &str| {
-        rows.push(vec![what.to_owned(), answer, place.to_owned()]);
+        rows.push([what.to_owned(), answer, place.to_owned()]);
     };
     for (what, exchange) in
         [("endpoint", &facts.endpoint), ("metadata", &facts.metadata), ("issuer", &facts.issuer)]

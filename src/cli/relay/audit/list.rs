@@ -4,9 +4,8 @@ use crate::api::relay::RelayAuditEvent;
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, or_dash};
-use crate::cli::pages::{Paging, Part, Table};
-use crate::domain::time::Timestamp;
+use crate::cli::output::{Column, Output, or_dash};
+use crate::cli::pages::{Part, Table};
 
 /// List the events of the relay's audit log, newest first
 ///
@@ -30,25 +29,22 @@ impl Table for RelayAuditEvent {
     const COMMAND: &'static str = "relay audit list";
     const NOTHING: &'static str = "no audit events";
     const ID: &'static [&'static str] = &["seq"];
-    const HEADER: &'static [&'static str] =
-        &["CREATED", "NUMBER", "EVENT", "ABOUT", "BY", "ACTION", "REASON", "CLIENT", "SUBJECT"];
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::new(0, "CREATED", |it, times| times.ago(it.created_at)),
+        Column::new(2, "NUMBER", |it, _| it.seq.to_string()),
+        Column::new(0, "EVENT", |it, _| it.event.clone()),
+        Column::new(0, "ABOUT", |it, _| or_dash(about(it))),
+        Column::new(1, "BY", |it, _| or_dash(it.actor.as_ref().or(it.decided_by.as_ref()))),
+        Column::new(3, "ACTION", |it, _| or_dash(it.action.as_ref())),
+        Column::new(4, "REASON", |it, _| or_dash(it.reason.as_ref())),
+        Column::free(6, "CLIENT", |it, _| or_dash(it.client.as_ref())),
+        Column::new(5, "SUBJECT", |it, _| it.subject.clone()),
+    ];
+}
 
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
-        let about = [
-            self.invocation.map(|id| id.to_string()),
-            self.session.map(|id| id.to_string()),
-            self.device.map(|id| id.to_string()),
-        ];
-        vec![
-            paging.age(now, self.created_at),
-            self.seq.to_string(),
-            self.event.clone(),
-            or_dash(about.into_iter().flatten().next()),
-            or_dash(self.actor.as_ref().or(self.decided_by.as_ref())),
-            or_dash(self.action.as_ref()),
-            or_dash(self.reason.as_ref()),
-            or_dash(self.client.as_ref()),
-            self.subject.clone(),
-        ]
-    }
+fn about(event: &RelayAuditEvent) -> Option<String> {
+    let invocation = event.invocation.map(|id| id.to_string());
+    let session = event.session.map(|id| id.to_string());
+    let device = event.device.map(|id| id.to_string());
+    invocation.or(session).or(device)
 }

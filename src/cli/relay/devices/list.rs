@@ -4,9 +4,8 @@ use crate::api::relay::RelayDevice;
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::Output;
-use crate::cli::pages::{Paging, Part, Table};
-use crate::domain::time::Timestamp;
+use crate::cli::output::{Column, Output};
+use crate::cli::pages::{Part, Table};
 
 /// List devices, newest first, including those that were revoked
 #[derive(clap::Args, Debug)]
@@ -28,17 +27,12 @@ impl Table for RelayDevice {
     const COMMAND: &'static str = "relay devices list";
     const NOTHING: &'static str = "no devices";
     const ID: &'static [&'static str] = &["device"];
-    const HEADER: &'static [&'static str] =
-        &["PAIRED", "LAST SEEN", "ID", "STATE", "TOOL", "SUBJECT"];
-
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
-        vec![
-            paging.age(now, self.created_at),
-            paging.age(now, self.last_seen_at),
-            self.device.to_string(),
-            self.state.clone(),
-            self.tool.clone(),
-            self.subject.clone(),
-        ]
-    }
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::new(2, "PAIRED", |it, times| times.ago(it.created_at)),
+        Column::new(1, "LAST SEEN", |it, times| times.ago(it.last_seen_at)),
+        Column::new(0, "ID", |it, _| it.device.to_string()),
+        Column::state(0, "STATE", |it, _| it.state.clone()),
+        Column::new(4, "TOOL", |it, _| it.tool.clone()),
+        Column::new(3, "SUBJECT", |it, _| it.subject.clone()),
+    ];
 }

@@ -4,9 +4,8 @@ use crate::api::relay::RelayInvocation;
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, or_dash};
-use crate::cli::pages::{Paging, Part, Table};
-use crate::domain::time::Timestamp;
+use crate::cli::output::{Column, Output, or_dash};
+use crate::cli::pages::{Part, Table};
 
 /// List invocations, newest first, without their arguments or results
 #[derive(clap::Args, Debug)]
@@ -28,19 +27,14 @@ impl Table for RelayInvocation {
     const COMMAND: &'static str = "relay invocations list";
     const NOTHING: &'static str = "no invocations";
     const ID: &'static [&'static str] = &["invocation"];
-    const HEADER: &'static [&'static str] =
-        &["CHANGED", "ID", "STATE", "EFFECT", "ACTION", "REASON", "CLIENT", "SUBJECT"];
-
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
-        vec![
-            paging.age(now, self.updated_at),
-            self.invocation.to_string(),
-            self.state.clone(),
-            self.effect.clone(),
-            self.action.clone(),
-            or_dash(self.reason.as_ref()),
-            self.client.clone(),
-            self.subject.clone(),
-        ]
-    }
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::new(1, "CHANGED", |it, times| times.ago(it.updated_at)),
+        Column::new(0, "ID", |it, _| it.invocation.to_string()),
+        Column::state(0, "STATE", |it, _| it.state.clone()),
+        Column::new(4, "EFFECT", |it, _| it.effect.clone()),
+        Column::new(1, "ACTION", |it, _| it.action.clone()),
+        Column::new(2, "REASON", |it, _| or_dash(it.reason.as_ref())),
+        Column::free(5, "CLIENT", |it, _| it.client.clone()),
+        Column::new(3, "SUBJECT", |it, _| it.subject.clone()),
+    ];
 }

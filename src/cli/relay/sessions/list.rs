@@ -4,9 +4,8 @@ use crate::api::relay::RelaySession;
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::Output;
-use crate::cli::pages::{Paging, Part, Table};
-use crate::domain::time::Timestamp;
+use crate::cli::output::{Column, Output};
+use crate::cli::pages::{Part, Table};
 
 /// List sessions, newest first, including those that have ended
 #[derive(clap::Args, Debug)]
@@ -28,18 +27,13 @@ impl Table for RelaySession {
     const COMMAND: &'static str = "relay sessions list";
     const NOTHING: &'static str = "no sessions";
     const ID: &'static [&'static str] = &["session"];
-    const HEADER: &'static [&'static str] =
-        &["OPENED", "LAST SEEN", "ID", "STATE", "TOOL", "DEVICE", "SUBJECT"];
-
-    fn columns(&self, now: Timestamp, paging: Paging) -> Vec<String> {
-        vec![
-            paging.age(now, self.created_at),
-            paging.age(now, self.last_seen_at),
-            self.session.to_string(),
-            self.state.clone(),
-            self.tool.clone(),
-            self.device.to_string(),
-            self.subject.clone(),
-        ]
-    }
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::new(2, "OPENED", |it, times| times.ago(it.created_at)),
+        Column::new(1, "LAST SEEN", |it, times| times.ago(it.last_seen_at)),
+        Column::new(0, "ID", |it, _| it.session.to_string()),
+        Column::state(0, "STATE", |it, _| it.state.clone()),
+        Column::new(4, "TOOL", |it, _| it.tool.clone()),
+        Column::new(5, "DEVICE", |it, _| it.device.to_string()),
+        Column::new(3, "SUBJECT", |it, _| it.subject.clone()),
+    ];
 }

@@ -6,7 +6,7 @@ use crate::api::relay::RelaySession;
 use crate::cli::Global;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Output, ago};
+use crate::cli::output::{Output, Times};
 use crate::domain::time::Timestamp;
 
 /// Show one session: its owner, its state, and how long agents may still read without approval
@@ -26,8 +26,8 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 }
 
 /// Returns the lines for people; what does not apply is left out.
-fn facts(session: &RelaySession, now: Timestamp) -> Vec<(&'static str, String)> {
-    let time = |at: Timestamp| format!("{at} ({})", ago(now, at));
+fn facts(session: &RelaySession, times: Times) -> Vec<(&'static str, String)> {
+    let time = |at: Timestamp| times.both(at);
     let state = match session.state.as_str() {
         "suspended" => "suspended: the plugin does not answer; its tab may be frozen".to_owned(),
         state => state.to_owned(),
