@@ -3,8 +3,6 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
-
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Color, FormatArg, Output};
@@ -36,12 +34,6 @@ pub fn usage(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> 
 /// Returns what the parser says: what is wrong is its first paragraph, and what to do the others.
 fn failure(error: &clap::Error) -> Error {
     let text = error.render().to_string();
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // It is the whole help.
-        let usage = text.lines().filter(|line| line.starts_with("Usage:"));
-        let error = Error::new(Exit::Usage, "a command is missing");
-        return usage.fold(error, Error::hint).hint("For more information, try '--help'.");
-    }
     let mut paragraphs = text.trim_end().split("\n\n");
     let wrong = paragraphs.next().unwrap_or_default().lines().map(str::trim);
     let wrong = wrong.collect::<Vec<_>>().join(" ");

@@ -15,6 +15,8 @@ mod relay_pair;
 mod replay;
 mod slo;
 mod status;
+mod terminals;
+mod usage;
 mod waits;
 
 use std::fs;

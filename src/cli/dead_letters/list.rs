@@ -98,15 +98,15 @@ impl Table for DeadLetter {
     const NOTHING: &'static str = "no dead letters";
     const ID: &'static [&'static str] = &["itemType", "itemId"];
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::new(1, "FAILED", |it, times| times.ago(it.failed_at)),
+        Column::new(0, "FAILED", |it, times| times.ago(it.failed_at)),
         Column::new(0, "TYPE", |it, _| it.item_type.to_string()),
         Column::new(0, "ID", |it, _| it.item_id.clone()),
-        Column::state(2, "REPLAY", |it, _| if it.replay_safe { "safe" } else { "no" }.to_owned()),
-        Column::new(5, "TRIES", |it, _| it.attempt_count.to_string()),
-        Column::new(6, "CLASS", |it, _| it.error_class.to_string()),
-        Column::new(4, "CAUSE", |it, _| or_dash(it.cause.as_deref())),
+        Column::state(1, "REPLAY", |it, _| if it.replay_safe { "safe" } else { "no" }.to_owned()),
+        Column::new(4, "TRIES", |it, _| it.attempt_count.to_string()),
+        Column::new(5, "CLASS", |it, _| it.error_class.to_string()),
+        Column::new(3, "CAUSE", |it, _| or_dash(it.cause.as_deref())),
         Column::new(0, "REASON", |it, _| it.reason_code.to_string()),
-        Column::new(3, "REPOSITORY", |it, _| or_dash(it.repository.as_deref())),
+        Column::new(2, "REPOSITORY", |it, _| or_dash(it.repository.as_deref())),
     ];
 }
 

@@ -256,7 +256,9 @@ fn wrapped(text: &str, first: usize, room: usize, kind: Kind) -> Vec<String> {
         }
         line.push_str(word);
     }
-    lines.push(line);
+    if lines.is_empty() || !line.is_empty() {
+        lines.push(line);
+    }
     lines
 }
 

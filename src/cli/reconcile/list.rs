@@ -76,7 +76,7 @@ impl Table for ReconciliationItem {
         }),
         Column::new(4, "TRIES", |it, _| it.attempt_count.to_string()),
         Column::new(2, "NEXT", |it, times| planned(it, it.next_check_at, times)),
-        Column::new(1, "DEADLINE", |it, times| planned(it, it.deadline_at, times)),
+        Column::new(0, "DEADLINE", |it, times| planned(it, it.deadline_at, times)),
         Column::new(7, "LEASE", |it, times| {
             or_dash(it.lease_expires_at.map(|at| times.relative(at)))
         }),

@@ -78,14 +78,14 @@ impl Table for ReleaseRun {
     const NOTHING: &'static str = "no release runs";
     const ID: &'static [&'static str] = &["releaseRunId"];
     const COLUMNS: &'static [Column<Self>] = &[
-        Column::new(1, "CREATED", |it, times| times.ago(it.created_at)),
+        Column::new(0, "CREATED", |it, times| times.ago(it.created_at)),
         Column::new(0, "ID", |it, _| it.release_run_id.to_string()),
         Column::state(0, "STATUS", |it, _| it.status.to_string()),
-        Column::new(4, "ATTEMPT", |it, _| it.attempt_number.to_string()),
-        Column::new(5, "COMMIT", |it, _| it.head_sha.chars().take(COMMIT_SHORT).collect()),
-        Column::new(3, "REASON", |it, _| or_dash(reason(it))),
-        Column::new(1, "TAG", |it, _| super::tag(&it.git_ref).to_owned()),
-        Column::new(2, "REPOSITORY", |it, _| or_dash(it.repository.as_ref())),
+        Column::new(3, "ATTEMPT", |it, _| it.attempt_number.to_string()),
+        Column::new(4, "COMMIT", |it, _| it.head_sha.chars().take(COMMIT_SHORT).collect()),
+        Column::new(2, "REASON", |it, _| or_dash(reason(it))),
+        Column::new(0, "TAG", |it, _| super::tag(&it.git_ref).to_owned()),
+        Column::new(1, "REPOSITORY", |it, _| or_dash(it.repository.as_ref())),
     ];
 }
 

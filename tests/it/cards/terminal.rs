@@ -1,7 +1,5 @@
 //! `svcctl cards validate` on a terminal: what is shown of the card fits its width.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use unicode_width::UnicodeWidthStr as _;
@@ -12,20 +10,16 @@ const CARD: &str = "tests/data/cards/faults/long.json";
 
 /// Returns what is printed on a terminal of so many columns.
 fn on_terminal(columns: u16) -> String {
-    let (terminal, end) = pty::open(columns, 24);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_svcctl"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));
+    command
         .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_remove("COLUMNS")
         .env("NO_COLOR", "1")
         .args(["cards", "validate", "--offline", CARD])
-        .stdin(Stdio::null())
-        .stdout(end)
-        .spawn()
-        .unwrap();
-    let mut printed = Vec::new();
-    // It ends with an error once the other end is closed.
-    drop(File::from(terminal).read_to_end(&mut printed));
-    assert_eq!(child.wait().unwrap().code(), Some(1));
-    String::from_utf8(printed).unwrap()
+        .stdin(Stdio::null());
+    let (printed, code) = pty::run(&mut command, columns);
+    assert_eq!(code, 1);
+    printed
 }
 
 #[test]

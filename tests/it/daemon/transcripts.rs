@@ -33,6 +33,8 @@ fn every_page_is_what_is_said() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cli");
     let mut pages: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // Those of terminals are in a folder of their own: `cli_client::terminals`.
+    pages.retain(|page| page.is_file());
     pages.sort();
     assert!(pages.len() >= 4);
     for page in pages {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use rustix::fs::{Mode, OFlags};
@@ -25,6 +26,19 @@ pub(crate) fn open(columns: u16, rows: u16) -> (OwnedFd, OwnedFd) {
 pub(crate) fn resize(end: &OwnedFd, columns: u16, rows: u16) {
     let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(end, size).unwrap();
+}
+
+/// Runs a program that prints to a terminal of so many columns. Returns what it printed, and its exit code.
+pub(crate) fn run(command: &mut Command, columns: u16) -> (String, i32) {
+    let (terminal, end) = open(columns, 24);
+    let mut child = command.stdout(end).spawn().unwrap();
+    // The command holds the other end, which must be closed for the reading to end.
+    command.stdout(Stdio::null());
+    let mut printed = Vec::new();
+    // It ends with an error once the other end is closed.
+    drop(File::from(terminal).read_to_end(&mut printed));
+    let code = child.wait().unwrap().code().unwrap();
+    (String::from_utf8(printed).unwrap().replace("\r\n", "\n"), code)
 }
 
 /// What is on the screen of a terminal, as far as a program that redraws it in place needs one.
