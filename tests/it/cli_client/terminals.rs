@@ -299,7 +299,7 @@ fn what_is_no_terminal_gets_everything_and_exact_times() {
     assert!(piped.starts_with("FAILED                       TYPE    ID "), "{piped}");
     assert!(piped.contains("REPOSITORY\n") && !piped.contains(" ago"), "{piped}");
     assert_eq!(desk.run("dead-letters list -o wide").stdout.lines().next(), piped.lines().next());
-    // As for ls, ps and git: whoever sets it, such as watch, knows how wide the terminal is.
+    // As for ls, ps and git: what sets it, such as watch, knows how wide the terminal is.
     let with = |columns: &str| finish(desk.command("dead-letters list").env("COLUMNS", columns));
     assert!(with("100").stdout.lines().all(|line| line.width() <= 100));
     assert_eq!(with("0").stdout.lines().next(), piped.lines().next());

@@ -23,10 +23,7 @@ fn story(status: &str, after: &[String]) -> Reply {
     let open = item.strip_suffix('}').unwrap();
     Reply::json(
         200,
-        &format!(
-            r#"{open},"replayClass":"refused","status":"{status}","allowed":[],"history":[{}]}}"#,
-            history.join(",")
-        ),
+        &format!(r#"{open},"status":"{status}","allowed":[],"history":[{}]}}"#, history.join(",")),
     )
 }
 
