@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::card::{self, Variant};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Column, Format, Output};
 use crate::cli::value_parser::one_of;
 
 /// Print the JSON Schema (draft 2020-12) of a document, or list the documents that have one
@@ -65,10 +65,12 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
         (Some(document), _) => output.raw(document.schema.as_bytes())?,
         (None, Format::Json) => output.json(&DOCUMENTS)?,
         (None, Format::Ndjson) => output.lines(DOCUMENTS)?,
-        (None, Format::Table) => {
-            let rows = DOCUMENTS.iter().map(|it| vec![it.name.to_owned(), it.meaning.to_owned()]);
-            output.table(&["NAME", "MEANING"], rows.collect())?;
-        }
+        (None, Format::Table) => output.table(COLUMNS, DOCUMENTS)?,
     }
     Ok(Exit::Done)
 }
+
+const COLUMNS: &[Column<Document>] = &[
+    Column::new(0, "NAME", |it, _| it.name.to_owned()),
+    Column::free(0, "MEANING", |it, _| it.meaning.to_owned()),
+];

@@ -85,11 +85,19 @@ pub(crate) fn print(item: &DeadLetterDetail, output: Output) -> Result<(), Error
     Ok(())
 }
 
+/// Returns the status for people: what was closed is no dead letter any more, though its row keeps that status.
+fn status<'a>(item: &'a DeadLetterDetail, class: &'a str) -> &'a str {
+    if class == "closed" { class } else { item.status.as_deref().unwrap_or("deleted") }
+}
+
 /// What does not apply to the item is left out.
 fn facts(item: &DeadLetterDetail, times: Times) -> Vec<(&'static str, String)> {
     let letter = &item.dead_letter;
     let class = class_now(item);
-    let advice = advice::of(class);
+    let advice = match item.status.as_deref() {
+        Some("completed") => advice::DONE,
+        _ => advice::of(class),
+    };
     let safe = if allows(item, "replay") { "safe" } else { "no" };
     let does = letter.effect_kind.as_deref().or(item.job_action.as_deref());
     let attempt = item.attempt_id.zip(item.attempt_number);
@@ -100,7 +108,7 @@ fn facts(item: &DeadLetterDetail, times: Times) -> Vec<(&'static str, String)> {
         ("tag", item.git_ref.as_deref().map(|git_ref| releases::tag(git_ref).to_owned())),
         ("release run", letter.release_run_id.map(|id| id.to_string())),
         ("attempt", attempt.map(|(id, number)| format!("{number} ({id})"))),
-        ("status", Some(item.status.clone().unwrap_or_else(|| "deleted".to_owned()))),
+        ("status", Some(status(item, class).to_owned())),
         ("failed", Some(times.both(letter.failed_at))),
         ("reason", Some(letter.reason_code.to_string())),
         ("error class", Some(letter.error_class.to_string())),

@@ -1,5 +1,5 @@
 //! Instants for people: as they are seen from now on a terminal, exact in UTC elsewhere, where a script may read them or
-//! somebody may read them later.
+//! they may be read later.
 
 use std::time::Duration;
 

@@ -30,7 +30,7 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, times: Times) -> String 
         }
         "operator_replay" => "an operator must repair the cause and replay the dead letter".to_owned(),
         "operator_rerequest" => {
-            "an operator must look for the workflow run on the forge and, if it does not exist, re-run the check there"
+            "svcd will look for the workflow run on the forge; re-run the check there only if the release fails without one"
                 .to_owned()
         }
         "operator_investigate" => investigate(release).to_owned(),

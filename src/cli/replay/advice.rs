@@ -9,6 +9,10 @@ pub(crate) struct Advice {
     pub(crate) next: &'static str,
 }
 
+/// The advice for an item that is done.
+pub(crate) const DONE: Advice =
+    Advice { why: "the item is done", next: "nothing: what failed was carried out" };
+
 const SAFE_NEXT: &str = "repair the cause of the failure, then replay it: svcctl replay";
 
 /// Returns the advice for a class as the service names it, also for one a newer service may have.
@@ -53,11 +57,11 @@ const fn of_class(class: ReplayClass) -> Advice {
         }
         ReplayClass::DispatchUncertain => Advice {
             why: "a workflow run may exist; dispatching again might start a second one",
-            next: "look for the workflow run on the forge; if it does not exist, re-run the check there",
+            next: "wait: svcd looks for the workflow run on the forge; re-run the check there only if the release fails with forge_dispatch_unconfirmed",
         },
         ReplayClass::CreateUncertain => Advice {
             why: "a check run may exist; creating it again might make a second one",
-            next: "look at the check runs of the commit on the forge; the release waits until an operator has resolved this",
+            next: "wait: svcd looks for the check run on the forge; if there is none, the dead letter becomes safe to replay",
         },
         ReplayClass::BindingMismatch => Advice {
             why: "the forge shows a different check run under this number, and it must not be changed",

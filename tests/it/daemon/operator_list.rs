@@ -124,6 +124,7 @@ fn an_item_has_these_fields_and_no_others() {
             "attemptCount": 1,
             "failedAt": null,
             "replaySafe": true,
+            "replayClass": "refused",
             "effectKind": "workflow_dispatch",
             "releaseRunId": null,
         }],

@@ -76,7 +76,7 @@ const REPLACED: &[Replaced] = &[
     ("Judge", "Validator", &[]),
     ("machine", "json", &[]),
     // That of the crate anstyle.
-    ("Style", "Reporter", &["src/cli/output.rs", "src/cli/cards/report/text.rs"]),
+    ("Style", "Reporter", &["src/cli/output", "src/cli/cards/report/text.rs"]),
     ("Tally", "Counts", &[]),
 ];
 

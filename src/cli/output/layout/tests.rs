@@ -12,7 +12,7 @@ fn view(width: impl Into<Option<usize>>) -> View {
     View { width: width.into(), is_wide: false, is_colored: false }
 }
 
-/// A row: its id, a state, and what somebody has written.
+/// A row: its id, a state, and a free text.
 type Row = [String; 3];
 
 const COLUMNS: &[Column<Row>] = &[
