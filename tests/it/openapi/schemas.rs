@@ -190,10 +190,13 @@ fn a_reason_is_taken_if_it_fits_its_schema() {
         let fits = schema.is_valid(&json!({ "reason": text }));
         assert_eq!(fits, OperatorReason::new(text).is_some(), "{text:?}");
     };
-    let blank = ["", " ", "\u{a0}\u{3000}", "\u{85}", "\t", "a\u{202e}b", "\u{e0041}", "\u{7f}"];
+    let blank = ["", " ", "\u{a0}\u{3000}", "\u{85}", "\t", "a\u{202e}b", "\u{7f}"];
     blank.into_iter().for_each(check);
+    // Not every dialect of patterns can name these, so the description does.
+    let is_tag = |text: &str| text.chars().any(|char| ('\u{e0000}'..='\u{e007f}').contains(&char));
+    assert!(OperatorReason::new("a\u{e0041}").is_none());
     [200, 201].into_iter().for_each(|length| check(&"é".repeat(length)));
-    proptest!(|(text in "(.|\\PC){0,3}")| check(&text));
+    proptest!(|(text in "(.|\\PC){0,3}".prop_filter("tags", |text| !is_tag(text)))| check(&text));
 }
 
 #[test]
