@@ -131,7 +131,7 @@ pub(crate) struct Global {
     #[arg(value_parser = output::answers())]
     output: FormatArg,
 
-    /// Show times in UTC on a terminal too, instead of how long ago they were; elsewhere they always are
+    /// On a terminal, show times in UTC instead of ages such as 3h ago; elsewhere, times are always in UTC
     #[arg(long, global = true)]
     utc: bool,
 

@@ -45,7 +45,7 @@ pub enum Error {
     #[error("the item must not be replayed")]
     NotReplayable(NotReplayable),
     /// There is nothing to close.
-    #[error("the item is not open, so there is nothing to close; see the list")]
+    #[error("the item is not open, so there is nothing to close")]
     NotOpen,
     /// The key was used for another request.
     #[error("this Idempotency-Key was used for another request")]

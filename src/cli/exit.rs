@@ -28,7 +28,7 @@ words! {
         Unreachable => "unreachable", "the service cannot be reached";
         LocalFile => "local_file", "a local file cannot be used, or output cannot be written";
         Temporary => "temporary", "a temporary failure; retry later (replay: with the same idempotency key)";
-        Interrupted => "interrupted", "dead-letters apply: interrupted, or not confirmed; the same command continues";
+        Interrupted => "interrupted", "interrupted (--watch, dead-letters apply), or not confirmed (dead-letters apply; the same command continues)";
     }
 }
 

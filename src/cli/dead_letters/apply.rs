@@ -25,6 +25,7 @@ use crate::cli::exit::Exit;
 use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Output, Times};
 use crate::cli::pages::InstallationScope;
+use crate::cli::when;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
@@ -46,8 +47,11 @@ const CANARY_DEFAULT: usize = 3;
 /// On a terminal it shows how far it is; otherwise it prints one JSON document per line, one line per item, and one at the
 /// end with the counts. An item that becomes a dead letter again has a second line.
 ///
+/// It does not wait for the items after the first ones: check them later with svcctl dead-letters summary.
+///
 /// Exits with 0 if every item was replayed or closed, 15 if some were skipped, 16 if items became dead letters again, 130 if it
-/// was interrupted, 69 if the service cannot be reached, and 75 if the first items were not done in time.
+/// was interrupted or you did not confirm it, 64 if it cannot ask and --yes is missing, 69 if svcd cannot be reached, 74 if
+/// the plan is too old, was edited or is of another database, and 75 if the first items were not done in time.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -64,16 +68,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     canary: Option<usize>,
 
-    /// Maximum time to wait for the first items, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    canary_timeout: u64,
+    /// Maximum time to wait for the first items
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = when::duration)]
+    canary_timeout: Duration,
 
     /// Maximum rate, such as 5/s, 300/m or 1000/h [default: no limit]
     #[arg(long, value_name = "RATE", value_parser = ApplyRate::parse)]
     rate: Option<ApplyRate>,
 
-    /// Stop when so many replayed items have become dead letters again; 0 means never [default: 1]
+    /// Stop when this many replayed items have become dead letters again; 0 means never [default: 1]
+    ///
+    /// Among the items of --canary, one is enough.
     #[arg(long, value_name = "N")]
     stop_after_failures: Option<usize>,
 
@@ -127,7 +132,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 fn options(args: &Args) -> ApplyOptions {
     ApplyOptions {
         canary: args.canary.unwrap_or(CANARY_DEFAULT),
-        canary_timeout: Duration::from_secs(args.canary_timeout),
+        canary_timeout: args.canary_timeout,
         interval: args.rate.map(|rate| rate.interval),
         failures_max: args.stop_after_failures.unwrap_or(1),
         retries: args.retries,
@@ -191,7 +196,9 @@ fn is_confirmed(plan: &Plan, output: Output) -> Result<bool, Error> {
         );
     }
     let verb = if plan.head.reason.is_some() { "Close" } else { "Replay" };
-    write!(io::stderr(), "{verb} {} items? [y/N] ", plan.items.len())?;
+    let count = plan.items.len();
+    let items = if count == 1 { "item" } else { "items" };
+    write!(io::stderr(), "{verb} {count} {items}? [y/N] ")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
@@ -216,9 +223,9 @@ fn advise(
         let list = NextCommand::new("dead-letters summary", global);
         let list =
             if plan.head.all_installations { list.word("--all-installations") } else { list };
-        output.remark("to see why they died again", &list.into_line());
+        output.remark("to see why they are dead letters again", &list.into_line());
         let next = plan::plan_command(&plan.head, &next_file(&args.file), global);
-        output.remark("once the cause is repaired, for what is left", &next.into_line());
+        output.remark("once the cause is repaired, to make a plan of the rest", &next.into_line());
     }
 }
 

@@ -30,8 +30,8 @@ const PAGES_MAX: u32 = 1_000;
 /// Write the dead letters that fit the filters into a plan, to replay or close them with svcctl dead-letters apply
 ///
 /// Nothing is replayed or closed. The plan names each item and when it failed, counts them by reason and replay class, and
-/// says what it leaves out: items that must not be replayed. It can be applied for a week, to this database only, and not
-/// once the file was changed.
+/// says what it leaves out: items that must not be replayed. A plan can be applied for one week, only to the database from which it
+/// was made, and only if the file was not edited.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -47,7 +47,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     scope: InstallationScope,
 
-    /// Close the items instead of replaying them, for this reason, in the audit log: up to 200 characters
+    /// Make a plan that closes the items instead of replaying them, with this reason for the audit log
+    ///
+    /// The reason has up to 200 characters. Items that could be replayed are included, unless --replay-safe=false is given.
     #[arg(long, value_name = "TEXT", value_parser = super::reason)]
     close: Option<OperatorReason>,
 
