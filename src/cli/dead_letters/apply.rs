@@ -121,11 +121,13 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         Ok(ending) => ending.exit(counts),
         Err(error) => error.exit(),
     };
-    report.end(&plan, exit, counts)?;
+    let reported = report.end(&plan, exit, counts);
     match ended {
         Ok(ending) => advise(ending, counts, &plan, (args, global, output)),
+        // It says more than an output that cannot be written.
         Err(error) => return Err(error.hint(format!("to go on: {}", again(args, &plan, global)))),
     }
+    reported?;
     Ok(exit)
 }
 

@@ -12,7 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::low_level::{emulate_default_handler, pipe};
 
 use crate::cli::error::Error;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, escape};
 use crate::cli::poll::Edge;
 use crate::runtime::clock::{Clock as _, SystemClock};
 use crate::runtime::notify::Notify;
@@ -107,7 +107,7 @@ impl Edge for Screen {
     }
 
     fn lost(&mut self, error: &Error) {
-        self.trouble = Some(format!("{}; trying again", error.chain()));
+        self.trouble = Some(format!("{}; trying again", escape(&error.chain())));
         self.is_stale = true;
     }
 

@@ -51,6 +51,13 @@ impl Deaths {
         self.items >= LOOK_ITEMS || now.saturating_sub(self.last) >= LOOK_INTERVAL
     }
 
+    /// Lets the next look be at the installation of the item that was just sent: there, items may be dying.
+    pub(super) fn turn_to(&mut self, installation: InstallationId) {
+        if let Some(place) = self.since.iter().position(|(known, _)| *known == installation) {
+            self.turn = place;
+        }
+    }
+
     /// Returns which installation is looked at next, and from when on.
     pub(super) fn next(&self) -> Option<(InstallationId, Timestamp)> {
         self.since.get(self.turn).copied()
@@ -98,6 +105,8 @@ mod tests {
         assert_eq!(next(&deaths), Some((2, 51)));
         deaths.seen(None, second);
         assert_eq!(next(&deaths), Some((1, 71)));
+        deaths.turn_to(2.try_into().unwrap());
+        assert_eq!(next(&deaths), Some((2, 51)), "items are sent there");
         let mut none = Deaths::after(&[], second);
         assert_eq!(next(&none), None);
         none.seen(None, second);

@@ -123,9 +123,10 @@ impl AfterReplay {
             return Self::DiedAgain;
         }
         match item.status.as_deref() {
-            Some("held" | "available" | "leased") => Self::Pending,
-            // Whatever else it says, nothing more is going to happen: done, not needed, closed, or deleted since.
-            _ => Self::Done,
+            // Nothing more is going to happen: done, not needed, closed, or deleted since.
+            None | Some("completed" | "superseded" | "dead_letter") => Self::Done,
+            // It waits or runs, also in a state of a newer service: the first items are to have succeeded for certain.
+            Some(_) => Self::Pending,
         }
     }
 }

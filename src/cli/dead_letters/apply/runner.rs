@@ -141,7 +141,7 @@ impl<'a> Runner<'a> {
             }
             self.apply(place)?;
             if replays && self.deaths.is_due(self.clock.monotonic()) {
-                self.look_at_next()?;
+                self.look_at_installation_of(place)?;
             }
             if self.counts.must_stop(self.options.failures_max) {
                 return Ok(ApplyEnding::DiedAgain);
@@ -247,6 +247,14 @@ impl<'a> Runner<'a> {
             self.count_death(&item, None)?;
         }
         Ok(())
+    }
+
+    /// Asks the installation of this item what died since it was last asked.
+    fn look_at_installation_of(&mut self, place: usize) -> Result<(), Halt> {
+        if let Some(item) = self.plan.items.get(place) {
+            self.deaths.turn_to(item.installation);
+        }
+        self.look_at_next()
     }
 
     /// Asks one installation what died since it was last asked.

@@ -133,6 +133,7 @@ fn a_replayed_item_waits_is_done_or_died_again() {
         (1_000, Some("available"), AfterReplay::Pending),
         (1_000, Some("leased"), AfterReplay::Pending),
         (1_000, Some("held"), AfterReplay::Pending),
+        (1_000, Some("of_a_newer_service"), AfterReplay::Pending),
         (1_000, Some("completed"), AfterReplay::Done),
         (1_000, Some("superseded"), AfterReplay::Done),
         (1_000, None, AfterReplay::Done),
