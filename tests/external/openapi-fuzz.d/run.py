@@ -24,6 +24,14 @@ INSTALLATION = "42"
 EXAMPLES = os.environ.get("SVC_FUZZ_EXAMPLES", "1")
 SEED = os.environ.get("SVC_FUZZ_SEED", "1")
 
+# What is done on each surface. The control socket has the routes of the operator's address behind a server of its own, so
+# that its parameters need not be covered one by one again.
+PHASES = {
+    "public": "examples,coverage,fuzzing,stateful",
+    "operator": "examples,coverage,fuzzing,stateful",
+    "control": "examples,fuzzing",
+}
+
 environment, programs, work = (Path(argument).resolve() for argument in sys.argv[1:4])
 description = json.loads((HERE.parents[2] / "docs/openapi.json").read_text())
 
@@ -161,7 +169,7 @@ def fuzz(surface, url, ids):
     document.write_text(json.dumps(with_examples({**description, "paths": paths}, ids)))
     command = [
         environment / "bin/schemathesis", "--config-file", HERE / "schemathesis.toml", "run", document, "--url", url,
-        "--seed", SEED, "--max-examples", EXAMPLES, "--generation-database", "none", "--no-color",
+        "--phases", PHASES[surface], "--seed", SEED, "--max-examples", EXAMPLES, "--generation-database", "none", "--no-color",
         "--report", "ndjson", "--report-ndjson-path", work / f"{surface}.ndjson",
     ]
     if surface != "public":
