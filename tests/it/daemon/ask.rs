@@ -110,7 +110,10 @@ impl Ask {
 impl Endpoint {
     /// Returns the answer; there must be one.
     pub(crate) fn ask(&self, ask: &Ask) -> Answer {
-        self.try_ask(ask).unwrap_or_else(|error| panic!("{ask:?}: {error}"))
+        self.try_ask(ask).unwrap_or_else(|error| {
+            // Without the body, which may have millions of bytes.
+            panic!("{} {}, {} bytes: {error}", ask.method, ask.target, ask.body.len())
+        })
     }
 
     /// Returns the answer, unless the connection ended before it was whole.

@@ -1,6 +1,7 @@
 //! Reports for people: what is wrong, the lines around it with a marker, and what to do. How much of a line is
 //! shown is decided in `excerpt`.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style as Color};
@@ -38,8 +39,14 @@ impl Text {
 
 impl Reporter for Text {
     fn card(&self, card: &Checked<'_>, out: &mut String) {
-        // Of what is not UTF-8, at least the places in front of the fault are where they were.
-        let text = String::from_utf8_lossy(card.bytes);
+        // Most cards of a long stream have no finding, and are not read again.
+        if card.report.findings.is_empty() {
+            return;
+        }
+        // Of what is not UTF-8, at least the places in front of the fault are where they were. Only then, because
+        // `from_utf8_lossy` looks at each byte by itself.
+        let text = str::from_utf8(card.bytes)
+            .map_or_else(|_| String::from_utf8_lossy(card.bytes), Cow::Borrowed);
         for finding in &card.report.findings {
             self.finding(card.name, &text, finding, out)
                 .expect("writing to a string does not fail");
