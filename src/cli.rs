@@ -54,7 +54,7 @@ use output::{Color, FormatArg};
 const EXAMPLES: &str = "\
 Examples:
   svcctl demo                                 # see everything work, without any setup
-  svcctl status                               # is the service ready?
+  svcctl status                               # is svcd ready?
   svcctl slo                                  # which signals are firing, and what should be checked next?
   svcctl releases list                        # what is the state of the releases?
   svcctl releases show ID                     # what happens next with this release?
@@ -65,8 +65,8 @@ Examples:
   svcctl replay outbox ID --dry-run           # check whether a replay would be accepted
   svcctl replay outbox ID                     # replay it
   svcctl dead-letters close outbox ID --reason 'not needed any more'   # or close it without a replay
-  svcctl dead-letters plan -A --file plan.json   # freeze a set of them
-  svcctl dead-letters apply plan.json -A      # and replay each of them once
+  svcctl dead-letters plan -A --file plan.json   # write all that can be replayed to a plan
+  svcctl dead-letters apply plan.json -A      # and replay each item of the plan once
   svcctl audit list                           # who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
   svcctl cards validate agent-card.json       # is the agent card valid, and if not, why?
@@ -82,6 +82,9 @@ Examples:
 /// The forge is GitHub or a server with the same API. An effect is a call that changes something there; in commands,
 /// its type is outbox. A dead letter is a job or an effect that svcd has given up on. An installation is an account or
 /// organisation that has installed your app on the forge.
+///
+/// Each replay and each close has an idempotency key: however often a request is sent with the same key, it takes effect
+/// at most once. The audit log shows the key; in JSON, its name there is operationId.
 #[derive(Debug, Parser)]
 #[command(
     name = "svcctl",
@@ -101,7 +104,7 @@ pub struct Cli {
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     #[arg(
-        help = "Address of the service: unix:/PATH, https://HOST, or http://HOST for this machine only",
+        help = "Address of svcd: unix:/PATH, https://HOST, or http://HOST for this machine only",
         long,
         global = true,
         value_name = "URL",
@@ -139,7 +142,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
-    /// Maximum time for one request, or, for a command that waits, for the whole wait: seconds, or 90s, 10m, 2h
+    /// Maximum time for one request, or for the whole wait of replay --wait and releases wait: seconds, or 90s, 10m, 2h
     ///
     /// The default is 30 seconds for a request, and no limit for a wait.
     #[arg(long, global = true, value_name = "DURATION", value_parser = when::duration)]

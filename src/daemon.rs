@@ -139,13 +139,13 @@ pub fn run(config: Config, handed_over: Vec<HandedOver>) -> Result<(), Error> {
     if let Some(running) = running {
         if signal.is_none() {
             tell_supervisor(&[sd_notify::NotifyState::Ready]);
-            log::info!(event = "daemon.ready", version = env!("CARGO_PKG_VERSION"); "the daemon is ready");
+            log::info!(event = "daemon.ready", version = env!("CARGO_PKG_VERSION"); "svcd is ready");
             let reason = runtime.block_on(signals.until_stop(&running.app));
-            log::info!(event = "daemon.stopping", signal = reason; "the daemon is stopping");
+            log::info!(event = "daemon.stopping", signal = reason; "svcd is stopping");
         }
         running.stop(stop_within);
     }
-    log::info!(event = "daemon.stopped"; "the daemon stopped");
+    log::info!(event = "daemon.stopped"; "svcd has stopped");
     Ok(())
 }
 

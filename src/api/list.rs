@@ -192,7 +192,7 @@ fn never_dies_of(item_type: ItemType, reason: DeadLetterReason) -> Option<String
 
 fn ended_is_not_stuck(stuck: Option<Yes>, ended: bool) -> Option<String> {
     (stuck.is_some() && ended)
-        .then(|| "what has ended cannot be stuck; omit the status or stuck".to_owned())
+        .then(|| "an item that has ended cannot be stuck; omit the status or stuck".to_owned())
 }
 
 fn only_given_up_is_closed(closed: Option<bool>, given_up: bool) -> Option<String> {

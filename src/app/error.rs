@@ -89,7 +89,7 @@ pub enum Error {
     #[error("the service cannot carry out the request now")]
     Unavailable,
     /// The secrets in use stay; says what is wrong with the configuration.
-    #[error("nothing was taken, because the configuration has problems: {0}")]
+    #[error("no secret was replaced, because the configuration has problems: {0}")]
     ReloadRefused(String),
     /// The credential's key is not known, and the issuer does not say or may not be asked yet.
     #[error("the issuer's keys are not available now")]

@@ -51,7 +51,7 @@ impl App {
                 let problems: Vec<String> =
                     problems.iter().map(SettingProblem::to_string).collect();
                 let problems = problems.join("; ");
-                log::error!(event = "config.reload_refused", problems; "a reload was refused, and every secret stays");
+                log::error!(event = "config.reload_refused", problems; "a reload was refused; the old secrets stay in use");
                 Err(Error::ReloadRefused(problems))
             }
         }

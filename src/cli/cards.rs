@@ -39,7 +39,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Validate agent cards, show what is wrong and where, sign them, and register them with the service
+/// Validate agent cards, show what is wrong and where, sign them, and register them with svcd
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Validate(validate::Args),

@@ -30,7 +30,7 @@ const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(5);
 const ANSWER_TYPES: HeaderValue =
     HeaderValue::from_static("application/json, application/problem+json");
 
-const ASK_THE_PROXY: &str = "check what the proxy in front of the service requires";
+const ASK_THE_PROXY: &str = "check what the proxy in front of svcd requires";
 
 /// Speaks to one service.
 #[derive(Debug)]
@@ -223,7 +223,7 @@ impl Answer {
     /// Reads the body, whatever the status.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body)
-            .map_err(|error| Failure::malformed("the response from the service", error))
+            .map_err(|error| Failure::malformed("the response from svcd", error))
     }
 
     /// Reads the body of a success; everything else is a failure.
@@ -250,7 +250,7 @@ impl Answer {
         lines
             .map(serde_json::from_slice)
             .collect::<Result<_, _>>()
-            .map_err(|error| Failure::malformed("the response from the service", error))
+            .map_err(|error| Failure::malformed("the response from svcd", error))
     }
 
     /// Returns what the service, or something before it, had against the request.
@@ -304,7 +304,7 @@ fn from_between(status: u16) -> Option<Box<Problem>> {
     };
     Some(Box::new(Problem {
         kind: format!("urn:svc:problem:{outcome}"),
-        title: format!("HTTP {status} from a proxy in front of the service").into(),
+        title: format!("HTTP {status} from a proxy in front of svcd").into(),
         status,
         outcome: outcome.into(),
         detail: None,

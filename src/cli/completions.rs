@@ -14,7 +14,7 @@ use crate::cli::output::Output;
 /// Print the completion script for a shell
 ///
 /// Packages install the scripts for bash, zsh and fish. Installations, IDs and repositories are completed with those
-/// that the service knows, if it answers within 200 ms.
+/// that svcd knows, if it answers within 200 ms.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -19,7 +19,7 @@ use crate::cli::output::Output;
 use crate::cli::pages;
 use crate::domain::id::InstallationId;
 
-/// Show, replay and close dead letters: jobs and effects that the service has given up on
+/// Show, replay and close dead letters: jobs and effects that svcd has given up on
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),
@@ -39,6 +39,15 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
         Command::Plan(args) => plan::run(args, global, output),
         Command::Apply(args) => apply::run(args, global, output),
     }
+}
+
+/// Returns how tables name what happened to an item or a release; JSON has the word as svcd sends it.
+pub(crate) fn event_text(word: &str) -> &str {
+    if word == "died" { "dead_lettered" } else { word }
+}
+
+const fn yes_or_no(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
 }
 
 /// Returns the path of an installation's dead letters.

@@ -8,13 +8,13 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::demo;
 
-/// Watch releases succeed and fail, with a real daemon, real sockets and a simulated forge
+/// Watch releases succeed and fail, with a real svcd, real sockets and a simulated forge
 ///
 /// Starts svcd on a temporary database with a forge simulator beside it, sends signed webhooks, makes some effects
 /// fail, and then runs the commands that an operator would run. After that, each release ends: either its workflow
 /// run sends a signed result, or a reconciler ends it because no result arrives. The intervals of the reconcilers
-/// are shortened for the demonstration. A signal fires and recovers. Every line is based on a response from the
-/// service. Exits with 1 if a response is not the expected one. Takes less than ten seconds, needs 512 MiB of free
+/// are shortened for the demonstration. A signal fires and recovers. Every line is based on a response from
+/// svcd. Exits with 1 if a response is not the expected one. Takes less than ten seconds, needs 512 MiB of free
 /// space in the temporary folder, and cleans up.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]

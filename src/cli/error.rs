@@ -78,7 +78,7 @@ impl Error {
             self.problem.as_ref().map_or(self.exit.as_str(), |problem| problem.outcome.as_ref());
         Report {
             kind: format!("urn:svc:problem:{outcome}"),
-            title: self.problem.as_ref().map_or(self.exit.meaning(), |problem| &problem.title),
+            title: self.problem.as_ref().map_or(self.exit.title(), |problem| &problem.title),
             status: self.problem.as_ref().map(|problem| problem.status),
             outcome,
             detail: self.chain(),
@@ -125,7 +125,7 @@ mod tests {
         let report = serde_json::to_value(error.report()).unwrap();
         let expected = serde_json::json!({
             "type": "urn:svc:problem:unreachable",
-            "title": "the service cannot be reached",
+            "title": "svcd cannot be reached",
             "outcome": "unreachable",
             "detail": "cannot reach svcd: refused",
             "hint": "systemctl status svcd",

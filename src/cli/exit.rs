@@ -6,29 +6,29 @@ use std::process::ExitCode;
 
 words! {
     /// How a run ended, by rising code; its word is that of the service where it has one.
-    Exit(meaning) {
-        Done => "done", "done";
-        Failed => "failed", "the service refused the request, the operation failed, a card or its signature is not valid, or a problem was found (mcp doctor, relay audit verify)";
-        NotReady => "not_ready", "status: the service is not ready";
-        Unauthenticated => "unauthenticated", "the token is missing or not accepted";
-        NotReplayable => "not_replayable", "the item must not be replayed";
-        NotFound => "not_found", "the service does not know the installation, the item does not exist in this installation, the card does not exist, or the relay does not know the ID or the code";
-        Conflict => "operation_conflict", "the idempotency key was used for another request";
-        SignalFiring => "signal_firing", "slo: a critical signal is firing";
-        PreconditionFailed => "precondition_failed", "cards: the registered card does not match the condition of --create or --if-match";
-        NotOpen => "not_open", "close: the item is not open";
-        DiedAgain => "died_again", "replay --wait: the item became a dead letter again";
-        Held => "held", "replay --wait: the effect is not sent yet, because the forge asked to wait or cannot be reached";
-        TimedOut => "timed_out", "replay --wait, releases wait: the timeout passed before the end";
-        NotSucceeded => "not_succeeded", "releases wait: the release ended without success";
-        ItemsSkipped => "items_skipped", "dead-letters apply: items that have changed since the plan was made were skipped";
-        ItemsDiedAgain => "items_died_again", "dead-letters apply: replayed items became dead letters again";
-        Usage => "usage", "the command line is wrong";
-        Malformed => "malformed_answer", "the response from the service is malformed";
-        Unreachable => "unreachable", "the service cannot be reached";
-        LocalFile => "local_file", "a local file cannot be used, or output cannot be written";
-        Temporary => "temporary", "a temporary failure; retry later (replay: with the same idempotency key)";
-        Interrupted => "interrupted", "interrupted (--watch, dead-letters apply), or not confirmed (dead-letters apply; the same command continues)";
+    Exit(meaning, title) {
+        Done => "done", "done", "Done";
+        Failed => "failed", "svcd refused the request, the operation failed, a card or its signature is not valid, or a problem was found (mcp doctor, relay audit verify)", "The command failed";
+        NotReady => "not_ready", "status: svcd is not ready", "svcd is not ready";
+        Unauthenticated => "unauthenticated", "the token is missing or not accepted", "The token is missing or not accepted";
+        NotReplayable => "not_replayable", "the item must not be replayed", "The item must not be replayed";
+        NotFound => "not_found", "svcd does not know the installation, the item does not exist in this installation, the card does not exist, or the relay does not know the ID or the code", "Not found";
+        Conflict => "operation_conflict", "the idempotency key was used for another request", "The idempotency key was used for another request";
+        SignalFiring => "signal_firing", "slo: a critical signal is firing", "A critical signal is firing";
+        PreconditionFailed => "precondition_failed", "cards: the registered card does not match the condition of --create or --if-match", "The condition does not hold";
+        NotOpen => "not_open", "dead-letters close, reconcile close: the item is not open", "The item is not open";
+        DiedAgain => "died_again", "replay --wait: the item became a dead letter again", "The item became a dead letter again";
+        Held => "held", "replay --wait: the effect is held: svcd sends it later, because the forge asked to wait or cannot be reached", "The effect is held";
+        TimedOut => "timed_out", "replay --wait, releases wait: --timeout passed before the end", "The timeout passed before the end";
+        NotSucceeded => "not_succeeded", "releases wait: the release ended without success", "The release ended without success";
+        ItemsSkipped => "items_skipped", "dead-letters apply: items that have changed since the plan was written were skipped", "Items were skipped";
+        ItemsDiedAgain => "items_died_again", "dead-letters apply: replayed items became dead letters again", "Replayed items became dead letters again";
+        Usage => "usage", "the command line is wrong", "The command line is wrong";
+        Malformed => "malformed_answer", "the response from svcd is malformed", "The response is malformed";
+        Unreachable => "unreachable", "svcd cannot be reached", "svcd cannot be reached";
+        LocalFile => "local_file", "a local file cannot be used, or output cannot be written", "A local file cannot be used";
+        Temporary => "temporary", "a temporary failure; retry later (replay, close: with the same idempotency key)", "A temporary failure";
+        Interrupted => "interrupted", "--watch: interrupted; dead-letters apply: interrupted or not confirmed (to continue, run the same command again)", "Interrupted";
     }
 }
 

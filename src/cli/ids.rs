@@ -22,7 +22,7 @@ impl IdArg {
         let text = text.to_ascii_lowercase();
         match IdPrefix::new(&text) {
             Some(_) => Ok(Self(text)),
-            None => Err("not an ID, or the beginning of one"),
+            None => Err("neither an ID nor the beginning of one"),
         }
     }
 
@@ -32,7 +32,7 @@ impl IdArg {
         if (1..=255).contains(&text.len()) {
             Ok(Self(text.to_owned()))
         } else {
-            Err("not an ID, the beginning of one, or a tag")
+            Err("neither a tag nor an ID or the beginning of one")
         }
     }
 
@@ -55,7 +55,7 @@ impl IdArg {
             client.get(&format!("/api/v1/operator/installations/{installation}/ids?{query}"))?;
         match found.ids.as_slice() {
             [id] => id.parse().map_err(|_| {
-                Error::new(Exit::Malformed, "cannot understand the response from the service")
+                Error::new(Exit::Malformed, "cannot understand the response from svcd")
                     .hint("compare the versions: svcctl --version; svcd --version")
             }),
             [] => Err(self.unknown(kind, client, global)),
@@ -74,9 +74,13 @@ impl IdArg {
                 ("reconciliation that was given up", "reconcile list --status dead_letter")
             }
         };
-        let or_tag = if kind == IdKind::ReleaseRun { ", or this tag" } else { "" };
-        let message =
-            format!("no {what} in this installation has an ID that begins with {self}{or_tag}");
+        let named = match kind {
+            IdKind::ReleaseRun => format!("the tag {self}, or an ID that begins with it"),
+            IdKind::Job | IdKind::Outbox | IdKind::ReconciliationItem => {
+                format!("an ID that begins with {self}")
+            }
+        };
+        let message = format!("no {what} in this installation has {named}");
         Error::new(Exit::NotFound, message).hint(format!("list the items: svcctl {list}"))
     }
 
@@ -87,7 +91,7 @@ impl IdArg {
             IdKind::ReconciliationItem => "reconciliations",
         };
         let at_least = if has_more { "more than " } else { "" };
-        let message = format!("{self} fits {at_least}{} {what}; use a whole ID", ids.len());
+        let message = format!("{self} matches {at_least}{} {what}; use a whole ID", ids.len());
         let error = Error::new(Exit::Usage, message);
         ids.iter().fold(error, |error, id| error.hint(id.as_str()))
     }

@@ -37,7 +37,7 @@ pub(crate) fn meant(client: &Client, global: &Global) -> Result<InstallationId, 
     let installations = all(client)?;
     match installations.as_slice() {
         [only] => Ok(only.installation_id),
-        [] => Err(Error::new(Exit::NotFound, "the service does not know any installation yet")
+        [] => Err(Error::new(Exit::NotFound, "svcd does not know any installation yet")
             .hint("install the app on the forge; its webhook makes the installation known")),
         several => {
             let error = Error::new(Exit::Usage, "there are several installations; choose one");
@@ -58,7 +58,7 @@ pub(crate) fn ensure_known(client: &Client, global: &Global) -> Result<(), Error
     if one(client, installation)?.is_some() {
         return Ok(());
     }
-    let message = format!("the service does not know installation {installation}");
+    let message = format!("svcd does not know installation {installation}");
     Err(Error::new(Exit::NotFound, message)
         .hint("list the installations it knows: svcctl installations list"))
 }

@@ -21,7 +21,7 @@ pub(crate) struct Keyed {
     #[arg(long, value_name = "KEY", value_parser = operation)]
     idempotency_key: Option<OperationId>,
 
-    /// Maximum number of retries if the service is busy or the connection is lost
+    /// Maximum number of retries if svcd is busy or the connection is lost
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
     retries: u32,
@@ -94,10 +94,10 @@ impl Keyed {
 
 fn remark(wait: Duration, failure: &Failure, output: Output) {
     let why = match failure {
-        Failure::Unreachable { .. } => "the service cannot be reached",
+        Failure::Unreachable { .. } => "svcd cannot be reached",
         Failure::Lost { .. } => "the connection was lost",
         Failure::Refused { .. } | Failure::NotOurs { .. } | Failure::Malformed { .. } => {
-            "the service is busy"
+            "svcd is busy"
         }
     };
     let text = format!("{why}; retrying with the same key in {} ms", wait.as_millis());

@@ -9,17 +9,24 @@ use crate::cli::{Global, URL_DEFAULT, token};
 pub(crate) struct NextCommand(String);
 
 impl NextCommand {
-    /// Starts with the command, and with how this run reached the service.
+    /// Starts with the command, and with how this run reached svcd.
     pub(crate) fn new(command: &str, global: &Global) -> Self {
+        let installation = global.installation.map(|installation| installation.to_string());
+        Self::reaching(command, global).with_some("--installation", installation.as_deref())
+    }
+
+    /// Starts in the same way with a command about all installations, whichever one was given.
+    pub(crate) fn of_all(command: &str, global: &Global) -> Self {
+        Self::reaching(command, global).word("--all-installations")
+    }
+
+    fn reaching(command: &str, global: &Global) -> Self {
         let mut next_command = Self(format!("svcctl {command}"));
         if global.url != URL_DEFAULT {
             next_command = next_command.with("--url", &global.url);
         }
         if let Some(file) = global.token_file.clone().or_else(token::file_of_environment) {
             next_command = next_command.with("--token-file", &file.to_string_lossy());
-        }
-        if let Some(installation) = global.installation {
-            next_command = next_command.with("--installation", &installation.to_string());
         }
         next_command
     }
@@ -62,7 +69,19 @@ pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn a_command_is_about_one_installation_or_all_of_them() {
+        let cli = Cli::try_parse_from(["svcctl", "--installation", "42", "status"]).unwrap();
+        let line = NextCommand::new("dead-letters list", &cli.global).into_line();
+        assert!(line.contains(" --installation 42") && !line.contains("--all"), "{line}");
+        let line = NextCommand::of_all("dead-letters list", &cli.global).into_line();
+        assert!(line.ends_with(" --all-installations") && !line.contains("42"), "{line}");
+    }
 
     #[test]
     fn words_survive_the_shell() {

@@ -81,7 +81,7 @@ pub(crate) struct Part<C: Cursor = Uuid> {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only items that are older than the item with this ID
+    /// Select only items that are older than the item with this ID
     #[arg(long, value_name = "ID", value_parser = cursor::<C>)]
     before: Option<C>,
 }

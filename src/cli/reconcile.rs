@@ -10,7 +10,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
-/// Show reconciliations and their deadlines, and close those that the service has given up on
+/// Show reconciliations and their deadlines, and close those that svcd has given up on
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     List(list::Args),

@@ -13,9 +13,9 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Format, Output};
 
-/// Make the service read its secrets again: the operator token, the secrets of webhooks and results, and the app's key
+/// Make svcd read its secrets again: the operator token, the secrets of webhooks and results, and the app's key
 ///
-/// All of them are taken, or none: exits with 1 if the service refuses one, and then everything stays as it was. Requires
+/// All of them are replaced, or none: exits with 1 if svcd refuses one, and then the old secrets stay in use. Requires
 /// access to the control socket, but no token. Secrets that systemd passes as credentials change only with a restart.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -25,7 +25,7 @@ Examples:
   svcctl reload -o json | jq -r '.changed[]'
 ")]
 pub(crate) struct Args {
-    /// Control socket of the service [default: that of --url]
+    /// Control socket of svcd [default: that of --url]
     #[arg(long, value_name = "PATH", env = "SVC_CONTROL_SOCKET", hide_env_values = true)]
     control_socket: Option<PathBuf>,
 }

@@ -25,16 +25,17 @@ use crate::domain::dead_letter::ItemType;
 /// Replay one dead letter that is safe to replay
 ///
 /// A replay happens at most once for each idempotency key, however often it is requested. By default, svcctl
-/// generates a new key, and prints it to standard error before it sends the request. If the service is busy or the
+/// generates a new key, and prints it to standard error before it sends the request. If svcd is busy or the
 /// connection is lost, the request is repeated with the same key. To repeat the request later without replaying the
 /// item twice, pass the key with --idempotency-key.
 ///
 /// Exits with 0 if the item was replayed, by this request or by an earlier one with the same key,
 /// and with 5 if the item must not be replayed.
 ///
-/// With --wait, exits with 0 once the item is done, 11 if it became a dead letter again, 12 if the effect is held because
-/// the forge asked to wait or cannot be reached, and 13 if --timeout passed before. Without --wait, a terminal still
-/// shows it if the item becomes a dead letter again within one second.
+/// With --wait, exits with 0 once the item is done, 11 if it became a dead letter again, 12 if the effect is held, and 13
+/// if --timeout passed before. svcd sends a held effect by itself, but later: the forge asked to wait, or cannot be
+/// reached. Without --wait, svcctl on a terminal looks at the item for one second, and warns if it became a dead letter
+/// again.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -151,7 +152,9 @@ fn wait(
         }
         (Polled::End(()), ReplayState::Done) => Ok(Exit::Done),
         (Polled::End(()), ReplayState::DiedAgain) => {
-            Err(Error::new(Exit::DiedAgain, died_again(&item)).hint(format!("show why: {show}")))
+            Err(Error::new(Exit::DiedAgain, died_again(&item))
+                .hint(format!("show why: {show}"))
+                .hint("repair the cause, then replay the item again"))
         }
         (Polled::End(()), ReplayState::Held) => {
             let message = match item.held_until {
@@ -184,6 +187,6 @@ fn dry_run(item: &DeadLetterDetail, output: Output) -> Result<Exit, Error> {
     }
     let class = show::class_now(item);
     let advice = advice::of(class);
-    let message = format!("the service would refuse the replay ({class})");
+    let message = format!("svcd would refuse the replay ({class})");
     Err(Error::new(Exit::NotReplayable, message).hint(advice.why).hint(advice.next))
 }

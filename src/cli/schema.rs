@@ -50,7 +50,7 @@ const DOCUMENTS: &[Document] = &[
     },
     Document {
         name: "card-report",
-        meaning: "what svcctl cards validate and the service say of a card",
+        meaning: "what svcctl cards validate and svcd report about a card",
         schema: include_str!("../../docs/schemas/card-report.json"),
     },
     Document {

@@ -11,7 +11,7 @@ use crate::cli::watch::{WatchArgs, Watched};
 /// Show the service-level signals: which ones are firing, since when, and what to check next
 ///
 /// A signal is a measured value with thresholds, such as the age of the oldest job. Exits with 0 if no critical signal
-/// is firing, 8 if one is, and 75 if the signals have not been evaluated since the service started. Warnings that are
+/// is firing, 8 if one is, and 75 if the signals have not been evaluated since svcd started. Warnings that are
 /// firing are shown, but do not change the exit code.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -48,7 +48,7 @@ fn print(client: &Client, output: Output) -> Result<Exit, Error> {
 fn show(slo: &Slo, output: Output) -> Result<(), Error> {
     let evaluated = match &slo.evaluated_at {
         Some(instant) => output.times().ago(*instant),
-        None => "not since the service started".to_owned(),
+        None => "not since svcd started".to_owned(),
     };
     output.facts(vec![
         ("policy", slo.policy_version.to_string()),

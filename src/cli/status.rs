@@ -18,11 +18,15 @@ use crate::domain::time::Timestamp;
 /// Version of this tool.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Show whether the service is ready, and if not, why; what is waiting; and the state of each installation
+/// Show whether svcd is ready, and if not, why; what is waiting; and the state of each installation
 ///
-/// Exits with 0 if the service is ready, 3 if it is not ready, and 69 if it cannot be reached. Without the operator token,
-/// only totals for all installations are shown. Counting stops at 10,000, so 10,000 means 10,000 or more. --timeout limits
-/// all requests about installations together; an installation whose dead letters cannot be counted is named.
+/// Exits with 0 if svcd is ready, 3 if it is not ready, and 69 if it cannot be reached. Without the operator token, only
+/// totals for all installations are shown. Counting stops at 10,000, so 10,000 means 10,000 or more.
+///
+/// In the table of installations, PAUSE ENDS is the time until which the forge asked svcd to wait. DEAD LETTERS counts
+/// the open ones, and REPLAY-SAFE those of them that svcctl replay accepts. --timeout limits all requests about
+/// installations together: if the dead letters of an installation cannot be counted in that time, the table shows a
+/// question mark, and a warning names the installation.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -66,7 +70,7 @@ fn print(client: &Client, global: &Global, output: Output) -> Result<Exit, Error
         }
         output.remark(
             "note",
-            "svcd shows no more here: this is its public address, or it is of an earlier version",
+            "there is no more to see at this address: it is the public one, or svcd is an earlier version",
         );
         return Ok(exit(&readiness));
     }
@@ -160,7 +164,7 @@ fn forge(forge: Option<&ForgeStatus>, times: Times) -> String {
     let Some(forge) = forge else { return "not configured".to_owned() };
     let answered = match forge.last_answer_at {
         Some(at) => format!("last answer {}", times.ago(at)),
-        None => "no answer since the service started".to_owned(),
+        None => "no answer since svcd started".to_owned(),
     };
     let failed = match (forge.last_failure_at, forge.last_failure_cause.as_deref()) {
         (Some(at), Some(cause)) => format!("; last failure {} ({cause})", times.ago(at)),
@@ -200,7 +204,7 @@ fn show_readiness(
         false => "invalid: reconciliation is off; run svcd check-config on its host",
     };
     let mut facts = vec![
-        ("service", readiness.status.replace('_', " ")),
+        ("svcd", readiness.status.replace('_', " ")),
         ("store", format!("{}, schema {}", readiness.store, readiness.schema_version)),
         ("reconciliation settings", configuration.to_owned()),
         ("signals", signals(readiness)),
@@ -305,7 +309,7 @@ lifecycle   never      never
         };
         for (status, text) in [
             (None, "not configured"),
-            (Some(of(None, None, false)), "no answer since the service started"),
+            (Some(of(None, None, false)), "no answer since svcd started"),
             (Some(of(ago(3), None, false)), "last answer 3s ago"),
             (Some(of(ago(3), ago(90), false)), "last answer 3s ago; last failure 1m ago (refused)"),
             (

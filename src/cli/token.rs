@@ -100,7 +100,8 @@ fn read(file: &Path, ways: &'static str) -> Result<SecretString, Error> {
         SecretError::Read(cause)
             if cause.kind() == io::ErrorKind::NotFound && file == Path::new(FILE_DEFAULT) =>
         {
-            Error::new(Exit::Unauthenticated, "there is no operator token").hint(ways)
+            let message = format!("there is no operator token: {FILE_DEFAULT} does not exist");
+            Error::new(Exit::Unauthenticated, message).hint(ways)
         }
         SecretError::Exposed { .. } => {
             let chmod = format!("chmod o-rwx {}; then rotate the token", file.display());

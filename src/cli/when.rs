@@ -62,11 +62,11 @@ fn age(text: &str) -> Option<Duration> {
 /// Of what time rows of a list are wanted.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct Period {
-    /// Show only items since this time, such as 2026-11-21T09:00:00Z, 2026-11-21 (its beginning in UTC) or 2h (two hours ago)
+    /// Select only items since this time, such as 2026-11-21T09:00:00Z, 2026-11-21 (its beginning in UTC) or 2h (two hours ago)
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     since: Option<When>,
 
-    /// Show only items before this time; a date means its beginning in UTC, and 2h means two hours ago
+    /// Select only items before this time; a date means its beginning in UTC, and 2h means two hours ago
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     until: Option<When>,
 }

@@ -189,7 +189,7 @@ pub(super) fn forge(
     {
         // One that is there and cannot be read has a problem of its own.
         if missing && !source.has_problem(name) {
-            source.problem(name, "it is missing, and the forge needs it");
+            source.problem(name, "it is missing, and the connection to the forge needs it");
         }
     }
     let api_url = source.text("SVC_FORGE_API_URL");

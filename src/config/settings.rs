@@ -51,7 +51,7 @@ const SERVICE: &[Setting] = &[
     plain(
         "SVC_CONTROL_SOCKET",
         "/run/svc/svcd.sock",
-        "Unix socket for operators on this machine (mode 0660). Add only trusted accounts to its group: they can make the daemon reload its secrets, even without the token.",
+        "Unix socket for operators on this machine (mode 0660). Add only trusted accounts to its group: they can make svcd reload its secrets, even without the token.",
     ),
     plain(
         "SVC_OPERATOR_LISTEN",

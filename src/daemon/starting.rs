@@ -59,7 +59,7 @@ pub(super) fn start(
     });
     if let Some(signal) = signal {
         tell_supervisor(&[NotifyState::Stopping]);
-        log::info!(event = "daemon.stopping", signal; "the daemon is stopping before it is ready");
+        log::info!(event = "daemon.stopping", signal; "svcd is stopping before it is ready");
         if runtime.block_on(async { timeout(REST, ended).await }).is_err() {
             return Ok((None, Some(signal)));
         }

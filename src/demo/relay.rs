@@ -45,7 +45,7 @@ pub(super) fn tell(stage: &Stage, print: Print<'_>, ask: Ask<'_>) -> Result<(), 
     let page = Running::start(plugin, |_, _| {});
     let page = page.map_err(|error| demo::Error::System("start the plugin", error))?;
     let mut teller = Teller { stage, print, ask, page, host };
-    teller.say("A daemon is running with its relay on. A person has a file open in a design tool, with the plugin.")?;
+    teller.say("svcd is running with its relay on. A person has a file open in a design tool, with the plugin.")?;
     let mut agent = Agent::begin(stage.public()?)?;
     teller.pair(&mut agent)?;
     let (invocation, proposal) = teller.change(&mut agent)?;

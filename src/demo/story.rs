@@ -20,7 +20,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 pub(super) fn tell(stage: &mut Stage, print: Print<'_>) -> Result<(), demo::Error> {
     let mut teller = Teller { stage, print };
-    teller.say("A daemon and a simulated forge are running. Is the service ready?")?;
+    teller.say("svcd and a simulated forge are running. Is svcd ready?")?;
     teller.run(&["status"], 0)?;
     teller.trouble()?;
     teller.conclusions()?;

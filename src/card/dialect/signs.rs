@@ -60,7 +60,7 @@ pub(super) static SIGNS: [Sign; 42] = [
         |node| begins(node, "0.2."),
         sign("/protocolVersion", V02, STRONG, "official cards of 0.2 have this version"),
     ),
-    sign("/url", OURS | BEFORE_1, WEAK, "all but official cards from 1.0 on have it here"),
+    sign("/url", OURS | BEFORE_1, WEAK, "all cards have it here, except official ones from 1.0 on"),
     sign(
         "/preferredTransport",
         BEFORE_1,

@@ -11,6 +11,9 @@ use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List the audit events of an installation, newest first
+///
+/// IDEMPOTENCY KEY is that of the request (operationId in JSON): requests that were repeated with the same key have one
+/// event. For an item of a plan, the key begins with the ID of the plan.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -51,7 +54,7 @@ impl Table for AuditEvent {
         Column::new(1, "ITEM", |it, _| it.item_id.clone()),
         Column::free(3, "REASON", |it, _| or_dash(it.reason.as_ref().or(it.reason_code.as_ref()))),
         Column::new(0, "ACTOR", |it, _| it.actor.clone()),
-        Column::new(5, "OPERATION", |it, _| or_dash(it.operation_id.as_ref())),
+        Column::new(5, "IDEMPOTENCY KEY", |it, _| or_dash(it.operation_id.as_ref())),
     ];
 }
 

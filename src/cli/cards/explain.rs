@@ -190,7 +190,7 @@ impl<'a> Explained<'a> {
             text.push_str(&line);
             text.push('\n');
         };
-        for (heading, supports) in [("for this", true), ("against it", false)] {
+        for (heading, supports) in [("evidence for this", true), ("evidence against it", false)] {
             let signs: Vec<&Evidence> =
                 evidence.iter().filter(|sign| sign.supports == supports).collect();
             if !signs.is_empty() {

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Show only cards whose name sorts after this one
+    /// Select only cards whose name sorts after this one
     #[arg(long, value_name = "NAME", value_parser = registry::name)]
     after: Option<CardName>,
 }

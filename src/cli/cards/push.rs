@@ -21,10 +21,11 @@ use crate::domain::digest::Digest;
 
 /// Register agent cards, or replace the registered cards with the same names
 ///
-/// Only valid cards of at most 1 MiB are registered; the service stores their bytes unchanged. Pushing the same
+/// Only valid cards of at most 1 MiB are registered; svcd stores their bytes unchanged. Pushing the same
 /// bytes again changes nothing. Folders are searched for .json files, except in .git and node_modules, and except files that
-/// .gitignore and .ignore files exclude; a file or folder that is named on the command line is always read. If the service refuses a card, the other cards are
-/// registered anyway, and the highest exit code is returned. If two files have the same name, nothing is registered.
+/// .gitignore and .ignore files exclude; a file or folder that is named on the command line is always read. If svcd
+/// refuses a card, the other cards are registered anyway, and the highest exit code is returned. If two files have the same
+/// name, nothing is registered.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     }
     if args.name.is_some() || args.if_match.is_some() {
         let message =
-            "--name and --if-match are about one card, and several files or a folder are given";
+            "--name and --if-match need exactly one file, but several files or a folder are given";
         return Err(Error::new(Exit::Usage, message).hint("push the files one at a time"));
     }
     several(args, global, output)

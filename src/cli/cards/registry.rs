@@ -70,7 +70,9 @@ pub(super) fn refused(failure: Failure, name: &CardName) -> Error {
         ),
         "precondition_failed" => (
             Exit::PreconditionFailed,
-            format!("{name} does not match the condition of the command; nothing was changed"),
+            format!(
+                "the registered card {name} does not match --create or --if-match; nothing was changed"
+            ),
             vec![
                 format!("show the registered card: svcctl cards show {name}"),
                 "to get the current digest for --if-match: svcctl cards list".to_owned(),

@@ -25,7 +25,7 @@ use crate::cli::output::{FormatArg, Output};
 
 /// Check whether agent cards are valid, and show what is wrong and where
 ///
-/// By default, the service checks the cards. With --offline, svcctl uses its own copy of the validator, and the service
+/// By default, svcd checks the cards. With --offline, svcctl uses its own copy of the validator, and svcd
 /// does not have to be running. Exits with 0 if all cards are valid, 1 if one is not, and 74 if an input could not
 /// be read or there is no card; the other inputs are checked anyway. With --fix, the exit status says whether the cards
 /// are valid afterwards; 74 can also mean that a file could not be written, or that another program changed it in the meantime.
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE|DIR|-", default_value = super::STDIN)]
     names: Vec<PathBuf>,
 
-    /// Check with the validator that is built into svcctl, not with the service
+    /// Check with the validator that is built into svcctl, not with svcd
     #[arg(long)]
     offline: bool,
 
@@ -124,7 +124,7 @@ fn validator(args: &Args, global: &Global) -> Result<Validator, Error> {
         return Ok(Validator::BuiltIn);
     }
     if args.max_bytes > super::BYTES_MAX {
-        let message = format!("the service accepts cards of at most {} bytes", super::BYTES_MAX);
+        let message = format!("svcd accepts cards of at most {} bytes", super::BYTES_MAX);
         return Err(Error::new(Exit::Usage, message).hint("add --offline"));
     }
     Client::anonymous(global).map(Validator::Service)

@@ -127,10 +127,7 @@ fn ask_many(
     let reports: Vec<CardReport> = answer.expect_lines()?;
     // A card without a report would count as valid.
     if reports.len() != lines.len() {
-        return Err(Failure::malformed(
-            "the reports of the service",
-            "there is not one report per card",
-        ));
+        return Err(Failure::malformed("the reports of svcd", "there is not one report per card"));
     }
     for ((number, line), report) in lines.iter().zip(reports) {
         tell(line, report.moved_to(*number));

@@ -41,7 +41,7 @@ impl Failure {
         } else if matches!(cause, ureq::Error::Io(_) | ureq::Error::Timeout(_)) {
             Self::Lost { endpoint, cause }
         } else {
-            Self::malformed("the response from the service", cause)
+            Self::malformed("the response from svcd", cause)
         }
     }
 
@@ -74,7 +74,7 @@ impl From<Failure> for Error {
                 refused(problem, retry_after, token_hints)
             }
             Failure::NotOurs { status } => {
-                let message = format!("HTTP {status}, which is not a response from the service");
+                let message = format!("HTTP {status}, which is not a response from svcd");
                 Self::new(Exit::Malformed, message)
                     .hint("check that --url is the control socket or the operator address")
             }
@@ -121,7 +121,7 @@ fn unreachable(endpoint: &Endpoint, cause: ureq::Error) -> Error {
             format!("your account must be in the group of the socket: ls -l {}", path.display())
         }
         Endpoint::Unix(_) => "check that svcd is running: systemctl status svcd".to_owned(),
-        Endpoint::Url(_) => "check --url (or SVC_URL), and that the service is running".to_owned(),
+        Endpoint::Url(_) => "check --url (or SVC_URL), and that svcd is running".to_owned(),
     };
     Error::new(Exit::Unreachable, format!("cannot reach {endpoint}"))
         .caused_by(cause.into_io())

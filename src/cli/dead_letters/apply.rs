@@ -22,7 +22,6 @@ use crate::cli::Global;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
-use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Output, Times};
 use crate::cli::pages::InstallationScope;
 use crate::cli::when;
@@ -36,22 +35,23 @@ const CANARY_DEFAULT: usize = 3;
 
 /// Replay or close the dead letters of a plan, each once
 ///
-/// Shows what is in the plan and asks, unless --yes is given. Then it replays some items first (--canary), one of each reason in
-/// turn, and waits until they have succeeded before it replays the others. If replayed items become dead letters again, it
-/// stops. Items that have changed since the plan was made are skipped.
+/// Shows what is in the plan and asks for confirmation, unless --yes is given. Then it replays some items first
+/// (--canary), one of each reason in turn, and waits until they have succeeded before it replays the others. If replayed items become dead letters again, it
+/// stops. Items that have changed since the plan was written are skipped.
 ///
 /// Each request has an idempotency key made of the plan and the item, so a plan can be applied again after an interruption, a
 /// lost connection or a restart of svcd, and nothing happens twice. The audit log shows the key, which begins with the ID of
 /// the plan.
 ///
-/// On a terminal it shows how far it is; otherwise it prints one JSON document per line, one line per item, and one at the
-/// end with the counts. An item that becomes a dead letter again has a second line.
+/// On a terminal, it shows its progress; otherwise it prints one JSON document per line, one line per item, and one at the
+/// end with the counts. An item that becomes a dead letter again has a second line (died_again). In these lines, the value of
+/// why is a code: the replay class or outcome because of which the item was skipped, or its reason code as a dead letter again.
 ///
 /// It does not wait for the items after the first ones: check them later with svcctl dead-letters summary.
 ///
 /// Exits with 0 if every item was replayed or closed, 15 if some were skipped, 16 if items became dead letters again, 130 if it
 /// was interrupted or you did not confirm it, 64 if it cannot ask and --yes is missing, 69 if svcd cannot be reached, 74 if
-/// the plan is too old, was edited or is of another database, and 75 if the first items were not done in time.
+/// the plan is too old, was edited or was written from another database, and 75 if the first items were not done in time.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -82,12 +82,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     stop_after_failures: Option<usize>,
 
-    /// Maximum number of retries of one request if the service is busy or restarts
+    /// Maximum number of retries of one request if svcd is busy or restarts
     #[arg(long, value_name = "N", default_value_t = 8)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
     retries: u32,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 
@@ -101,9 +101,9 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let client = Client::operator_keeping(global)?;
     let store = plan::store_id(&client)?;
     if store != plan.head.store_id {
-        let message = format!("{} is a plan of another database", args.file.display());
+        let message = format!("{} was written from another database", args.file.display());
         return Err(Error::new(Exit::LocalFile, message)
-            .hint("check --url: it must lead to the svcd of which the plan was made")
+            .hint("check --url: it must lead to the svcd from which the plan was written")
             .hint(new_plan(&plan, args, global)));
     }
     let report = Report::new(output, plan.items.len());
@@ -147,10 +147,10 @@ fn read(file: &Path) -> Result<Plan, Error> {
         Error::new(Exit::LocalFile, message)
     };
     let plan = Plan::read(|| File::open(file)).map_err(|error| unusable().caused_by(error))?;
-    let again = "make a new plan: svcctl dead-letters plan --file FILE";
+    let again = "write a new plan: svcctl dead-letters plan --file FILE";
     plan.map_err(|fault| {
         let hint = match &fault {
-            PlanFault::Newer(_) => "update svcctl, or make a new plan with this one",
+            PlanFault::Newer(_) => "update svcctl, or write a new plan with this version",
             PlanFault::NotAPlan(_) | PlanFault::Edited => again,
         };
         unusable().caused_by(fault).hint(hint)
@@ -162,7 +162,7 @@ fn check(plan: &Plan, args: &Args, global: &Global, now: Timestamp) -> Result<()
     if now.since(plan.head.created_at) > AGE_MAX {
         let made = Times { now, is_exact: false }.ago(plan.head.created_at);
         let file = args.file.display();
-        let message = format!("{file} was made {made}; a plan can be applied for a week");
+        let message = format!("{file} was written {made}; a plan can be applied for a week");
         return Err(Error::new(Exit::LocalFile, message).hint(new_plan(plan, args, global)));
     }
     let named = global.installation.filter(|_| !args.scope.all_installations);
@@ -192,7 +192,7 @@ fn check(plan: &Plan, args: &Args, global: &Global, now: Timestamp) -> Result<()
 fn is_confirmed(plan: &Plan, output: Output) -> Result<bool, Error> {
     plan::show(&plan.head, &plan.summary, output)?;
     if !io::stdin().is_terminal() {
-        let message = "standard input is not a terminal, so svcctl cannot ask; nothing was sent";
+        let message = "standard input is not a terminal, so svcctl cannot ask for confirmation; nothing was sent";
         return Err(
             Error::new(Exit::Usage, message).hint("to apply it without a question, add --yes")
         );
@@ -222,12 +222,10 @@ fn advise(
         ApplyEnding::Complete | ApplyEnding::DiedAgain => {}
     }
     if counts.died_again > 0 {
-        let list = NextCommand::new("dead-letters summary", global);
-        let list =
-            if plan.head.all_installations { list.word("--all-installations") } else { list };
+        let list = plan::scoped("dead-letters summary", &plan.head, global);
         output.remark("to see why they are dead letters again", &list.into_line());
         let next = plan::plan_command(&plan.head, &next_file(&args.file), global);
-        output.remark("once the cause is repaired, to make a plan of the rest", &next.into_line());
+        output.remark("once the cause is repaired, to write a plan of the rest", &next.into_line());
     }
 }
 
@@ -237,7 +235,7 @@ fn again(args: &Args, plan: &Plan, global: &Global) -> String {
 
 fn new_plan(plan: &Plan, args: &Args, global: &Global) -> String {
     let command = plan::plan_command(&plan.head, &next_file(&args.file), global);
-    format!("make a new plan: {}", command.into_line())
+    format!("write a new plan: {}", command.into_line())
 }
 
 /// Returns the name of a file beside the plan, for the next one.

@@ -7,7 +7,7 @@ use crate::cli::exit::Exit;
 use crate::cli::ids::{self, IdArg};
 use crate::cli::keyed::Keyed;
 use crate::cli::next_command::NextCommand;
-use crate::cli::output::Output;
+use crate::cli::output::{Format, Output};
 use crate::cli::value_parser::one_of;
 use crate::cli::{Global, installations};
 use crate::domain::dead_letter::ItemType;
@@ -16,7 +16,7 @@ use crate::domain::operation::OperatorReason;
 /// Close one dead letter without replaying it
 ///
 /// Nothing is sent. The dead letter leaves the list for good, and the content of the job or effect is deleted, so that it
-/// can never be replayed. A release that needs the effect fails at the reconciliation deadline, counted from the close,
+/// can never be replayed. A release that needs the effect fails SVC_RECONCILIATION_DEADLINE_SECONDS after the close,
 /// unless its check run is re-run on the forge before then.
 ///
 /// The audit log shows who closed it and why. The idempotency key works as in svcctl replay.
@@ -55,6 +55,9 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let body = CloseBody { reason: args.reason.as_str().to_owned() };
     let path = format!("{path}/{item_type}/{id}/close");
     args.keyed.run(&client, &path, Some(&body), command, (global, output))?;
+    if item_type == ItemType::Outbox && output.format() == Format::Table {
+        output.remark("note", "a release that needs this effect fails at its deadline; to try again, re-run its check run on the forge");
+    }
     Ok(Exit::Done)
 }
 

@@ -14,6 +14,10 @@ use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List dead letters, newest first
+///
+/// In the table, REPLAY-SAFE says whether svcctl replay accepts the item; ERROR CLASS says what kind of error the last one
+/// was, and CAUSE how the last call to the forge failed. dead-letters.md in /usr/share/doc/svcd/docs explains these codes,
+/// and what to repair.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +31,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     paging: Paging,
 
-    /// Continue a list: show only items that failed before this time
+    /// Continue a list: select only items that failed before this time
     ///
     /// Give the time of the last item shown; the list prints the command for its next page. To select a period, use
     /// --since and --until.
@@ -47,19 +51,19 @@ pub(crate) struct Selection {
     #[command(flatten)]
     period: Period,
 
-    /// Show only items of this type: job, or outbox for an effect
+    /// Select only items of this type: job, or outbox for an effect
     #[arg(long = "type", value_name = "TYPE", value_parser = one_of(ItemType::ALL, ItemType::as_str))]
     item_type: Option<ItemType>,
 
-    /// Show only items with this reason code
+    /// Select only items with this reason code
     #[arg(long, value_name = "CODE", value_parser = one_of(DeadLetterReason::ALL, DeadLetterReason::as_str))]
     reason: Option<DeadLetterReason>,
 
-    /// Show only items of the repository that had this name when they failed
+    /// Select only items of the repository that had this name when they failed
     #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
     repository: Option<RepositoryName>,
 
-    /// Show only items that may be replayed; with =false, only those that must not be
+    /// Select only replay-safe items, which svcctl replay accepts; with =false, only the others
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     replay_safe: Option<bool>,
 }
@@ -101,9 +105,9 @@ impl Table for DeadLetter {
         Column::new(0, "FAILED", |it, times| times.ago(it.failed_at)),
         Column::new(0, "TYPE", |it, _| it.item_type.to_string()),
         Column::new(0, "ID", |it, _| it.item_id.clone()),
-        Column::state(1, "REPLAY", |it, _| if it.replay_safe { "safe" } else { "no" }.to_owned()),
+        Column::state(1, "REPLAY-SAFE", |it, _| super::yes_or_no(it.replay_safe).to_owned()),
         Column::new(4, "TRIES", |it, _| it.attempt_count.to_string()),
-        Column::new(5, "CLASS", |it, _| it.error_class.to_string()),
+        Column::new(5, "ERROR CLASS", |it, _| it.error_class.to_string()),
         Column::new(3, "CAUSE", |it, _| or_dash(it.cause.as_deref())),
         Column::new(0, "REASON", |it, _| it.reason_code.to_string()),
         Column::new(2, "REPOSITORY", |it, _| or_dash(it.repository.as_deref())),

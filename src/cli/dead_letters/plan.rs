@@ -1,4 +1,4 @@
-//! `svcctl dead-letters plan`: freezes a set of dead letters into a file, and sends nothing.
+//! `svcctl dead-letters plan`: writes the names of dead letters to a file, and sends nothing.
 
 pub(crate) mod document;
 
@@ -27,11 +27,11 @@ use crate::runtime::random::{Ids, SystemEntropy};
 /// Most pages of one installation: 100,000 items.
 const PAGES_MAX: u32 = 1_000;
 
-/// Write the dead letters that fit the filters into a plan, to replay or close them with svcctl dead-letters apply
+/// Write the dead letters that match the filters to a plan, which svcctl dead-letters apply replays or closes
 ///
 /// Nothing is replayed or closed. The plan names each item and when it failed, counts them by reason and replay class, and
 /// says what it leaves out: items that must not be replayed. A plan can be applied for one week, only to the database from which it
-/// was made, and only if the file was not edited.
+/// was written, and only if the file was not edited.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     scope: InstallationScope,
 
-    /// Make a plan that closes the items instead of replaying them, with this reason for the audit log
+    /// Write a plan that closes the items instead of replaying them, with this reason for the audit log
     ///
     /// The reason has up to 200 characters. Items that could be replayed are included, unless --replay-safe=false is given.
     #[arg(long, value_name = "TEXT", value_parser = super::reason)]
@@ -237,14 +237,16 @@ fn unwritten(file: &Path, error: io::Error) -> Error {
 
 fn empty(summary: &PlanSummary) -> Error {
     let left: usize = summary.left_out.iter().map(|left| left.count).sum();
-    let error = Error::new(Exit::NotFound, "no dead letter fits, so no plan was written");
+    let error = Error::new(Exit::NotFound, "no dead letter matches, so no plan was written");
     if left == 0 {
         return error.hint("count the dead letters: svcctl dead-letters summary");
     }
     let reasons = summary.left_out.iter().map(|left| {
         format!("{} must not be replayed ({}): {}", left.count, left.replay_class, left.why)
     });
-    reasons.fold(error, Error::hint).hint("what is not needed can be closed: add --close TEXT")
+    reasons
+        .fold(error, Error::hint)
+        .hint("to close items that are not needed any more, add --close TEXT")
 }
 
 fn print(
@@ -310,25 +312,27 @@ const LEFT_OUT: &[Column<document::LeftOut>] = &[
 /// Returns the command that applies a plan.
 pub(crate) fn apply_command(head: &PlanHead, file: &Path, global: &Global) -> NextCommand {
     let file = file.to_string_lossy();
-    let command = NextCommand::new(&format!("dead-letters apply {}", quoted(&file)), global);
-    scoped(command, head)
+    scoped(&format!("dead-letters apply {}", quoted(&file)), head, global)
 }
 
-/// Returns the command that makes a plan of the same kind again, in a file.
+/// Returns the command that writes a plan of the same kind again, to a file.
 pub(crate) fn plan_command(head: &PlanHead, file: &Path, global: &Global) -> NextCommand {
     let mut filter = DeadLetterFilter::default();
     for (name, value) in &head.filters {
-        // What died again did so after the end of a period. A filter that is not known here is of a plan that was edited.
+        // What is a dead letter again became one after the end of a period. A filter that is
+        // not known here is of a plan that was edited.
         if name != "until" {
             drop(filter.set(name, value));
         }
     }
-    let command = scoped(NextCommand::new("dead-letters plan", global), head);
+    let command = scoped("dead-letters plan", head, global);
     pages::filtered(command, &filter)
         .with_some("--close", head.reason.as_deref())
         .with("--file", &file.to_string_lossy())
 }
 
-fn scoped(command: NextCommand, head: &PlanHead) -> NextCommand {
-    if head.all_installations { command.word("--all-installations") } else { command }
+/// Returns a command about the installations of a plan.
+pub(crate) fn scoped(command: &str, head: &PlanHead, global: &Global) -> NextCommand {
+    let start = if head.all_installations { NextCommand::of_all } else { NextCommand::new };
+    start(command, global)
 }

@@ -12,10 +12,10 @@ use crate::cli::value_parser::one_of;
 use crate::cli::{Global, installations, releases};
 use crate::domain::dead_letter::ItemType;
 
-/// Show the history of one item that became a dead letter, and what can be done about it now
+/// Show one item that became a dead letter: its history, and what can be done about it now
 ///
-/// Shows each time the item became a dead letter, and how that ended: replayed, completed, superseded or closed. This also
-/// works after a replay or a close.
+/// The history shows each time the item became a dead letter (dead_lettered; in JSON, died), and how that ended: replayed,
+/// closed, completed, or superseded, which means that it was not needed any more. This also works after a replay or a close.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -98,7 +98,7 @@ fn facts(item: &DeadLetterDetail, times: Times) -> Vec<(&'static str, String)> {
         Some("completed") => advice::DONE,
         _ => advice::of(class),
     };
-    let safe = if allows(item, "replay") { "safe" } else { "no" };
+    let safe = super::yes_or_no(allows(item, "replay"));
     let does = letter.effect_kind.as_deref().or(item.job_action.as_deref());
     let attempt = item.attempt_id.zip(item.attempt_number);
     let known = [
@@ -114,7 +114,7 @@ fn facts(item: &DeadLetterDetail, times: Times) -> Vec<(&'static str, String)> {
         ("error class", Some(letter.error_class.to_string())),
         ("cause", Some(letter.cause.as_deref().unwrap_or("-").to_owned())),
         ("tries", Some(letter.attempt_count.to_string())),
-        ("replay", Some(format!("{safe}, {class}: {}", advice.why))),
+        ("replay-safe", Some(format!("{safe}, {class}: {}", advice.why))),
         ("next step", Some(advice.next.to_owned())),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
@@ -122,7 +122,7 @@ fn facts(item: &DeadLetterDetail, times: Times) -> Vec<(&'static str, String)> {
 
 const HISTORY: &[Column<DeadLetterEvent>] = &[
     Column::new(0, "TIME", |it, times| times.ago(it.at)),
-    Column::state(0, "EVENT", |it, _| it.event.to_string()),
+    Column::state(0, "EVENT", |it, _| super::event_text(&it.event).to_owned()),
     Column::new(1, "ACTOR", |it, _| or_dash(it.actor.as_ref())),
     Column::new(3, "AUDIT EVENT", |it, _| or_dash(it.audit_event_id)),
     Column::free(2, "REASON", |it, _| or_dash(it.reason.as_ref().or(it.reason_code.as_ref()))),

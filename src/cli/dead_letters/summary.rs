@@ -14,6 +14,9 @@ use crate::cli::{Global, installations};
 use crate::domain::id::InstallationId;
 
 /// Count the dead letters by reason, repository and replay class
+///
+/// In the tables, OPEN counts the dead letters that were neither replayed nor closed, and REPLAY-SAFE those of them that
+/// svcctl replay accepts. OLDEST is when the oldest of them became a dead letter.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -76,7 +79,7 @@ fn of_all(client: &Client) -> Result<Vec<OfInstallation<DeadLetterSummary>>, Fai
 const INSTALLATIONS: &[Column<OfInstallation<DeadLetterSummary>>] = &[
     Column::new(0, "INSTALLATION", |it, _| it.installation_id.to_string()),
     Column::new(0, "OPEN", |it, _| counted(it.item.count, it.item.truncated)),
-    Column::new(1, "SAFE", |it, _| it.item.replay_safe_count.to_string()),
+    Column::new(1, "REPLAY-SAFE", |it, _| it.item.replay_safe_count.to_string()),
     Column::new(2, "OLDEST", |it, times| or_dash(it.item.oldest_failed_at.map(|at| times.ago(at)))),
 ];
 
@@ -113,7 +116,7 @@ fn show(summary: &DeadLetterSummary, output: Output) -> Result<(), Error> {
 const fn by(name: &'static str) -> [Column<DeadLetterCount>; 4] {
     [
         Column::new(0, "OPEN", |it, _| it.count.to_string()),
-        Column::new(1, "SAFE", |it, _| it.replay_safe_count.to_string()),
+        Column::new(1, "REPLAY-SAFE", |it, _| it.replay_safe_count.to_string()),
         Column::new(2, "OLDEST", |it, times| times.ago(it.oldest_failed_at)),
         Column::new(0, name, |it, _| or_dash(it.name.as_deref())),
     ]

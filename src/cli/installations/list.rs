@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Column, Format, Output, or_dash};
 use crate::cli::watch::{WatchArgs, Watched};
 
-/// List all installations that the service knows
+/// List all installations that svcd knows
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

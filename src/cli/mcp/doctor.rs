@@ -27,19 +27,19 @@ use probe::{Exchange, Probe};
 /// Longest time of each request.
 const TIMEOUT_MAX: Duration = Duration::from_secs(5);
 
-/// Compare the MCP settings of this environment with those of the running daemon, and test /mcp as a client would
+/// Compare the MCP settings of this environment with those of the running svcd, and test /mcp as a client would
 ///
-/// For this environment and for the running daemon, shows the transports, the supported revisions of the protocol,
+/// For this environment and for the running svcd, shows the transports, the supported revisions of the protocol,
 /// which revisions are served by default (legacy ones, which use sessions, or modern ones, which do not), and
 /// whether modern revisions are enabled. Then requests /mcp, its OAuth metadata, and the metadata and keys of the issuer, without a
 /// token and with a time limit of five seconds for each request. Exits with 0 if no problem is found, 1 if problems
-/// are found, and 69 if the daemon does not respond. For each problem, the next step is shown. Without a daemon,
+/// are found, and 69 if svcd does not respond. For each problem, the next step is shown. If svcd does not respond,
 /// only the settings of this environment are shown.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl mcp doctor
-  sudo sh -c 'set -a; . /etc/svc/svcd.env; svcctl mcp doctor'     # with the settings of the daemon
+  sudo sh -c 'set -a; . /etc/svc/svcd.env; svcctl mcp doctor'     # with the settings of svcd
   svcctl mcp doctor -o json | jq -r '.findings[].next'
 ")]
 pub(crate) struct Args {}
@@ -107,7 +107,7 @@ fn find_issuer(probe: &Probe, issuer: &str) -> Option<Exchange> {
 fn ask(client: &Client) -> Result<McpStatus, Failure> {
     let answer = client.send(Method::GET, "/api/v1/mcp", HeaderMap::new())?;
     if answer.status() == StatusCode::NOT_FOUND {
-        return Err(Failure::malformed("the response from the service", "it has no /api/v1/mcp"));
+        return Err(Failure::malformed("the response from svcd", "it has no /api/v1/mcp"));
     }
     answer.expect_ok()
 }

@@ -7,12 +7,14 @@ pub(super) fn style(state: &str) -> Style {
     let word = state.split([',', ':']).next().unwrap_or_default();
     match word {
         "succeeded" | "success" | "completed" | "replayed" | "active" | "connected" | "healthy"
-        | "ready" | "safe" | "yes" => color(AnsiColor::Green),
+        | "ready" | "yes" => color(AnsiColor::Green),
         "cancelled" | "degraded" | "invalid" | "pending" | "suspended" | "unknown" | "warning" => {
             color(AnsiColor::Yellow)
         }
-        "critical" | "dead_letter" | "deleted" | "died" | "failed" | "failure" | "firing"
-        | "no" | "not ready" | "rejected" | "revoked" | "timed_out" => color(AnsiColor::Red).bold(),
+        "critical" | "dead_letter" | "dead_lettered" | "deleted" | "failed" | "failure"
+        | "firing" | "no" | "not ready" | "rejected" | "revoked" | "timed_out" => {
+            color(AnsiColor::Red).bold()
+        }
         _ => Style::new(),
     }
 }

@@ -43,7 +43,8 @@ pub(super) fn show<R: Tenant>(
     output: Output,
 ) -> Result<Exit, Error> {
     if wanted.before.is_some() {
-        let message = "--before names a place in the list of one installation; use --until";
+        let message =
+            "--before continues the list of one installation; to continue this one, use --until";
         return Err(Error::new(Exit::Usage, message));
     }
     let mut lists = Lists::<R>::open(client, wanted)?;
@@ -84,7 +85,7 @@ fn print<R: Tenant>(
     if let (Format::Table, Some(until)) = (output.format(), merged.next_until) {
         let mut filter = wanted.filter.clone();
         filter.set("until", &until.to_string()).map_err(|why| Error::new(Exit::Malformed, why))?;
-        let command = NextCommand::new(R::COMMAND, global).word("--all-installations");
+        let command = NextCommand::of_all(R::COMMAND, global);
         wanted.paging.tell_next(filtered(command, &filter), None, output);
     }
     Ok(Exit::Done)

@@ -36,6 +36,6 @@ impl Edge for Notes {
     }
 
     fn regained(&mut self) {
-        self.output.remark("note", "the service answers again");
+        self.output.remark("note", "svcd answers again");
     }
 }

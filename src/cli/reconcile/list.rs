@@ -14,7 +14,11 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List reconciliations, newest first
 ///
-/// Without --status, lists only open and leased items, not those that were given up.
+/// Without --status, lists only open and leased items, not those that were given up (status dead_letter). A leased item is
+/// being checked now.
+///
+/// In the table, NEXT is the time of the next check, DEADLINE the time at which the reconciliation ends in any case, and
+/// OUTCOME the result of the last check. SUBJECT is the ID of an attempt or a release run, or the number of a webhook.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -24,19 +28,19 @@ Examples:
   svcctl reconcile list --stuck
 ")]
 pub(crate) struct Args {
-    /// Show only items with this status
+    /// Select only items with this status
     #[arg(long, value_name = "STATUS", value_parser = one_of(ReconcileStatus::ALL, ReconcileStatus::as_str))]
     status: Option<ReconcileStatus>,
 
-    /// Show only items with this reason
+    /// Select only items with this reason
     #[arg(long, value_name = "REASON", value_parser = one_of(ReconcileReason::ALL, ReconcileReason::as_str))]
     reason: Option<ReconcileReason>,
 
-    /// Show only open and leased items whose deadline has passed
+    /// Select only open and leased items whose deadline has passed
     #[arg(long)]
     stuck: bool,
 
-    /// Show only given-up items that an operator closed; with =false, only items that are not closed
+    /// Select only given-up items that an operator closed; with =false, only items that are not closed
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     closed: Option<bool>,
 

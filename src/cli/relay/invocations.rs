@@ -33,7 +33,7 @@ pub(crate) fn run(command: &Command, global: &Global, output: Output) -> Result<
 fn facts(invocation: &RelayInvocation, times: Times) -> Vec<(&'static str, String)> {
     let time = |at: Timestamp| times.both(at);
     let state = match invocation.state.as_str() {
-        "unknown" => "unknown: look at the file; it is never sent again".to_owned(),
+        "unknown" => "unknown: check the design file; the step is never sent again".to_owned(),
         state => state.to_owned(),
     };
     let late = invocation.settled_late.then(|| "yes: it was unknown before".to_owned());

@@ -23,8 +23,8 @@ const PUBLIC: &str =
 ///
 /// Pairs under your own name, with your access token for /mcp. The token needs the scopes mcp:read and mcp:pair. The
 /// plugin then shows the account of the token, and you must confirm it in the plugin within one minute. The token is
-/// sent to the public address and not stored. If SVC_RELAY_LOCAL is true, the daemon requires no token. If --url
-/// begins with unix:, svcctl asks the daemon at that socket for its public address.
+/// sent to the public address and not stored. If SVC_RELAY_LOCAL is true, svcd requires no token. If --url
+/// begins with unix:, svcctl asks svcd at that socket for its public address.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -83,7 +83,7 @@ fn public_url(global: &Global) -> Result<String, Error> {
     let status: McpStatus = Client::anonymous(global)?.get("/api/v1/mcp")?;
     let endpoint = status.endpoint.as_deref().and_then(|url| url.strip_suffix("/mcp"));
     endpoint.map(str::to_owned).ok_or_else(|| {
-        Error::new(Exit::Failed, "the daemon does not serve /mcp, so the relay is off")
+        Error::new(Exit::Failed, "svcd does not serve /mcp, so the relay is off")
             .hint("an operator must turn on SVC_MCP and SVC_RELAY; see svcd.env(5)")
             .hint(PUBLIC)
     })
@@ -94,12 +94,12 @@ fn refused(answer: &client::Answer, has_token: bool) -> Option<Error> {
     let (exit, message, hints) = match answer.status() {
         StatusCode::UNAUTHORIZED if has_token => (
             Exit::Unauthenticated,
-            "the service does not accept the token",
+            "svcd does not accept the token",
             ["use your own access token for /mcp; if it has expired, get another one", PUBLIC],
         ),
         StatusCode::UNAUTHORIZED => (
             Exit::Unauthenticated,
-            "the service requires an access token",
+            "svcd requires an access token",
             [
                 "name a file with it: --token-file FILE, or - for standard input",
                 "it needs the scopes mcp:read and mcp:pair",
@@ -107,10 +107,10 @@ fn refused(answer: &client::Answer, has_token: bool) -> Option<Error> {
         ),
         StatusCode::FORBIDDEN => (
             Exit::Unauthenticated,
-            "the service refuses this request",
+            "svcd refuses this request",
             [
                 "the token needs the scopes mcp:read and mcp:pair",
-                "a service without tokens refuses requests that a proxy forwards",
+                "if svcd requires no tokens, it refuses requests that a proxy forwards",
             ],
         ),
         StatusCode::NOT_FOUND => (
@@ -123,8 +123,8 @@ fn refused(answer: &client::Answer, has_token: bool) -> Option<Error> {
         ),
         StatusCode::MISDIRECTED_REQUEST => (
             Exit::Failed,
-            "the service does not accept the host name of --url",
-            [PUBLIC, "a local service accepts localhost with its port"],
+            "svcd does not accept the host name of --url",
+            [PUBLIC, "an svcd on this machine accepts localhost with its port"],
         ),
         _ => return None,
     };

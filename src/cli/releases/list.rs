@@ -28,19 +28,19 @@ Examples:
   svcctl releases list --all -o ndjson | jq -r 'select(.failureReason).releaseRunId'
 ")]
 pub(crate) struct Args {
-    /// Show only release runs with this status
+    /// Select only release runs with this status
     #[arg(long, value_name = "STATUS", value_parser = one_of(ReleaseStatus::OCCURRING, ReleaseStatus::as_str))]
     status: Option<ReleaseStatus>,
 
-    /// Show only release runs of this repository
+    /// Select only release runs of this repository
     #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
     repository: Option<RepositoryName>,
 
-    /// Show only release runs of this tag
+    /// Select only release runs of this tag
     #[arg(long, value_name = "TAG", value_parser = tag)]
     tag: Option<Tag>,
 
-    /// Show only release runs that have not ended, and have not changed for longer than a reconciliation may take
+    /// Select only release runs that have not ended, and have not changed for longer than a reconciliation may take
     ///
     /// That is its observation time plus its deadline, which are settings of svcd.
     #[arg(long)]

@@ -30,7 +30,7 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, times: Times) -> String 
         }
         "operator_replay" => "an operator must repair the cause and replay the dead letter".to_owned(),
         "operator_rerequest" => {
-            "svcd will look for the workflow run on the forge; re-run the check there only if the release fails without one"
+            "svcd will look for the workflow run on the forge; re-run the check run there only if the release fails with forge_dispatch_unconfirmed"
                 .to_owned()
         }
         "operator_investigate" => investigate(release).to_owned(),

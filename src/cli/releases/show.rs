@@ -10,7 +10,7 @@ use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Column, Format, Output, Times, or_dash};
 use crate::cli::pages;
 use crate::cli::watch::{WatchArgs, Watched};
-use crate::cli::{Global, installations};
+use crate::cli::{Global, dead_letters, installations};
 use crate::domain::id::IdKind;
 use crate::domain::time::Timestamp;
 
@@ -118,7 +118,7 @@ const ATTEMPTS: &[Column<Attempt>] = &[
 const STEPS: &[Column<ReleaseStep>] = &[
     Column::new(0, "TIME", |it, times| times.ago(it.at)),
     Column::new(1, "ATTEMPT", |it, _| or_dash(it.attempt_number)),
-    Column::state(0, "STEP", |it, _| it.step.to_string()),
+    Column::state(0, "STEP", |it, _| dead_letters::event_text(&it.step).to_owned()),
     Column::new(2, "ITEM", |it, _| {
         let effect = it.outbox_id.map(|id| format!("outbox {id}"));
         or_dash(effect.or_else(|| it.reconciliation_id.map(|id| format!("reconciliation {id}"))))

@@ -10,15 +10,15 @@ use crate::cli::exit::Exit;
 use crate::cli::ids::IdArg;
 use crate::cli::output::Output;
 use crate::cli::poll::{self, Notes, Polled, Schedule};
-use crate::cli::{Global, installations, pages};
+use crate::cli::{Global, dead_letters, installations, pages};
 use crate::domain::id::IdKind;
 use crate::domain::release::ReleaseStatus;
 
 /// Wait until one release run has ended
 ///
-/// Prints the steps to standard error as they happen, and, if the next one is up to an operator, what to do. At the end,
-/// also when --timeout has passed, prints the release run as svcctl releases show does. A release that was re-run has not
-/// ended.
+/// Prints the steps to standard error as they happen, and, if an operator must act next, what to do. At the end, also
+/// when --timeout has passed, prints the release run as svcctl releases show does. A release whose check run was re-run has
+/// not ended.
 ///
 /// Exits with 0 if the release succeeded, 14 if it ended in another way, and 13 if --timeout passed before the end.
 #[derive(clap::Args, Debug)]
@@ -82,5 +82,6 @@ fn tell(last: Option<&api::ReleaseRunDetail>, release: &api::ReleaseRunDetail, o
 fn sentence(step: &ReleaseStep) -> String {
     let attempt = step.attempt_number.map(|number| format!(", attempt {number}"));
     let code = step.code.as_ref().map(|code| format!(" ({code})"));
-    format!("{} {}{}{}", step.at, step.step, code.unwrap_or_default(), attempt.unwrap_or_default())
+    let name = dead_letters::event_text(&step.step);
+    format!("{} {name}{}{}", step.at, code.unwrap_or_default(), attempt.unwrap_or_default())
 }

@@ -24,12 +24,12 @@ pub(crate) fn of(class: &str) -> Advice {
             next: "list the dead letters: svcctl dead-letters list",
         },
         None if class == "closed" => Advice {
-            why: "an operator closed the dead letter, and what it would do is deleted",
-            next: "re-run the check on the forge, or push the tag again at another commit",
+            why: "an operator closed the dead letter, which deleted its content",
+            next: "if its release is still needed, re-run the check run on the forge, or push a new tag",
         },
         None if class == "died_again" => Advice {
-            why: "the item was replayed meanwhile, and failed again",
-            next: "show why: svcctl dead-letters show",
+            why: "the item was replayed since then, and became a dead letter again",
+            next: "show why (svcctl dead-letters show), repair the cause, then replay it again",
         },
         None => Advice {
             why: "this svcctl does not know the replay class",
@@ -57,7 +57,7 @@ const fn of_class(class: ReplayClass) -> Advice {
         }
         ReplayClass::DispatchUncertain => Advice {
             why: "a workflow run may exist; dispatching again might start a second one",
-            next: "wait: svcd looks for the workflow run on the forge; re-run the check there only if the release fails with forge_dispatch_unconfirmed",
+            next: "wait: svcd looks for the workflow run on the forge; re-run the check run there only if the release fails with forge_dispatch_unconfirmed",
         },
         ReplayClass::CreateUncertain => Advice {
             why: "a check run may exist; creating it again might make a second one",
@@ -69,7 +69,7 @@ const fn of_class(class: ReplayClass) -> Advice {
         },
         ReplayClass::Unreadable => Advice {
             why: "its stored content cannot be read, so it would fail again",
-            next: "redeliver the webhook on the forge, or re-run the check there",
+            next: "redeliver the webhook on the forge, or re-run the check run there",
         },
     }
 }

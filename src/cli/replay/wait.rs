@@ -40,7 +40,7 @@ impl ReplayState {
         match self {
             Self::Pending => "pending",
             Self::Done => "done",
-            Self::DiedAgain => "died again",
+            Self::DiedAgain => "dead letter again",
             Self::Held => "held",
         }
     }

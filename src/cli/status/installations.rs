@@ -30,21 +30,21 @@ pub(super) struct InstallationStatus {
 /// Asks for the installations; `None` where that is not allowed, with a note why.
 pub(super) fn ask(global: &Global, output: Output) -> Option<Vec<InstallationStatus>> {
     let Ok(client) = Client::operator(global) else {
-        output.remark("note", "without the operator token, only sums are shown");
+        output.remark("note", "without the operator token, only totals are shown");
         return None;
     };
     match first(&client, global, output) {
         Ok((installations, has_more)) => {
             if has_more {
                 let text = format!(
-                    "these are {INSTALLATIONS_MAX} of the installations; see svcctl dead-letters summary -A"
+                    "these are the first {INSTALLATIONS_MAX} installations; for all of them: svcctl dead-letters summary -A"
                 );
                 output.remark("note", &text);
             }
             Some(installations)
         }
         Err(error) => {
-            output.remark("note", &format!("only sums are shown: {}", error.chain()));
+            output.remark("note", &format!("only totals are shown: {}", error.chain()));
             None
         }
     }
@@ -82,7 +82,7 @@ fn summary(
     global: &Global,
 ) -> Result<DeadLetterSummary, Error> {
     if rest.is_zero() {
-        return Err(Error::new(Exit::Temporary, "the time for all installations is over"));
+        return Err(Error::new(Exit::Temporary, "the time limit (--timeout) has passed"));
     }
     let client = Client::operator(&Global { timeout: Some(rest), ..global.clone() })?;
     Ok(client.get(&format!("{}/summary", pages::path::<DeadLetter>(id)))?)
@@ -100,8 +100,10 @@ pub(super) const COLUMNS: &[Column<InstallationStatus>] = &[
     Column::new(4, "PAUSE ENDS", |it, times| {
         or_dash(it.installation.paused_until.map(|until| times.relative(until)))
     }),
-    Column::new(0, "DEAD", |it, _| known(it.dead_letters.as_ref(), |dead| dead.count)),
-    Column::new(2, "SAFE", |it, _| known(it.dead_letters.as_ref(), |dead| dead.replay_safe_count)),
+    Column::new(0, "DEAD LETTERS", |it, _| known(it.dead_letters.as_ref(), |dead| dead.count)),
+    Column::new(2, "REPLAY-SAFE", |it, _| {
+        known(it.dead_letters.as_ref(), |dead| dead.replay_safe_count)
+    }),
     Column::new(3, "OLDEST", |it, times| {
         let oldest = it.dead_letters.as_ref().and_then(|dead| dead.oldest_failed_at);
         or_dash(oldest.map(|at| times.relative(at)))

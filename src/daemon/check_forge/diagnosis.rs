@@ -118,7 +118,7 @@ fn of_refusal(seen: &Observations, untold: Untold) -> Option<Finding> {
         )),
         Untold::Status(404) => Some(Finding::error(
             Code::AppUnknown,
-            format!("{url} knows no app {app}"),
+            format!("the forge at {url} has no app {app}"),
             "compare SVC_FORGE_APP_ID with the App ID on the page \"General\" of the app's settings; the \
              SVC_FORGE_API_URL of a server of your own ends with /api/v3",
         )),
@@ -133,7 +133,7 @@ fn of_refusal(seen: &Observations, untold: Untold) -> Option<Finding> {
 
 /// Says that a part was not told.
 fn not_told(what: &str, untold: Untold) -> Finding {
-    let message = |why: &str| format!("the forge did not tell {what}: {why}");
+    let message = |why: &str| format!("svcd cannot find out {what}: {why}");
     let later = "try again; see the status page of the forge, and its proxies";
     match untold {
         Untold::NoAnswer(cause) => {
@@ -142,22 +142,28 @@ fn not_told(what: &str, untold: Untold) -> Finding {
         }
         Untold::RateLimited => Finding::error(
             Code::ForgeUnavailable,
-            message("it limits the app's calls at present"),
+            message("the forge limits the calls of the app now"),
             "try again in an hour at the latest",
         ),
-        Untold::Status(status @ 500..=599) => {
-            Finding::error(Code::ForgeUnavailable, message(&format!("HTTP {status}")), later)
-        }
+        Untold::Status(status @ 500..=599) => Finding::error(
+            Code::ForgeUnavailable,
+            message(&format!("the forge answered HTTP {status}")),
+            later,
+        ),
         Untold::Status(status) => {
             let next = match status {
                 400 | 410 => "set SVC_FORGE_API_VERSION to a version that the forge has",
                 _ => "check that SVC_FORGE_API_URL is the base of the forge's REST API",
             };
-            Finding::error(Code::ForgeUnreadable, message(&format!("HTTP {status}")), next)
+            Finding::error(
+                Code::ForgeUnreadable,
+                message(&format!("the forge answered HTTP {status}")),
+                next,
+            )
         }
         Untold::Unreadable => Finding::error(
             Code::ForgeUnreadable,
-            message("the answer is not one of the forge's REST API"),
+            message("the answer is not one of a forge's REST API"),
             "check that SVC_FORGE_API_URL is the base of the forge's REST API, such as \
              https://api.github.com or https://forge.example/api/v3",
         ),
@@ -231,7 +237,7 @@ fn of_rights(rights: &Rights) -> Vec<Finding> {
         if !crate::forge::payload::can_ask(event) {
             findings.push(Finding::warning(
                 Code::EventExcess,
-                format!("svcd has no use for the event {event}"),
+                format!("svcd does not use the event {event}"),
                 format!("clear it under \"Subscribe to events\" on {RIGHTS_PAGE}"),
             ));
         }

@@ -41,11 +41,11 @@ impl Teller<'_> {
     }
 
     fn the_others_tell_nothing(&mut self) -> Result<(), demo::Error> {
-        self.say("Now the daemon receives no webhooks and no results. The run of v1.1.0 succeeds on the forge but sends no result; the run of v1.3.0 never ends; it is still unknown whether v1.2.0 has a run.")?;
+        self.say("Now svcd receives no webhooks and no results. The run of v1.1.0 succeeds on the forge but sends no result; the run of v1.3.0 never ends; it is still unknown whether v1.2.0 has a run.")?;
         let (green, stuck) = (self.workflow_run("v1.1.0")?, self.workflow_run("v1.3.0")?);
         self.stage.forge.set_run(green.id, RunState::Completed("success"));
         self.stage.forge.set_run(stuck.id, RunState::InProgress);
-        self.say("The daemon queries the forge itself, first after 5 minutes and then for half an hour. It is restarted on the same store, with its intervals shortened for this demonstration:")?;
+        self.say("svcd queries the forge itself, first after 5 minutes and then for half an hour. It is restarted on the same store, with its intervals shortened for this demonstration:")?;
         for (name, value) in SHORTENED {
             self.show(&format!("{name}={value}"))?;
         }
@@ -64,7 +64,7 @@ impl Teller<'_> {
     }
 
     fn an_uncertain_effect_is_resolved(&mut self) -> Result<(), demo::Error> {
-        self.say("Exactly one run on the forge names the attempt of v1.2.0, so the dispatch took effect, and the dead letter is closed. The result of the run accepts the release at a risk:")?;
+        self.say("Exactly one run on the forge names the attempt of v1.2.0, so the dispatch took effect, and the dead letter ends. The result of the run accepts the release at a risk:")?;
         self.await_no_letter("forge_dispatch_uncertain")?;
         self.send_result("v1.2.0", "v1.2.0", "accepted_at_risk", (200, "recorded"))?;
         self.await_conclusion("v1.2.0", "neutral")?;
@@ -72,7 +72,7 @@ impl Teller<'_> {
     }
 
     fn a_check_run_is_repaired(&mut self) -> Result<(), demo::Error> {
-        self.say("The check run of v1.4.0 is set to the final state of the release, and the dead letter of the refused update is closed:")?;
+        self.say("The check run of v1.4.0 is set to the final state of the release, and the dead letter of the refused update ends:")?;
         self.await_conclusion("v1.4.0", "success")?;
         self.await_no_letter("forge_check_run_update_failed")?;
         self.show_release("v1.4.0", "succeeded", None)?;
@@ -88,7 +88,7 @@ impl Teller<'_> {
         self.await_release("the deadline of v1.1.0", "v1.1.0", "failed")?;
         self.await_conclusion("v1.1.0", "failure")?;
         self.show_release("v1.1.0", "failed", Some("forge_result_callback_missing"))?;
-        self.say("v1.3.0 is still running on the forge. The daemon stops waiting for it:")?;
+        self.say("v1.3.0 is still running on the forge. svcd stops waiting for it:")?;
         self.await_release("the deadline of v1.3.0", "v1.3.0", "timed_out")?;
         self.await_conclusion("v1.3.0", "timed_out")?;
         self.show_release("v1.3.0", "timed_out", Some("forge_workflow_deadline_exceeded"))?;

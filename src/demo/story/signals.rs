@@ -23,7 +23,7 @@ impl Teller<'_> {
         self.stage.limit_files(Some(MEBIBYTES << 20))?;
         self.await_health("the signal to fire", "critical")?;
         self.run(&["slo"], 8)?;
-        self.say("The signal fires before any data is lost. The service still accepts webhooks:")?;
+        self.say("The signal fires before any data is lost. svcd still accepts webhooks:")?;
         self.run(&["status"], 0)?;
         let webhook = self.stage.webhooks.installation("unsuspend");
         self.deliver("installation.unsuspend", &webhook)

@@ -108,7 +108,7 @@ fn a_folder_is_pushed_and_a_refused_card_does_not_stop_the_others() {
     assert_eq!((json.code, &document["cards"][1]["name"]), (Some(0), &Value::from("late")));
     let created = stage.svcctl(&["push", "--create", &both[0], &both[1]]);
     assert_eq!((created.code, created.stdout.as_str()), (Some(9), ""), "{}", created.stderr);
-    assert_eq!(created.stderr.matches("does not match the condition").count(), 2);
+    assert_eq!(created.stderr.matches("does not match --create or --if-match").count(), 2);
     let named = stage.svcctl(&["push", "--name", "x", &both[0], &both[1]]);
     assert_eq!(named.code, Some(64));
 }

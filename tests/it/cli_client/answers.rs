@@ -96,7 +96,7 @@ fn status_says_ready_or_not_and_needs_no_token() {
     fs::remove_file(desk.token_file()).unwrap();
     let run = desk.run("status");
     let expected = "\
-service                  ready
+svcd                     ready
 store                    ok, schema 20
 reconciliation settings  valid
 signals                  degraded: dead_letters_added; see svcctl slo

@@ -51,8 +51,14 @@ fn what_can_match_nothing_is_refused_and_nothing_is_sent() {
             "dead-letters list --type job --reason forge_dispatch_uncertain",
             "no item of type job has the reason forge_dispatch_uncertain; omit",
         ),
-        ("releases list --stuck --status succeeded", "what has ended cannot be stuck; omit"),
-        ("reconcile list --stuck --status completed", "what has ended cannot be stuck; omit"),
+        (
+            "releases list --stuck --status succeeded",
+            "an item that has ended cannot be stuck; omit",
+        ),
+        (
+            "reconcile list --stuck --status completed",
+            "an item that has ended cannot be stuck; omit",
+        ),
         ("dead-letters list --since yesterday", "such as 2026-11-21T09:00:00Z, a date such as"),
         ("dead-letters list --repository site", "not the name of a repository such as acme/site"),
         ("dead-letters list --replay-safe=maybe", "[possible values: true, false]"),

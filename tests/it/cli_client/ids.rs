@@ -42,11 +42,11 @@ fn a_beginning_that_fits_several_is_an_error_that_names_them_and_sends_nothing()
     let desk = Desk::new(vec![matching(&[ID, KEY], false)]);
     let run = desk.run("dead-letters close outbox 0199f3 --reason x");
     assert_eq!(run.code, 64, "{run:?}");
-    assert!(run.stderr.starts_with("error: 0199f3 fits 2 items; use a whole ID\n"), "{run:?}");
+    assert!(run.stderr.starts_with("error: 0199f3 matches 2 items; use a whole ID\n"), "{run:?}");
     assert!(run.stderr.contains(ID) && run.stderr.contains(KEY), "{run:?}");
     assert_eq!(desk.server.requests().len(), 1);
     let run = Desk::new(vec![matching(&[ID, KEY], true)]).run("releases show 0199f3");
-    assert!(run.stderr.contains("fits more than 2 release runs"), "{run:?}");
+    assert!(run.stderr.contains("matches more than 2 release runs"), "{run:?}");
     let run = Desk::new(Vec::new()).run("dead-letters show outbox v1.0");
     assert_eq!(run.code, 64, "{run:?}");
 }

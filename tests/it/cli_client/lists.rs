@@ -32,7 +32,7 @@ fn a_page_comes_with_the_command_for_the_next_one() {
     let desk = Desk::new(vec![page(&event(ID), Some(ID))]);
     let run = desk.run("audit list --limit 1 --utc");
     let table = "\
-CREATED                      ID                                    EVENT                               TYPE  ITEM                                  REASON  ACTOR   OPERATION
+CREATED                      ID                                    EVENT                               TYPE  ITEM                                  REASON  ACTOR   IDEMPOTENCY KEY
 2020-01-01T00:00:00.000001Z  0199f3a0-0000-7000-8000-00000000000a  control_plane.dead_letter_replayed  job   0199f3a0-0000-7000-8000-0000000000ff  -       ops:me  my-key
 ";
     assert_eq!((run.code, run.stdout.as_str()), (0, table));

@@ -154,8 +154,8 @@ fn what_the_service_refuses_is_a_failure_with_the_next_step() {
     }
     assert_eq!(desk.server.requests().len(), 2, "each is asked once");
     let (answers, _desk) = calls(vec![Reply::json(200, "<html>"), Reply::json(404, "<html>")]);
-    assert!(failure(&answers[0]).starts_with("cannot understand the response from the service"));
-    assert!(failure(&answers[1]).starts_with("HTTP 404, which is not a response from the service"));
+    assert!(failure(&answers[0]).starts_with("cannot understand the response from svcd"));
+    assert!(failure(&answers[1]).starts_with("HTTP 404, which is not a response from svcd"));
     // The connection is cut.
     let (answers, _desk) = calls(Vec::new());
     for answer in &answers {

@@ -43,7 +43,7 @@ fn a_refused_token_is_named_by_where_it_came_from() {
     let run = desk.run("status");
     let expected = "\
 error: no (unauthenticated, HTTP 401)
-hint: this command sends no token; check what the proxy in front of the service requires
+hint: this command sends no token; check what the proxy in front of svcd requires
 ";
     assert_eq!((run.code, run.stderr.as_str()), (4, expected));
 }
@@ -59,8 +59,8 @@ fn over_http_a_proxy_may_have_taken_the_token_or_refused_it() {
     assert!(stripped.stderr.ends_with(hint), "{stripped:?}");
     let other = run();
     let expected = "\
-error: HTTP 401 from a proxy in front of the service (unauthenticated, HTTP 401)
-hint: the response is not from svcd; check what the proxy in front of the service requires
+error: HTTP 401 from a proxy in front of svcd (unauthenticated, HTTP 401)
+hint: the response is not from svcd; check what the proxy in front of svcd requires
 ";
     assert_eq!((other.code, other.stderr.as_str()), (4, expected));
 }
@@ -72,7 +72,7 @@ fn a_list_of_an_unknown_installation_says_that_it_is_unknown() {
         let desk = Desk::new(vec![page(&[], None), known(1_000)]);
         let run = desk.run(&command);
         let expected = "\
-error: the service does not know installation 999
+error: svcd does not know installation 999
 hint: list the installations it knows: svcctl installations list
 ";
         assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (6, "", expected));
@@ -98,7 +98,7 @@ fn an_item_of_an_unknown_installation_says_that_the_installation_is_unknown() {
         let run = |reply: Vec<Reply>| Desk::new(reply).run(&format!("{command} {ID}"));
         let unknown = run(vec![absent(), known(43)]);
         assert_eq!(unknown.code, 6, "{unknown:?}");
-        let error = "error: the service does not know installation 42\n";
+        let error = "error: svcd does not know installation 42\n";
         assert!(unknown.stderr.contains(error), "{unknown:?}");
         // Where it is known, or cannot be asked for, the item is what is not there.
         for replies in [vec![absent(), known(42)], vec![absent()]] {

@@ -37,7 +37,7 @@ fn the_sums_need_no_token() {
     fs::remove_file(desk.token_file()).unwrap();
     let run = desk.run("status");
     for words in [
-        "service                   not ready\n",
+        "svcd                      not ready\n",
         "dead letters              6 open, 4 replay-safe, the oldest 2100-01-01T00:00:00.000000Z\n",
         "reconciliations given up  5, the oldest 2100-01-01T00:00:00.000000Z; see svcctl reconcile list --status dead_letter\n",
         "paused installations      2 that the forge asked to wait\n",
@@ -48,7 +48,7 @@ fn the_sums_need_no_token() {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
     assert!(!run.stdout.contains("INSTALLATION"), "{}", run.stdout);
-    let note = "note: without the operator token, only sums are shown\n";
+    let note = "note: without the operator token, only totals are shown\n";
     assert_eq!((run.code, run.stderr.as_str()), (3, note));
     assert!(desk.server.requests().iter().all(|request| request.header("authorization").is_none()));
 }
@@ -61,7 +61,9 @@ fn what_belongs_to_an_installation_needs_the_token() {
     let desk = Desk::new(replies());
     let run = desk.run("status");
     assert!(
-        run.stdout.contains("\n7             acme     active  -           6     4     -\n"),
+        run.stdout.contains(
+            "\n7             acme     active  -           6             4            -\n"
+        ),
         "{}",
         run.stdout
     );
@@ -107,8 +109,8 @@ fn one_installation_whose_counts_are_missing_does_not_hide_the_others() {
     ]);
     let run = desk.run("status");
     for row in [
-        "\n6             -        active  -           ?     ?     -\n",
-        "\n7             acme     active  -           6     4     -\n",
+        "\n6             -        active  -           ?             ?            -\n",
+        "\n7             acme     active  -           6             4            -\n",
     ] {
         assert!(run.stdout.contains(row), "{row}: {}", run.stdout);
     }
@@ -129,7 +131,11 @@ fn the_time_for_all_installations_is_one() {
         Reply::raw("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n").kept_open(),
     ]);
     let run = desk.run("status --timeout 1");
-    assert_eq!(run.stdout.matches("  active  -           ?     ?     -\n").count(), 20, "{run:?}");
-    let over = "the time for all installations is over\n";
+    assert_eq!(
+        run.stdout.matches("  active  -           ?             ?            -\n").count(),
+        20,
+        "{run:?}"
+    );
+    let over = "the time limit (--timeout) has passed\n";
     assert_eq!(run.stderr.matches(over).count(), 19, "{run:?}");
 }

@@ -276,7 +276,7 @@ fn what_is_printed_fits_the_terminal() {
     for columns in [200, 80, 60, 40] {
         let mut page = format!(
             "# A terminal of {columns} columns\n\n\
-             Ids are whole at every width, and no row is wrapped. What does not fit as a table is printed as records.\n"
+             An ID is shown whole or not at all, and no row is wrapped. What does not fit as a table is printed as records.\n"
         );
         for (command, replies) in commands() {
             let printed = printed(command, replies, columns);
@@ -319,7 +319,7 @@ fn colours_are_for_terminals_and_say_nothing_that_words_do_not() {
     };
     let text = colored("", None);
     assert!(text.contains("\u{1b}[1m\u{1b}[31mno\u{1b}[0m"), "{text:?}");
-    assert!(text.contains("\u{1b}[32msafe\u{1b}[0m"), "{text:?}");
+    assert!(text.contains("\u{1b}[32myes\u{1b}[0m"), "{text:?}");
     for plain in [colored("", Some("1")), colored("--color never", None)] {
         assert!(!plain.contains('\u{1b}'), "{plain:?}");
         assert_eq!(plain, anstream::adapter::strip_str(&text).to_string());

@@ -40,7 +40,7 @@ fn where_json_is_asked_for_a_wrong_command_line_is_a_problem() {
         let problem: Value = serde_json::from_str(&run.stderr).unwrap();
         assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
         assert_eq!(problem["type"], "urn:svc:problem:usage");
-        assert_eq!(problem["title"], "the command line is wrong");
+        assert_eq!(problem["title"], "The command line is wrong");
         assert_eq!(problem["outcome"], "usage");
         assert!(problem["detail"].as_str().unwrap().starts_with(detail), "{problem}");
         assert!(problem["hint"].as_str().unwrap().contains(hint), "{problem}");

@@ -73,10 +73,10 @@ fn a_replay_waits_until_the_item_is_done() {
 fn an_item_that_dies_again_has_an_exit_code_of_its_own() {
     let run = wait(vec![story("leased", &[]), story("dead_letter", &[died_again()])], "");
     assert_eq!(run.code, 11, "{run:?}");
-    assert!(run.stdout.ends_with("item  died again\n"), "{run:?}");
+    assert!(run.stdout.ends_with("item  dead letter again\n"), "{run:?}");
     let said = "error: the item became a dead letter again (crash_loop)\nhint: show why: svcctl dead-letters show outbox ";
     assert!(run.stderr.contains(said), "{run:?}");
-    // Another operator replayed it since, and that went well: this replay died again all the same.
+    // Another operator replayed it since, and that went well: the item of this replay became a dead letter again all the same.
     let later = event("replayed", "null", &format!("\"{OTHER}\""));
     let run = wait(vec![story("completed", &[died_again(), later])], "-o ndjson");
     assert_eq!(run.code, 11, "{run:?}");

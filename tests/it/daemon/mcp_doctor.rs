@@ -76,14 +76,14 @@ fn a_daemon_that_is_configured_otherwise_is_told_setting_by_setting() {
         (
             "MCP_V2_EXPERIMENTAL",
             "true",
-            "the modern era is on in this environment, and off in the running daemon",
+            "the modern era is on in this environment, and off in the running svcd",
         ),
         (
             "MCP_PROTOCOL_VERSION",
             "2025-03-26",
-            "the default revision is 2025-03-26 in this environment, and 2025-11-25 in the running daemon",
+            "the default revision is 2025-03-26 in this environment, and 2025-11-25 in the running svcd",
         ),
-        ("SVC_MCP", "false", "/mcp is off in this environment, and on in the running daemon"),
+        ("SVC_MCP", "false", "/mcp is off in this environment, and on in the running svcd"),
     ] {
         let (report, codes, code) = examine(&site, &[(name, value)]);
         assert_eq!((codes, code), (vec!["daemon_differs".to_owned()], 1), "{report}");

@@ -44,8 +44,8 @@ fn a_plan_that_must_not_be_applied_sends_nothing() {
         ),
         ("no-plan", "{}".to_owned(), 74, "svcctl dead-letters plan --file"),
         ("cut", plan[..plan.len() / 2].to_owned(), 74, "svcctl dead-letters plan --file"),
-        ("edited", plan.replace(first, &first.replace('0', "1")), 74, "changed after it was made"),
-        ("renamed", plan.replace("job_transaction", "not_sent"), 74, "changed after it was made"),
+        ("edited", plan.replace(first, &first.replace('0', "1")), 74, "after it was written"),
+        ("renamed", plan.replace("job_transaction", "not_sent"), 74, "after it was written"),
         (
             "old",
             sealed(&plan.replace(created, "2026-01-01T00:00:00.000000Z")),
@@ -62,7 +62,7 @@ fn a_plan_that_must_not_be_applied_sends_nothing() {
             "outside",
             sealed(&plan.replace(&format!("\"{STRANGER}\"\n"), "\"9999\"\n")),
             74,
-            "changed after it was made",
+            "after it was written",
         ),
     ];
     for (name, text, code, said) in cases {
@@ -111,7 +111,7 @@ fn a_plan_that_cannot_be_meant_is_not_written() {
         ("--replay-safe=false", 64, "omit --replay-safe=false"),
         ("--reason nothing", 64, "possible values"),
         ("--installation 9999", 6, "does not know installation 9999"),
-        ("--type outbox", 6, "no dead letter fits"),
+        ("--type outbox", 6, "no dead letter matches"),
         ("--close", 64, "--close <TEXT>"),
         ("--close=", 64, "1 to 200 characters"),
         (&format!("--close {long}"), 64, "1 to 200 characters"),

@@ -52,7 +52,7 @@ fn a_plan_replays_each_item_once_and_the_audit_log_names_it() {
     let (site, daemon) = with_suspended(5);
     letters::suspended(&site, &daemon, &site.strangers, 1..4);
     let uncertain = "dead-letters plan -A --type outbox --file none.json";
-    assert!(run(&site, uncertain, 6).stderr.contains("no dead letter fits"));
+    assert!(run(&site, uncertain, 6).stderr.contains("no dead letter matches"));
     let made = run(&site, "dead-letters plan -A --file plan.json -o json", 0);
     let made: Value = serde_json::from_str(&made.stdout).unwrap();
     assert_eq!((&made["items"], &made["action"]), (&8.into(), &"replay".into()));

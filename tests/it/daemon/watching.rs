@@ -88,7 +88,7 @@ fn each_change_of_a_list_is_a_line_also_over_a_restart() {
     daemon.kill();
     watch.said("; trying again");
     let daemon = site.start();
-    watch.said("the service answers again");
+    watch.said("svcd answers again");
     let url = format!("unix:{}", site.socket().display());
     let closed =
         site.svcctl(&url, &["dead-letters", "close", "outbox", &first, "--reason", "a test"]);

@@ -64,13 +64,10 @@ const SIGNALS: &[(&str, &str)] = &[
     ),
     (
         "SIGHUP",
-        "Read the secrets again, as svcctl reload does: all are taken, or none. The event config.reloaded \
+        "Read the secrets again, as svcctl reload does: all are replaced, or none. The event config.reloaded \
          names the secrets that changed, and config.reload_refused names the settings that are wrong. A change of any other setting needs a restart.",
     ),
-    (
-        "SIGXFSZ",
-        "Ignored: a write that exceeds the file size limit fails, but does not end the daemon.",
-    ),
+    ("SIGXFSZ", "Ignored: a write that exceeds the file size limit fails, but does not end svcd."),
 ];
 
 const LOG: &[(&str, &str)] = &[
@@ -170,7 +167,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     (
         "/var/lib/svc/svc.db",
-        "The database, with svc.db-wal and svc.db-shm beside it. Do not copy it while the daemon \
+        "The database, with svc.db-wal and svc.db-shm beside it. Do not copy it while svcd \
          runs, except with an SQLite backup tool.",
     ),
     ("/run/svc/svcd.sock", "The control socket. A lock file and a private folder are beside it."),

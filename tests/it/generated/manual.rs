@@ -15,6 +15,12 @@ const ENVIRONMENT: &[(&str, &str, &str)] = &[
         "The file with the operator token, or the token itself. If both are set, the file is used.",
     ),
     ("color", "NO_COLOR", "If it is set, there are no colours, unless --color is always."),
+    (
+        "output",
+        "COLUMNS",
+        "The width of tables in characters, also in a pipe or a file. Without it, tables are as wide as the terminal; in a pipe \
+         or a file, they have all columns.",
+    ),
 ];
 const FILES: &[(&str, &str, &str)] = &[
     ("token_file", "/etc/svc/operator.token", "The operator token, if nothing else gives one."),

@@ -130,11 +130,11 @@ impl Report {
         }
         let applied = if plan.head.reason.is_some() { "closed" } else { "replayed" };
         Ok(self.output.facts(vec![
-            ("outcome", exit.as_str().replace('_', " ")),
+            ("outcome", exit.title().to_owned()),
             (applied, counts.applied.to_string()),
             ("already applied", counts.already_applied.to_string()),
             ("skipped", counts.skipped.to_string()),
-            ("died again", counts.died_again.to_string()),
+            ("dead letters again", counts.died_again.to_string()),
             ("not tried", not_tried.to_string()),
         ])?)
     }
@@ -143,5 +143,5 @@ impl Report {
 fn progress(counts: ApplyCounts, items: usize) -> String {
     let tried = items - counts.not_tried(items);
     let (skipped, dead) = (counts.skipped, counts.died_again);
-    format!("{tried} of {items} items, {skipped} skipped, {dead} died again")
+    format!("{tried} of {items} items, {skipped} skipped, {dead} dead letters again")
 }

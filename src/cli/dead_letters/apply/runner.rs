@@ -227,7 +227,7 @@ impl<'a> Runner<'a> {
             match ItemOutcome::of(&answer) {
                 Some(outcome) => Ok((outcome, answer)),
                 None => Err(answer.err().unwrap_or_else(|| {
-                    Failure::malformed("the response from the service", "its outcome is not known")
+                    Failure::malformed("the response from svcd", "its outcome is not known")
                 })),
             }
         });

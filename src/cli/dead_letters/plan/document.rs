@@ -211,9 +211,9 @@ pub(crate) struct Plan {
 pub(crate) enum PlanFault {
     #[error("it has version {0} of the format, and this svcctl knows version {SCHEMA_VERSION}")]
     Newer(u32),
-    #[error("it is not a plan, or it was changed after it was made")]
+    #[error("it is not a plan, or it was changed after it was written")]
     NotAPlan(#[source] serde_json::Error),
-    #[error("it was changed after it was made")]
+    #[error("it was changed after it was written")]
     Edited,
 }
 

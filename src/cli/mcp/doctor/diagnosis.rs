@@ -133,7 +133,7 @@ fn differences(environment: &McpStatus, daemon: &McpStatus) -> Vec<Finding> {
         let (here, there) = here.zip(there).filter(|(here, there)| here != there)?;
         let next = "restart svcd after a change of its settings; otherwise run this with the environment of svcd";
         let message =
-            format!("{what} is {here} in this environment, and {there} in the running daemon");
+            format!("{what} is {here} in this environment, and {there} in the running svcd");
         Some(Finding::new(Code::DaemonDiffers, message, next))
     });
     differing.collect()

@@ -139,7 +139,7 @@ fn span(revisions: &[Cow<'static, str>]) -> String {
 const SETTING_COLUMNS: &[Column<[String; 3]>] = &[
     Column::new(0, "SETTING", |[name, ..], _| name.clone()),
     Column::new(0, "THIS ENVIRONMENT", |[_, here, _], _| here.clone()),
-    Column::new(0, "RUNNING DAEMON", |[.., there], _| there.clone()),
+    Column::new(0, "RUNNING SVCD", |[.., there], _| there.clone()),
 ];
 
 const CHECK_COLUMNS: &[Column<[String; 3]>] = &[

@@ -12,7 +12,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::cli::relay;
 
-/// Deny an invocation, which is one step of a proposal, and all other steps of it that have not begun
+/// Deny an invocation (one step of a proposal), and the other steps of the same proposal that have not begun
 ///
 /// The plugin stops showing the proposal. An invocation that is running, has succeeded or may have succeeded cannot
 /// be denied; the command then exits with 1. Denying an invocation again changes nothing.

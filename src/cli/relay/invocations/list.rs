@@ -8,6 +8,9 @@ use crate::cli::output::{Column, Output, or_dash};
 use crate::cli::pages::{Part, Table};
 
 /// List invocations, newest first, without their arguments or results
+///
+/// ACCESS says what the action does with the design file (effect in JSON): read, export, write or destructive,
+/// which means that it removes something.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +34,7 @@ impl Table for RelayInvocation {
         Column::new(1, "CHANGED", |it, times| times.ago(it.updated_at)),
         Column::new(0, "ID", |it, _| it.invocation.to_string()),
         Column::state(0, "STATE", |it, _| it.state.clone()),
-        Column::new(4, "EFFECT", |it, _| it.effect.clone()),
+        Column::new(4, "ACCESS", |it, _| it.effect.clone()),
         Column::new(1, "ACTION", |it, _| it.action.clone()),
         Column::new(2, "REASON", |it, _| or_dash(it.reason.as_ref())),
         Column::free(5, "CLIENT", |it, _| it.client.clone()),

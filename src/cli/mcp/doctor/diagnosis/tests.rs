@@ -174,10 +174,11 @@ fn each_setting_that_differs_is_one_finding() {
         assert!(found[0].message.contains("in this environment, and "));
     }
     let types = differences(&with(REMOTE, "SVC_MCP_TOKEN_TYPE", "JWT"), &status(REMOTE));
-    let said = "the type of tokens is jwt in this environment, and at+jwt in the running daemon";
+    let said = "the type of tokens is jwt in this environment, and at+jwt in the running svcd";
     assert_eq!(types[0].message, said);
     let audiences = differences(&status(REMOTE), &with(REMOTE, "SVC_MCP_AUDIENCE", "other"));
-    let said = "the audience of tokens is the endpoint in this environment, and other in the running daemon";
+    let said =
+        "the audience of tokens is the endpoint in this environment, and other in the running svcd";
     assert_eq!(audiences[0].message, said);
     // Without tokens there is nothing to compare but that.
     let local_url = with(LOCAL, "SVC_PUBLIC_URL", "http://localhost:7080");
