@@ -61,6 +61,43 @@ fn odd_words_are_found_across_lines_and_in_names() {
     assert_eq!(plain.map(|text| odd(text).len()), [0; 3]);
 }
 
+/// One term for one thing, where operators read it: what is not said, what may follow it all the same, and what to say.
+const TERMS: &[(&str, &[&str], &str)] = &[
+    ("the service", &["-level", " manager"], "svcd"),
+    ("the daemon", &[" of the svc control plane"], "svcd"),
+    ("died again", &[], "became a dead letter again"),
+    ("dies again", &[], "becomes a dead letter again"),
+    ("re-run the check", &[" run"], "re-run the check run"),
+    ("make a plan", &[], "write a plan"),
+    ("make a new plan", &[], "write a new plan"),
+    ("plan was made", &[], "plan was written"),
+];
+
+#[test]
+fn operators_read_one_term_for_one_thing() {
+    let mut files = Vec::new();
+    for place in ["README.md", "man", "tests/data/cli"] {
+        collect(&root().join(place), &mut files);
+    }
+    let pages = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    files.extend(pages.filter(|path| path.extension().is_some_and(|it| it == "md")));
+    assert!(files.len() > 90, "the files are read");
+    let mut found = Vec::new();
+    for path in files {
+        // Manual pages write a hyphen as `\-`.
+        let text = fs::read_to_string(&path).unwrap().to_lowercase().replace("\\-", "-");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (term, allowed, better) in TERMS {
+            let is_other = |rest: &&str| !allowed.iter().any(|it| rest.starts_with(it));
+            let count = text.split(term).skip(1).filter(is_other).count();
+            if count > 0 {
+                found.push(format!("{}: {term}, say {better}", path.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// Returns the odd words of a text. A sentence may go on in the next line, behind what begins a comment.
 fn odd(text: &str) -> Vec<String> {
     // A full stop ends a sentence, and code its statement; a pair does not go on behind either.
