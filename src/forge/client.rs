@@ -84,11 +84,16 @@ impl ForgeClient {
         gate: &dyn Gate,
     ) -> Result<Answer, SendFailure> {
         let call = self.reach.call();
-        let began = self.clock.monotonic();
-        let sent = self.wire.send(request, gate);
-        if !matches!(sent, Err(SendFailure::Stopped(_))) {
+        // The gate is asked before each exchange: a pause may begin with the answer to the first. It may wait for the
+        // database, which is no time of the forge.
+        let exchange = |path: &str| {
+            gate.check().map_err(SendFailure::Stopped)?;
+            let began = self.clock.monotonic();
+            let answer = self.wire.exchange(request, path);
             self.metrics.forge_calls.observe(self.clock.monotonic().saturating_sub(began));
-        }
+            answer
+        };
+        let sent = self.wire.send(request, exchange);
         match &sent {
             // No connection was tried, so nothing is known.
             Err(SendFailure::Stopped(_) | SendFailure::NotSent(None)) => {}

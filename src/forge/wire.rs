@@ -16,7 +16,6 @@ use ureq::unversioned::transport::{
     ConnectionDetails, Connector, DefaultConnector, NextTimeout, Transport,
 };
 
-use super::Gate;
 use super::answer::Answer;
 use super::settings::{ClientError, Settings, has_sound_port};
 use crate::domain::dead_letter::FailureCause;
@@ -87,17 +86,12 @@ impl Wire {
         Ok(Self { agent, base, version: settings.api_version.header() })
     }
 
-    /// Sends a request, and once more to where its repository has moved when the forge says so.
+    /// Makes the exchange of a request, and once more with where its repository has moved when the forge says so.
     pub(super) fn send(
         &self,
         request: &Request<'_>,
-        gate: &dyn Gate,
+        exchange: impl Fn(&str) -> Result<Answer, SendFailure>,
     ) -> Result<Answer, SendFailure> {
-        // The gate is asked before each exchange: a pause may begin with the answer to the first.
-        let exchange = |path| {
-            gate.check().map_err(SendFailure::Stopped)?;
-            self.exchange(request, path)
-        };
         let answer = exchange(&request.path)?;
         match &request.moved_path {
             Some(moved) if self.is_moved(&answer, &request.method, moved) => {
@@ -126,7 +120,12 @@ impl Wire {
             && location.path() == ours.path()
     }
 
-    fn exchange(&self, request: &Request<'_>, path: &str) -> Result<Answer, SendFailure> {
+    /// Sends a request to a path, and reads the answer.
+    pub(super) fn exchange(
+        &self,
+        request: &Request<'_>,
+        path: &str,
+    ) -> Result<Answer, SendFailure> {
         let head = http::Request::builder()
             .method(&request.method)
             .uri(format!("{}{path}", self.base))

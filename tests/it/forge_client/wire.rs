@@ -1,15 +1,23 @@
 //! What the forge client makes of bytes: redirects, broken answers, and connections.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
 use svc::domain::dead_letter::ErrorClass;
 use svc::domain::outbox::SendResult;
-use svc::forge::Permission;
+use svc::domain::time::Timestamp;
+use svc::forge::client::ForgeClient;
 use svc::forge::settings::Settings;
+use svc::forge::{Forge as _, Permission, TokenUse};
+use svc::metrics::Metrics;
+use svc::runtime::clock::{Clock, SystemClock};
+use svc::runtime::notify::Notify;
+use svc::simulator::Simulator;
 
 use super::double::{Double, Script, http, minted_for};
-use super::{client, dispatch, open, open_dispatch, settings};
+use super::{client, dispatch, installation, open, open_dispatch, repository, settings};
 
 /// Opens a session on a double that answers the call after the mint with `script`, and dispatches.
 fn dispatch_answered_by(script: Vec<Script>) -> (SendResult, Vec<String>) {
@@ -146,6 +154,45 @@ fn broken_answers_are_doubts_and_never_sent_for_again() {
     let cut = b"HTTP/1.1 422 X\r\ncontent-length: 9\r\n\r\n{".to_vec();
     let (result, _) = dispatch_answered_by(vec![Script::Close(cut)]);
     assert_eq!(result, SendResult::Refused(ErrorClass::Validation));
+}
+
+/// The monotonic time goes on by what the gate takes alone; credentials need the true wall time.
+struct GateClock(AtomicU64);
+
+impl Clock for GateClock {
+    fn now(&self) -> Timestamp {
+        SystemClock::new().now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_secs(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// The gate asks the database, which can take its time.
+#[test]
+fn what_the_gate_takes_is_no_part_of_a_call() {
+    let simulator = Simulator::start().unwrap();
+    simulator.add_repository(&repository());
+    let (clock, metrics) = (Arc::new(GateClock(AtomicU64::new(0))), Arc::new(Metrics::default()));
+    let client = ForgeClient::new(
+        settings(simulator.base_url()),
+        clock.clone(),
+        Arc::clone(&metrics),
+        Notify::new(),
+    )
+    .unwrap();
+    let gate = || {
+        clock.0.fetch_add(10, Ordering::Relaxed);
+        Ok(())
+    };
+    let own = TokenUse::Own;
+    let opened = client.open(installation(), &repository(), Permission::ActionsWrite, own, &gate);
+    assert!(matches!(opened.unwrap().dispatch_workflow(&dispatch()), SendResult::Dispatched(_)));
+    let text = metrics.render();
+    for line in ["svc_forge_call_seconds_count 2\n", "svc_forge_call_seconds_sum 0\n"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
 }
 
 #[test]
