@@ -16,7 +16,9 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::sync::Semaphore;
+use tokio::sync::mpsc::Receiver;
 use tokio::task::coop::consume_budget;
+use tokio::task::yield_now;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
@@ -37,6 +39,8 @@ use pings::Pings;
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How many bytes are read at once.
 const READ_BYTES: usize = 4 << 10;
+/// How many messages are sent in a row while there is something else to do.
+const SENDS_MAX: u32 = 8;
 /// Bytes of a control frame besides its payload, as a client sends it.
 const CONTROL_HEADER: usize = 6;
 
@@ -124,6 +128,8 @@ impl Sockets {
         // What was read of a message at the last check, when it had begun by then.
         let mut unread_before = None;
         let mut pings = Pings::new(self.limits.keep_alive);
+        // Messages that were sent since something else was done.
+        let mut sends = 0_u32;
         // The message that is being taken in, if there is one; the next is not read before.
         let mut taken = pin!(Fuse::terminated());
         loop {
@@ -134,10 +140,11 @@ impl Sockets {
                 // In this order: a peer that sends without end cannot put off its close, and a peer whose bytes wait here is
                 // not taken for one that stalls or has gone, because the process was late to read them.
                 biased;
-                item = queue.recv() => match item {
+                item = next(queue, sends) => match item {
                     // `_held` lives to the end of the arm, so the bytes count until the stream has taken the message.
                     Some((Message::Text(text), _held)) => {
                         pings.note_sent();
+                        sends = sends.saturating_add(1);
                         stream.send(Frame::text(text)).await
                     }
                     Some((Message::Close(close), _)) => {
@@ -148,6 +155,7 @@ impl Sockets {
                     None => return Err(Close::NORMAL),
                 },
                 received = stream.next(), if is_free => {
+                    sends = 0;
                     unread_before = None;
                     pings.note_heard();
                     match received {
@@ -161,6 +169,7 @@ impl Sockets {
                     }
                 }
                 result = &mut taken, if !is_free => {
+                    sends = 0;
                     // The next message may have begun, but no more of it was read ahead than `READ_BYTES`.
                     stream.get_mut().let_go(usize::MAX);
                     terms = result?;
@@ -248,6 +257,15 @@ fn refuse(error: &tungstenite::Error, too_long: Close) -> Result<(), Close> {
         },
         _ => Ok(()),
     }
+}
+
+/// Returns what is sent next. After so many messages in a row, whatever else can be done goes first: a sender that always has
+/// something to send cannot keep the peer from being heard.
+async fn next<T>(queue: &mut Receiver<T>, sends: u32) -> Option<T> {
+    if sends >= SENDS_MAX {
+        yield_now().await;
+    }
+    queue.recv().await
 }
 
 /// Closes a socket: sends what still waits, says why, waits for the peer's word, and lets it read ours.
@@ -347,3 +365,6 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Metered<T> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests;
