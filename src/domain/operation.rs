@@ -113,7 +113,7 @@ pub enum Outcome<R> {
     Refused(R),
 }
 
-/// Whether a known key was used for this very request: the same installation, item, what to do, and why.
+/// Whether a known key was used for this very request: the same installation, item, what to do, why, and, if it names one, death.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SameRequest {
     /// It was.

@@ -82,7 +82,7 @@ impl Store {
                 |tx: &Tx<'_>| dead_letters::facts(tx, request.installation, request.item, death);
             operations::carry_out(
                 tx,
-                &event,
+                (&event, death),
                 |tx| Ok(facts(tx)?.map(|(_, item)| item.replayable())),
                 |tx| {
                     reset(tx, request.item)?;
@@ -111,7 +111,7 @@ impl Store {
                 |tx: &Tx<'_>| dead_letters::facts(tx, request.installation, request.item, death);
             operations::carry_out(
                 tx,
-                &event,
+                (&event, death),
                 |tx| Ok(facts(tx)?.map(|(_, item)| item.closable())),
                 |tx| {
                     forget(tx, request.item)?;

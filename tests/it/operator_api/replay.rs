@@ -88,6 +88,10 @@ fn a_request_about_a_death_that_is_over_is_refused() {
     assert_eq!(world.close(1, (&kind, &named(&first)), "other", "not needed"), not_open);
     // The key comes first: the same request has the same answer, whatever became of the item.
     assert_eq!(world.replay(1, (&kind, &named(&first)), "k").1, "already_applied");
+    // A request about another death is another request.
+    let conflict = (422, "operation_conflict".to_owned(), None);
+    assert_eq!(world.replay(1, (&kind, &named(&second)), "k"), conflict);
+    assert_eq!(world.replay(1, (&kind, &id), "k").1, "already_applied", "it names none");
     for query in ["failedAt=yesterday", "failedAt=", "failed=1", "failedAt=1&failedAt=1"] {
         let (status, outcome, _) = world.replay(1, (&kind, &format!("{id}?{query}")), "fresh");
         assert_eq!((status, outcome.as_str()), (400, "invalid_request"), "{query}");

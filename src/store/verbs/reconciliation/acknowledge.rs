@@ -24,7 +24,7 @@ impl Store {
             let event = Event::of(&request, RECONCILIATION_CLOSED, RECONCILIATION_ITEM, reason);
             operations::carry_out(
                 tx,
-                &event,
+                (&event, None),
                 |tx| {
                     tx.query_one(
                         "SELECT status = 'dead_letter' AND closed_at IS NULL AS is_open \
