@@ -107,7 +107,7 @@ impl Edge for Screen {
     }
 
     fn lost(&mut self, error: &Error) {
-        self.trouble = Some(format!("{}; trying again", escape(&error.chain())));
+        self.trouble = Some(trouble(error));
         self.is_stale = true;
     }
 
@@ -120,6 +120,11 @@ impl Drop for Screen {
             drop(self.output.part(LEAVE.as_bytes()));
         }
     }
+}
+
+/// Returns the line about a service that does not answer.
+fn trouble(error: &Error) -> String {
+    format!("{}; trying again", escape(&error.chain()))
 }
 
 /// Returns what redraws the whole screen, which has so many lines. The last line says how many do not fit.
@@ -167,6 +172,7 @@ fn follow_signals(output: Output, redraw: Notify) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::exit::Exit;
 
     #[test]
     fn a_frame_goes_home_and_clears_what_it_does_not_write() {
@@ -175,6 +181,12 @@ mod tests {
             "\x1b[?25l\x1b[?7l\x1b[Ha\x1b[K\r\nb\x1b[K\x1b[J\x1b[?7h"
         );
         assert!(frame(Some("lost"), "a\n", 24).contains("\x1b[Hlost\x1b[K\r\na\x1b[K"));
+    }
+
+    #[test]
+    fn what_an_error_quotes_cannot_steer_the_terminal() {
+        let error = Error::new(Exit::Unreachable, "cannot reach unix:/\x1b[2J\u{9b}7m");
+        assert_eq!(trouble(&error), r"cannot reach unix:/\u{1b}[2J\u{9b}7m; trying again");
     }
 
     #[test]
