@@ -89,9 +89,25 @@ fn show(file: Option<&Path>, config: &Config, notes: &[SettingProblem]) -> io::R
         }
     };
     let mut lines = vec![format!("settings of {}:", place(file)), verdict.to_owned()];
-    lines.extend(config.warnings.iter().chain(notes).map(|note| format!("  note: {note}")));
+    let folder = missing_folder(&config.database);
+    let notes = config.warnings.iter().chain(notes).chain(&folder);
+    lines.extend(notes.map(|note| format!("  note: {note}")));
     let text = lines.join("\n") + "\n";
     stdout::flushed(io::stdout().write_all(text.as_bytes()))
+}
+
+/// Says that the folder of the database is not there, if that is so. It is no error: the unit makes that of the packages.
+fn missing_folder(database: &Path) -> Option<SettingProblem> {
+    let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    // One that the caller may not see is there too.
+    let is_there = folder.try_exists().unwrap_or(true);
+    (!is_there).then(|| SettingProblem {
+        name: "SVC_DATABASE".to_owned(),
+        what: format!(
+            "the folder {} does not exist; create it (svcd.service creates /var/lib/svc itself)",
+            folder.display()
+        ),
+    })
 }
 
 #[cfg(test)]

@@ -108,6 +108,16 @@ fn a_check_ends_well_only_when_the_daemon_may_become_ready() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let unprinted = site.command(super::site::svcd()).arg("check-config").stdout(full).status();
     assert_eq!(unprinted.unwrap().code(), Some(74), "the answer cannot be written");
+    let place = site.database().display().to_string();
+    let absent = site.path("absent/svc.db");
+    site.set("SVC_DATABASE", absent.to_str().unwrap());
+    let without = site.run(&["check-config"]);
+    let note = format!(
+        "note: SVC_DATABASE: the folder {} does not exist; create it",
+        absent.parent().unwrap().display()
+    );
+    assert!(without.code == Some(0) && without.stdout.contains(&note), "{without:?}");
+    site.set("SVC_DATABASE", &place);
     site.set("SVC_RECONCILIATION_NEXT_CHECK_SECONDS", "soon");
     let never_ready = site.run(&["check-config"]);
     assert_eq!(never_ready.code, Some(78), "{never_ready:?}");
