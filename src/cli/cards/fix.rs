@@ -91,6 +91,12 @@ impl Fixer {
         let is_stdin = file.path.as_os_str() == STDIN;
         let fixed = if report.valid { None } else { card::fix(bytes) };
         let Some(fixed) = fixed else {
+            if self.writes && !report.valid {
+                let note = format!(
+                    "{name} was not fixed, because none of its findings has an unambiguous suggestion"
+                );
+                counts.notes.push(note);
+            }
             if is_stdin && self.writes && (report.valid || self.is_partly) {
                 out.extend_from_slice(bytes);
             }

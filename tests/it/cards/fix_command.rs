@@ -142,6 +142,9 @@ fn what_would_still_not_be_valid_is_written_only_if_asked() {
         ended.out.contains("card/not-a-date-time") && !ended.out.contains("card/unknown-value")
     );
     assert_eq!(Some(cards.read("slips.json")), card::fix(slips.as_bytes()).map(|fixed| fixed.text));
+    let note = "note: slips.json was not fixed, because none of its findings has an unambiguous suggestion\n";
+    let ended = cards.run(&["--fix", "slips.json"]);
+    assert_eq!((ended.code, ended.said.as_str()), (Some(1), note));
 }
 
 #[test]
