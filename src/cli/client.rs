@@ -22,9 +22,12 @@ use crate::cli::endpoint::{Endpoint, Refused};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::token::{self, Authorization};
+use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// Largest answer that is read.
 const BODY_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// The last request of a wait is made when the time is over; it takes no longer than this.
+const LAST_REQUEST_MAX: Duration = Duration::from_secs(1);
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(5);
 const ANSWER_TYPES: HeaderValue =
@@ -42,6 +45,23 @@ pub(crate) struct Client {
     origin: Option<String>,
     /// It keeps its connection between requests.
     keeps: bool,
+    /// How long its requests may take together.
+    deadline: Option<WaitDeadline>,
+}
+
+/// The end of a wait.
+#[derive(Debug)]
+struct WaitDeadline {
+    /// Began with the wait.
+    clock: SystemClock,
+    timeout: Duration,
+}
+
+impl WaitDeadline {
+    /// Returns how long a request may take after so long a wait.
+    fn left(&self, waited: Duration) -> Duration {
+        self.timeout.saturating_sub(waited).max(LAST_REQUEST_MAX)
+    }
 }
 
 /// What came back, whatever its status.
@@ -72,7 +92,14 @@ impl Client {
                 Agent::with_parts(config, DefaultConnector::new(), DefaultResolver::default())
             }
         };
-        Ok(Self { agent, endpoint, authorization: None, origin: None, keeps: kept > 0 })
+        let keeps = kept > 0;
+        Ok(Self { agent, endpoint, authorization: None, origin: None, keeps, deadline: None })
+    }
+
+    /// Returns it for a wait that begins now: its requests end with the wait.
+    pub(crate) fn within(self, timeout: Option<Duration>) -> Self {
+        let deadline = |timeout| WaitDeadline { clock: SystemClock::new(), timeout };
+        Self { deadline: timeout.map(deadline), ..self }
     }
 
     /// Returns a client that shows the operator's token.
@@ -204,6 +231,10 @@ impl Client {
         answer_max: u64,
     ) -> Result<Answer, Failure> {
         let failed = |error| Failure::of_transport(&self.endpoint, error);
+        let usual = self.agent.config().timeouts().global;
+        let left = self.deadline.as_ref().map(|it| it.left(it.clock.monotonic()));
+        let timeout = usual.into_iter().chain(left).min();
+        let request = self.agent.configure_request(request).timeout_global(timeout).build();
         let mut response = self.agent.run(request).map_err(failed)?;
         let body = response.body_mut().with_config().limit(answer_max);
         Ok(Answer {
@@ -325,4 +356,17 @@ fn address_refused(why: Refused) -> Error {
         Refused::Plain => "use https, or a tunnel: ssh -L 7081:127.0.0.1:7081 HOST",
     };
     Error::new(Exit::Usage, "--url (or SVC_URL) is refused").caused_by(why).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_gets_what_is_left_of_the_wait() {
+        let seconds = Duration::from_secs;
+        let deadline = WaitDeadline { clock: SystemClock::new(), timeout: seconds(60) };
+        let left = [0, 45, 60, 90].map(|waited| deadline.left(seconds(waited)));
+        assert_eq!(left, [seconds(60), seconds(15), LAST_REQUEST_MAX, LAST_REQUEST_MAX]);
+    }
 }

@@ -36,6 +36,11 @@ impl IdArg {
         }
     }
 
+    /// Says whether it is a whole id, so that nothing is looked up.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.0.parse::<Uuid>().is_ok()
+    }
+
     /// Returns the id that is meant. Only what is not a whole id is looked up.
     pub(crate) fn resolve(
         &self,

@@ -33,17 +33,20 @@ pub(crate) struct Schedule {
     pub(crate) longest: Duration,
     /// When to stop, from the beginning; `None` for never.
     pub(crate) timeout: Option<Duration>,
+    /// The service answered another request just before.
+    pub(crate) has_answered: bool,
 }
 
 impl Schedule {
     /// For the end of something that may come at once or much later.
-    pub(crate) const fn wait(timeout: Option<Duration>) -> Self {
-        Self { shortest: Duration::from_millis(100), longest: Duration::from_secs(2), timeout }
+    pub(crate) const fn wait(timeout: Option<Duration>, has_answered: bool) -> Self {
+        let (shortest, longest) = (Duration::from_millis(100), Duration::from_secs(2));
+        Self { shortest, longest, timeout, has_answered }
     }
 
     /// At equal intervals, without end.
     pub(crate) const fn every(interval: Duration) -> Self {
-        Self { shortest: interval, longest: interval, timeout: None }
+        Self { shortest: interval, longest: interval, timeout: None, has_answered: false }
     }
 }
 
@@ -69,8 +72,9 @@ struct Poll {
 }
 
 impl Poll {
-    const fn new(schedule: Schedule, now: Duration) -> Self {
-        Self { schedule, began: now, answered: None, wait: schedule.shortest, failures: 0 }
+    fn new(schedule: Schedule, now: Duration) -> Self {
+        let answered = schedule.has_answered.then_some(now);
+        Self { schedule, began: now, answered, wait: schedule.shortest, failures: 0 }
     }
 
     /// Decides after an answer that was not the end; `took` is how long it took.
@@ -164,7 +168,7 @@ pub(crate) fn until<T, E: Edge>(
 }
 
 /// Says whether a failure may be over soon.
-fn is_passing(error: &Error) -> bool {
+pub(crate) fn is_passing(error: &Error) -> bool {
     matches!(error.exit(), Exit::Unreachable | Exit::Temporary)
 }
 

@@ -70,6 +70,7 @@ const GLANCE: Schedule = Schedule {
     shortest: Duration::from_millis(100),
     longest: Duration::from_millis(300),
     timeout: Some(Duration::from_secs(1)),
+    has_answered: true,
 };
 
 /// What is printed in the machine formats with --wait.
@@ -99,6 +100,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let path = format!("{item}/replay");
     let (applied, key) =
         args.keyed.request(&client, &path, None, command.clone(), (global, output))?;
+    let client = client.within(if args.wait { global.timeout } else { GLANCE.timeout });
     let replayed = Replayed {
         client: &client,
         installation,
@@ -137,14 +139,14 @@ fn wait(
         keyed::print(applied, output)?;
     }
     let mut item = ReplayedItem::UNKNOWN;
-    let polled = replayed.wait(Schedule::wait(timeout), &mut Notes::new(output), &mut item);
+    let polled = replayed.wait(Schedule::wait(timeout, true), &mut Notes::new(output), &mut item);
     if is_table {
         output.facts(vec![("item", item.state.text().to_owned())])?;
     } else {
         output.json(&Waited { applied, item: &item })?;
     }
     let hint = format!("to wait again, without a second replay: {again}");
-    match (polled?, item.state) {
+    match (polled.map_err(|error| error.hint(&hint))?, item.state) {
         (Polled::TimedOut, _) | (Polled::End(()), ReplayState::Pending) => {
             let status = item.status.as_deref().unwrap_or("not known");
             let message = format!("the item is not done yet (status {status})");

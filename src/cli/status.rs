@@ -160,6 +160,16 @@ fn dead(backlog: &StatusBacklog, times: Times) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// Says whether effects wait because no connection to the forge can be made.
+pub(crate) fn is_forge_unreachable(client: &Client) -> Result<bool, Failure> {
+    match client.get::<ServiceStatus>("/api/v1/status") {
+        Ok(status) => Ok(status.forge.is_some_and(|forge| forge.paused)),
+        // A daemon of an earlier version does not say.
+        Err(failure) if failure.is_not_found() => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
 fn forge(forge: Option<&ForgeStatus>, times: Times) -> String {
     let Some(forge) = forge else { return "not configured".to_owned() };
     let answered = match forge.last_answer_at {

@@ -59,7 +59,7 @@ fn poll(
 fn waits_grow_to_their_bound_and_end_with_the_end() {
     let mut answers = vec![GOES_ON; 9];
     answers.push(ENDS);
-    let (ended, edge) = poll(Schedule::wait(None), &answers);
+    let (ended, edge) = poll(Schedule::wait(None, false), &answers);
     assert_eq!(ended, Ok(Polled::End("ended")));
     let millis: Vec<u128> = edge.waits.iter().map(Duration::as_millis).collect();
     assert_eq!(millis, [100, 150, 225, 337, 506, 759, 1139, 1708, 2000]);
@@ -70,11 +70,11 @@ fn waits_grow_to_their_bound_and_end_with_the_end() {
 fn the_last_request_is_made_when_the_time_is_over() {
     let timeout = Some(Duration::from_secs(5));
     for answers in [&[GOES_ON][..], &[GOES_ON, AWAY]] {
-        let (ended, edge) = poll(Schedule::wait(timeout), answers);
+        let (ended, edge) = poll(Schedule::wait(timeout, false), answers);
         assert_eq!(ended, Ok(Polled::TimedOut));
         assert_eq!(edge.now, Duration::from_secs(5));
     }
-    let (ended, edge) = poll(Schedule::wait(Some(Duration::ZERO)), &[ENDS]);
+    let (ended, edge) = poll(Schedule::wait(Some(Duration::ZERO), false), &[ENDS]);
     assert_eq!((ended, edge.waits.len()), (Ok(Polled::End("ended")), 0));
 }
 
@@ -99,6 +99,16 @@ fn a_service_that_never_answered_or_is_away_for_long_is_given_up() {
     assert_eq!(ended, Err(Exit::Unreachable));
     assert!(edge.now >= UNANSWERED_MAX && edge.now < UNANSWERED_MAX + 2 * RECONNECT_MAX);
     assert_eq!(edge.said, ["lost"]);
+}
+
+#[test]
+fn a_service_that_answered_just_before_is_waited_for_from_the_first_request() {
+    let (ended, edge) = poll(Schedule::wait(None, true), &[AWAY, AWAY, ENDS]);
+    assert_eq!((ended, edge.waits), (Ok(Polled::End("ended")), vec![250 * MS, 500 * MS]));
+    let (ended, edge) = poll(Schedule::wait(Some(SECOND), true), &[AWAY]);
+    assert_eq!((ended, edge.now), (Ok(Polled::TimedOut), SECOND));
+    let (ended, _) = poll(Schedule::wait(None, true), &[AWAY]);
+    assert_eq!(ended, Err(Exit::Unreachable));
 }
 
 #[test]

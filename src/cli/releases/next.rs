@@ -3,10 +3,23 @@
 use crate::api;
 use crate::cli::output::Times;
 
-/// Returns the sentence.
-pub(super) fn sentence(release: &api::ReleaseRunDetail, times: Times) -> String {
+/// What is due is done then, while no connection to the forge can be made.
+const CUT_OFF: &str =
+    "once the forge can be reached again; svcd keeps trying, and svcctl status shows the cause";
+
+/// Says whether the next step is a call to the forge, so that it waits while none can be made.
+pub(super) fn calls_forge(release: &api::ReleaseRunDetail) -> bool {
+    let code = release.next.code.as_ref();
+    code.starts_with("send_") || code == "publish"
+}
+
+/// Returns the sentence. `is_cut_off` says that no connection to the forge can be made.
+pub(super) fn sentence(release: &api::ReleaseRunDetail, is_cut_off: bool, times: Times) -> String {
     let next = &release.next;
-    let at = next.at.map(|at| times.due(at)).unwrap_or_default();
+    let at = match next.at {
+        Some(_) if is_cut_off => CUT_OFF.to_owned(),
+        at => at.map(|at| times.due(at)).unwrap_or_default(),
+    };
     let deadline = next.deadline_at.map(|at| times.due(at)).unwrap_or_default();
     match next.code.as_ref() {
         "send_check_run_create" => format!("the check run is created {at}"),
@@ -102,10 +115,10 @@ mod tests {
 
     #[test]
     fn every_code_has_a_sentence_of_its_own() {
-        let unknown = sentence(&release("of_tomorrow", false), TIMES);
+        let unknown = sentence(&release("of_tomorrow", false), false, TIMES);
         let mut sentences = vec![unknown];
         for code in next_step::NextStep::CODES {
-            let told = sentence(&release(code, true), TIMES);
+            let told = sentence(&release(code, true), false, TIMES);
             assert!(!sentences.contains(&told), "{code}: {told}");
             sentences.push(told);
         }
@@ -113,7 +126,7 @@ mod tests {
 
     #[test]
     fn times_are_told_from_now() {
-        let told = |code, planned| sentence(&release(code, planned), TIMES);
+        let told = |code, planned| sentence(&release(code, planned), false, TIMES);
         assert_eq!(
             told("recheck", true),
             "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), and then repeatedly; the last query is in 30m \
@@ -126,12 +139,21 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_for_the_forge_is_not_said_to_be_done_now() {
+        for code in next_step::NextStep::CODES {
+            let release = release(code, true);
+            let told = sentence(&release, calls_forge(&release), TIMES);
+            assert_eq!(told.contains(CUT_OFF), code.starts_with("send_") || code == "publish");
+        }
+    }
+
+    #[test]
     fn a_person_who_must_look_is_told_where() {
         let mut stuck = release("operator_investigate", false);
-        assert!(sentence(&stuck, TIMES).contains("the log of svcd"));
+        assert!(sentence(&stuck, false, TIMES).contains("the log of svcd"));
         stuck.release_run.last_publication_error = Some("forge_check_run_not_found".to_owned());
-        assert!(sentence(&stuck, TIMES).contains("the check run on the forge"));
+        assert!(sentence(&stuck, false, TIMES).contains("the check run on the forge"));
         stuck.next.dead_letter_id = Some(Uuid::nil().into());
-        assert!(sentence(&stuck, TIMES).contains("must not be replayed"));
+        assert!(sentence(&stuck, false, TIMES).contains("must not be replayed"));
     }
 }

@@ -10,7 +10,7 @@ use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Column, Format, Output, Times, or_dash};
 use crate::cli::pages;
 use crate::cli::watch::{WatchArgs, Watched};
-use crate::cli::{Global, dead_letters, installations};
+use crate::cli::{Global, dead_letters, installations, status};
 use crate::domain::id::IdKind;
 use crate::domain::time::Timestamp;
 
@@ -43,29 +43,40 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     })
 }
 
-/// Asks for one release run.
-pub(super) fn ask(
-    client: &Client,
-    path: &str,
-    global: &Global,
-) -> Result<api::ReleaseRunDetail, Error> {
-    client.get(path).map_err(|failure| installations::item_failure(failure, client, global))
+/// One release run.
+pub(super) struct ShownRelease {
+    pub(super) release: api::ReleaseRunDetail,
+    /// Its next step waits for a connection to the forge.
+    is_cut_off: bool,
 }
 
-/// Prints one release run.
-pub(super) fn print(
-    release: &api::ReleaseRunDetail,
-    global: &Global,
-    output: Output,
-) -> Result<(), Error> {
-    match output.format() {
-        Format::Table => show(release, global, output),
-        Format::Json | Format::Ndjson => Ok(output.json(release)?),
+impl ShownRelease {
+    /// Returns what happens next.
+    pub(super) fn next(&self, times: Times) -> String {
+        next::sentence(&self.release, self.is_cut_off, times)
     }
 }
 
-fn show(release: &api::ReleaseRunDetail, global: &Global, output: Output) -> Result<(), Error> {
-    output.facts(facts(release, output.times()))?;
+/// Asks for one release run.
+pub(super) fn ask(client: &Client, path: &str, global: &Global) -> Result<ShownRelease, Error> {
+    let release = client.get(path);
+    let release: api::ReleaseRunDetail =
+        release.map_err(|failure| installations::item_failure(failure, client, global))?;
+    let is_cut_off = next::calls_forge(&release) && status::is_forge_unreachable(client)?;
+    Ok(ShownRelease { release, is_cut_off })
+}
+
+/// Prints one release run.
+pub(super) fn print(found: &ShownRelease, global: &Global, output: Output) -> Result<(), Error> {
+    match output.format() {
+        Format::Table => show(found, global, output),
+        Format::Json | Format::Ndjson => Ok(output.json(&found.release)?),
+    }
+}
+
+fn show(found: &ShownRelease, global: &Global, output: Output) -> Result<(), Error> {
+    output.facts(facts(found, output.times()))?;
+    let release = &found.release;
     output.raw(b"\n")?;
     output.table(ATTEMPTS, &release.attempts)?;
     if !release.steps.is_empty() {
@@ -80,7 +91,8 @@ fn show(release: &api::ReleaseRunDetail, global: &Global, output: Output) -> Res
 }
 
 /// What is not known yet is left out; what happens next stands last, where it is looked for.
-fn facts(detail: &api::ReleaseRunDetail, times: Times) -> Vec<(&'static str, String)> {
+fn facts(found: &ShownRelease, times: Times) -> Vec<(&'static str, String)> {
+    let detail = &found.release;
     let release = &detail.release_run;
     let time = |at: Timestamp| times.both(at);
     let known = [
@@ -101,7 +113,7 @@ fn facts(detail: &api::ReleaseRunDetail, times: Times) -> Vec<(&'static str, Str
             "blocked by",
             detail.next.reason_code.as_ref().map(|why| format!("a dead letter ({why})")),
         ),
-        ("next", Some(next::sentence(detail, times))),
+        ("next", Some(found.next(times))),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::{next, show};
-use crate::api::{self, ReleaseRun, ReleaseStep};
+use super::show::{self, ShownRelease};
+use crate::api::{ReleaseRun, ReleaseStep};
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::ids::IdArg;
+use crate::cli::next_command::NextCommand;
 use crate::cli::output::Output;
 use crate::cli::poll::{self, Notes, Polled, Schedule};
 use crate::cli::{Global, dead_letters, installations, pages};
@@ -35,31 +36,40 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
-    let client = Client::operator(&global.waiting())?;
+    let client = Client::operator(&global.waiting())?.within(global.timeout);
     let installation = installations::meant(&client, global)?;
     let id = args.release_run.resolve(IdKind::ReleaseRun, &client, installation, global)?;
     let path = format!("{}/{id}", pages::path::<ReleaseRun>(installation));
+    let again = NextCommand::new(&format!("releases wait {id}"), global).into_line();
+    let again = format!("to wait again: {again}");
+    // What was not given whole was looked up.
+    let has_answered = global.installation.is_none() || !args.release_run.is_whole();
+    let schedule = Schedule::wait(global.timeout, has_answered);
     let mut last = None;
-    let polled = poll::until(Schedule::wait(global.timeout), &mut Notes::new(output), |_| {
-        let release = show::ask(&client, &path, global)?;
-        tell(last.as_ref(), &release, output);
-        let has_ended = release.release_run.finished_at.is_some();
-        last = Some(release);
+    let polled = poll::until(schedule, &mut Notes::new(output), |_| {
+        let found = show::ask(&client, &path, global)?;
+        tell(last.as_ref(), &found, output);
+        let has_ended = found.release.release_run.finished_at.is_some();
+        last = Some(found);
         Ok(if has_ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
-    // The first request either succeeds or ends the wait.
-    let Some(release) = last else { return Ok(Exit::Done) };
-    show::print(&release, global, output)?;
-    let status = &release.release_run.status;
+    })
+    .map_err(|error| if poll::is_passing(&error) { error.hint(&again) } else { error })?;
+    let Some(found) = last else {
+        return Err(Error::new(Exit::TimedOut, "svcd did not answer in time").hint(again));
+    };
+    show::print(&found, global, output)?;
+    let release_run = &found.release.release_run;
+    let status = &release_run.status;
     match polled {
         Polled::TimedOut => {
-            let next = next::sentence(&release, output.times());
+            let next = found.next(output.times());
             let message = format!("the release has not ended yet (status {status})");
-            Err(Error::new(Exit::TimedOut, message).hint(format!("what happens next: {next}")))
+            let next = format!("what happens next: {next}");
+            Err(Error::new(Exit::TimedOut, message).hint(next).hint(again))
         }
         Polled::End(()) if status == ReleaseStatus::Succeeded.as_str() => Ok(Exit::Done),
         Polled::End(()) => {
-            let reason = release.release_run.failure_reason.as_deref();
+            let reason = release_run.failure_reason.as_deref();
             let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
             Err(Error::new(Exit::NotSucceeded, format!("the release ended as {status}{reason}")))
         }
@@ -67,7 +77,8 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
 }
 
 /// Tells the steps that are new, and what an operator must do if that is new.
-fn tell(last: Option<&api::ReleaseRunDetail>, release: &api::ReleaseRunDetail, output: Output) {
+fn tell(last: Option<&ShownRelease>, found: &ShownRelease, output: Output) {
+    let (last, release) = (last.map(|last| &last.release), &found.release);
     let known = last.map_or(&[][..], |last| &last.steps);
     for step in release.steps.iter().filter(|step| !known.contains(step)) {
         output.remark("step", &sentence(step));
@@ -75,7 +86,7 @@ fn tell(last: Option<&api::ReleaseRunDetail>, release: &api::ReleaseRunDetail, o
     let code = release.next.code.as_ref();
     let is_new = last.is_none_or(|last| last.next.code != code);
     if is_new && code.starts_with("operator_") {
-        output.remark("next", &next::sentence(release, output.times()));
+        output.remark("next", &found.next(output.times()));
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::api::{DeadLetterDetail, DeadLetterEvent, Installation, ServiceStatus};
+use crate::api::{DeadLetterDetail, DeadLetterEvent, Installation};
 use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
-use crate::cli::installations;
 use crate::cli::poll::{self, Edge, Polled, Schedule};
+use crate::cli::{installations, status};
 use crate::domain::dead_letter::ItemType;
 use crate::domain::id::{AuditEventId, InstallationId};
 use crate::domain::outbox::OutboxStatus;
@@ -108,7 +108,7 @@ impl Replayed<'_> {
         let hold = Hold {
             paused_until: installations::one(self.client, self.installation)?
                 .and_then(|known: Installation| known.paused_until),
-            is_unreachable: self.is_forge_unreachable()?,
+            is_unreachable: status::is_forge_unreachable(self.client)?,
         };
         Ok(if hold.holds(now, waited) {
             ReplayedItem { state: ReplayState::Held, held_until: hold.paused_until, ..item }
@@ -116,19 +116,10 @@ impl Replayed<'_> {
             item
         })
     }
-
-    fn is_forge_unreachable(&self) -> Result<bool, Failure> {
-        match self.client.get::<ServiceStatus>("/api/v1/status") {
-            Ok(status) => Ok(status.forge.is_some_and(|forge| forge.paused)),
-            // A daemon of an earlier version does not say.
-            Err(failure) if failure.is_not_found() => Ok(false),
-            Err(failure) => Err(failure),
-        }
-    }
 }
 
 /// Returns what became of a replay, by the story of its item: the first thing that happened after it.
-fn of_story(item: &DeadLetterDetail, replay: &AuditEventId) -> ReplayedItem {
+pub(crate) fn of_story(item: &DeadLetterDetail, replay: &AuditEventId) -> ReplayedItem {
     let is_replay = |event: &DeadLetterEvent| event.audit_event_id.as_ref() == Some(replay);
     let after = item.history.iter().rposition(is_replay).map_or(0, |place| place + 1);
     let died = item.history.iter().skip(after).find(|event| event.event == "died");

@@ -13,7 +13,7 @@ fn event(event: &str, reason: &str, audit: &str) -> String {
 }
 
 /// An item that died, was replayed under [`KEY`]'s audit event, and then had this.
-fn story(status: &str, after: &[String]) -> Reply {
+pub(super) fn story(status: &str, after: &[String]) -> Reply {
     let mut history = vec![
         event("died", "\"forge_unavailable\"", "null"),
         event("replayed", "null", &format!("\"{KEY}\"")),
@@ -27,7 +27,7 @@ fn story(status: &str, after: &[String]) -> Reply {
     )
 }
 
-fn died_again() -> String {
+pub(super) fn died_again() -> String {
     event("died", "\"crash_loop\"", "null")
 }
 
@@ -119,6 +119,37 @@ fn a_lost_connection_is_no_end_but_a_refusal_is() {
     assert!(run.stdout.contains("\"auditEventId\""), "that it was replayed is told: {run:?}");
 }
 
+/// The replay was answered, so a service that is away then restarts.
+#[test]
+fn a_restart_before_the_first_look_is_no_end() {
+    let run = wait(vec![Reply::raw(""), story("completed", &[])], "");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stderr.contains("note: lost the connection to unix:"), "{run:?}");
+    let run = wait(vec![problem(401, "unauthenticated", "")], "");
+    assert_eq!(run.code, 4, "{run:?}");
+    assert!(run.stderr.contains("to wait again, without a second replay: svcctl"), "{run:?}");
+    let matching = Reply::json(200, &format!(r#"{{"ids":["{ID}"],"hasMore":false}}"#));
+    let run = Desk::new(vec![matching, Reply::raw(""), release("succeeded", true, &[], "nothing")])
+        .run("releases wait v1");
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+/// A service that accepts requests and does not answer them does not hold up the end.
+#[test]
+fn a_request_ends_with_the_wait() {
+    let open = || Reply::raw("").kept_open();
+    let run = wait(vec![story("leased", &[]), open()], "--timeout 2s");
+    assert_eq!(run.code, 13, "{run:?}");
+    assert!(run.stderr.contains("to wait again, without a second replay: svcctl"), "{run:?}");
+    let run = Desk::new(vec![release("running", false, &[], "awaits_result"), open()])
+        .run(&format!("releases wait {ID} --timeout 2s"));
+    assert_eq!(run.code, 13, "{run:?}");
+    assert!(
+        run.stderr.contains(&format!("hint: to wait again: svcctl releases wait {ID}")),
+        "{run:?}"
+    );
+}
+
 /// A person is told within a moment; scripts ask with `--wait`.
 #[test]
 fn a_terminal_shows_without_a_wait_that_the_item_died_again() {
@@ -189,9 +220,7 @@ fn a_release_that_ends_otherwise_or_not_in_time_is_told_apart() {
     );
     let run = Desk::new(vec![problem(404, "not_found", "")]).run(&format!("releases wait {ID}"));
     assert_eq!(run.code, 6, "{run:?}");
-    assert_eq!(
-        Desk::new(Vec::new()).run(&format!("releases wait {ID}")).code,
-        75,
-        "no first answer"
-    );
+    let run = Desk::new(Vec::new()).run(&format!("releases wait {ID}"));
+    assert_eq!(run.code, 75, "no first answer");
+    assert!(run.stderr.contains("to wait again: svcctl releases wait"), "{run:?}");
 }

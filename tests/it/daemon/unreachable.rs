@@ -79,6 +79,11 @@ fn effects_wait_for_a_forge_that_refuses_connections_and_leave_once_it_is_back()
     // One of the pauses is behind it, and the next one was made longer: by one probe, not by each message.
     wait_for("a second pause", || paused(&daemon, 2));
     assert_eq!(daemon.metric("svc_forge_paused"), 1);
+    wait_for("what a release waits for", || {
+        let url = format!("unix:{}", site.socket().display());
+        let shown = site.svcctl(&url, &["releases", "show", "v29"]).stdout;
+        shown.contains("the check run is created once the forge can be reached again").then_some(())
+    });
     let tried = failures(&daemon);
     assert!(tried < 10, "{tried} calls of {RELEASES} effects that are due");
     port.open(&site.forge.base_url());
