@@ -30,6 +30,8 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// A plan that is older is refused: too much may have happened since.
 const AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
+/// A plan may be so much ahead of this machine's clock, because another one made it.
+const SKEW_MAX: Duration = Duration::from_secs(5 * 60);
 /// Items that are tried first, unless the operator says otherwise.
 const CANARY_DEFAULT: usize = 3;
 
@@ -170,6 +172,14 @@ fn check(plan: &Plan, args: &Args, global: &Global, now: Timestamp) -> Result<()
         let other = plan.items.iter().find(|item| item.installation != named)?;
         Some((named, other.installation))
     });
+    if plan.head.created_at.since(now) > SKEW_MAX {
+        let (file, created) = (args.file.display(), plan.head.created_at);
+        let message =
+            format!("{file} was made at {created}, and the clock of this machine says {now}");
+        return Err(Error::new(Exit::LocalFile, message)
+            .hint("set the clock that is wrong")
+            .hint(new_plan(plan, args, global)));
+    }
     if let Some((named, other)) = foreign {
         let message = format!(
             "{} has items of installation {other}, and installation {named} was given",

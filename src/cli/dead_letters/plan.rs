@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
 
-    /// Overwrite the file if it exists
+    /// Overwrite the file if it exists; only a regular file is overwritten
     #[arg(long)]
     force: bool,
 }
@@ -91,9 +91,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         return Err(Error::new(Exit::Usage, contradiction));
     }
     // Before anything is asked for; the end decides once more.
-    if !args.force && args.file.exists() {
-        return Err(exists(&args.file));
-    }
+    check_place(args)?;
     let client = Client::operator(global)?;
     let action = if args.close.is_some() { PlanAction::Close } else { PlanAction::Replay };
     let head = PlanHead {
@@ -207,9 +205,26 @@ fn planned(installation_id: InstallationId, letter: &DeadLetter) -> PlanItem {
     }
 }
 
+/// Refuses a name that leads to something already, except to a regular file with --force: what is renamed to the name of a
+/// device or a link would take its place.
+fn check_place(args: &Args) -> Result<(), Error> {
+    match std::fs::symlink_metadata(&args.file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(unwritten(&args.file, error)),
+        Ok(_) if !args.force => Err(exists(&args.file)),
+        Ok(found) if found.is_file() => Ok(()),
+        Ok(_) => {
+            let message =
+                format!("{} is not a regular file; nothing was written", args.file.display());
+            Err(Error::new(Exit::LocalFile, message).hint("name another file"))
+        }
+    }
+}
+
 /// Gives the file its name. At every moment the name leads to a whole plan, or to what it led to before.
 fn keep(fresh: tempfile::NamedTempFile, args: &Args) -> Result<(), Error> {
     fresh.as_file().sync_all().map_err(|error| unwritten(&args.file, error))?;
+    check_place(args)?;
     let kept =
         if args.force { fresh.persist(&args.file) } else { fresh.persist_noclobber(&args.file) };
     match kept {

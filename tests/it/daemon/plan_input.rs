@@ -1,5 +1,8 @@
 //! Bad input to plans: each a clear error with the next step, and nothing is sent.
 
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+
 use svc::crypto::sha256;
 
 use super::plans::{audited, run, url};
@@ -98,6 +101,24 @@ fn a_plan_that_must_not_be_applied_sends_nothing() {
     assert_eq!(letters::letters(&daemon, INSTALLATION).len(), 3);
 }
 
+/// It would never be too old.
+#[test]
+fn a_plan_that_is_dated_in_the_future_is_refused_with_both_times() {
+    let site = Site::new();
+    let daemon = site.start();
+    letters::suspended(&site, &daemon, &site.webhooks, 1..2);
+    run(&site, "dead-letters plan --file plan.json", 0);
+    let plan = std::fs::read_to_string(site.path("plan.json")).unwrap();
+    let created = between(&plan, "\"createdAt\": \"", "\"");
+    let future = sealed(&plan.replace(created, "2100-01-01T00:00:00.000000Z"));
+    std::fs::write(site.path("plan.json"), future).unwrap();
+    let refused = run(&site, "dead-letters apply plan.json --yes", 74);
+    let both = "made at 2100-01-01T00:00:00.000000Z, and the clock of this machine says 2";
+    assert!(refused.stderr.contains(both), "{refused:?}");
+    assert!(refused.stderr.contains("--file plan-next.json"), "{refused:?}");
+    assert_eq!(audited(&site), 0);
+}
+
 #[test]
 fn a_plan_that_cannot_be_meant_is_not_written() {
     let site = Site::new();
@@ -125,6 +146,16 @@ fn a_plan_that_cannot_be_meant_is_not_written() {
     assert_eq!(std::fs::read_to_string(site.path("taken.json")).unwrap(), "mine");
     run(&site, "dead-letters plan --file nowhere/plan.json", 74);
     run(&site, "dead-letters plan --file taken.json --force", 0);
+    // Only a regular file is replaced: what else a name leads to stays.
+    symlink("taken.json", site.path("link.json")).unwrap();
+    std::fs::create_dir(site.path("folder.json")).unwrap();
+    // No device, which a failure of this test would replace.
+    let _listener = UnixListener::bind(site.path("socket.json")).unwrap();
+    for name in ["link.json", "folder.json", "socket.json"] {
+        let refused = run(&site, &format!("dead-letters plan --file {name} --force"), 74);
+        assert!(refused.stderr.contains("is not a regular file"), "{name}: {refused:?}");
+    }
+    assert!(std::fs::symlink_metadata(site.path("link.json")).unwrap().is_symlink());
     run(&site, "dead-letters plan", 64);
     let left = std::fs::read_dir(site.path(".")).unwrap();
     let left = left

@@ -2,7 +2,7 @@
 //!
 //! What is in it, and why it has a digest: `docs/decisions/123-plans.md`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Read, Write};
 
@@ -23,8 +23,6 @@ pub(crate) const SCHEMA_VERSION: u32 = 1;
 pub(crate) const ITEMS_MAX: usize = 100_000;
 /// Longest file that is read, in bytes: as many items of the greatest length, and more than the rest can have.
 const BYTES_MAX: u64 = 64 << 20;
-/// Most reasons, classes and installations that are counted apart.
-const NAMES_MAX: usize = 10_000;
 
 /// What a plan does with its items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -273,7 +271,8 @@ impl Document {
         let is_as_written = digest(&self.plan, &self.summary, items).to_string() == self.sha256;
         let plan = self.plan;
         let is_id = Uuid::parse_str(&plan.plan_id).is_ok_and(|id| id.to_string() == plan.plan_id);
-        let names = |item: &PlannedItem| plan.installation_ids.contains(&item.installation);
+        let named: BTreeSet<_> = plan.installation_ids.iter().collect();
+        let names = |item: &PlannedItem| named.contains(&item.installation);
         let is_whole = is_id && counts.has_counts_of(&self.summary) && kept.iter().all(names);
         let action = match (plan.action, plan.reason.as_deref()) {
             (PlanAction::Replay, None) => Some(PlannedAction::Replay),
@@ -327,11 +326,6 @@ impl<'de> Visitor<'de> for ItemsVisitor {
             let id = id.ok_or_else(|| de::Error::custom("an item has no valid type and id"))?;
             let next = u32::try_from(reasons.len()).unwrap_or(u32::MAX);
             let reason = *reasons.entry(item.reason_code).or_insert(next);
-            let names =
-                reasons.len() + read.counts.replay_classes.len() + read.counts.installations.len();
-            if names > NAMES_MAX {
-                return Err(de::Error::custom("it has too many reasons or installations"));
-            }
             read.kept.push(PlannedItem {
                 installation: item.installation_id,
                 item: id,

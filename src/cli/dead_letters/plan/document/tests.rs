@@ -62,6 +62,23 @@ fn what_was_written_is_read() {
 }
 
 #[test]
+fn a_plan_of_many_installations_is_read() {
+    let numbers: Vec<usize> = (0..20_000).collect();
+    let installation = |number: &usize| i64::try_from(number + 1).unwrap().try_into().unwrap();
+    let installation_ids = numbers.iter().map(installation).collect();
+    let mut text = Vec::new();
+    let head = PlanHead { installation_ids, ..head(PlanAction::Replay) };
+    let mut plan = PlanWriter::begin(&mut text, head).unwrap();
+    for number in &numbers {
+        let installation_id = installation(number);
+        plan.item(&PlanItem { installation_id, ..item(*number) }).unwrap();
+    }
+    let (_, summary) = plan.end().unwrap();
+    let plan = Plan::read(|| Ok(text.as_slice())).unwrap().unwrap();
+    assert_eq!((plan.items.len(), plan.summary), (numbers.len(), summary));
+}
+
+#[test]
 fn the_key_is_of_the_plan_and_the_item() {
     let plan = read(&written(PlanAction::Replay, 2)).unwrap();
     assert_eq!(
