@@ -1,9 +1,10 @@
-//! Plans of dead letters: requests a second of `svcctl dead-letters apply`, beside a bare loop of the same requests.
+//! Plans of dead letters: requests a second of `svcctl dead-letters apply` up to the last one, without the wait for what becomes
+//! of the items, beside a bare loop of the same requests.
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub(crate) fn run() {
                 for is_ours in [round % 2 == 0, round % 2 == 1] {
                     let plan = bench.plan(ITEMS, action);
                     if is_ours {
-                        ours.push(ITEMS as f64 / bench.apply(&plan, is_socket).0);
+                        ours.push(ITEMS as f64 / bench.apply(&plan, is_socket));
                     } else {
                         limits.push(ITEMS as f64 / bench.bare(&plan, is_socket, action));
                     }
@@ -50,10 +51,10 @@ pub(crate) fn run() {
             line(&name, [ours, limits, ratio, ">= 0.8".to_owned()]);
         }
     }
-    let few = bench.plan(ITEMS, "close");
-    let few = bench.apply(&few, false).1;
-    let many = bench.plan(MANY, "close");
-    let many = bench.apply(&many, false).1;
+    let [few, many] = [ITEMS, MANY].map(|items| {
+        let plan = bench.plan(items, "replay");
+        bench.memory(&plan)
+    });
     let shown = [format!("{many:.1} MiB"), format!("{few:.1} MiB"), format!("{:.2}", many / few)];
     let [many, few, ratio] = shown;
     line(&format!("memory, {MANY} items to {ITEMS}"), [many, few, ratio, "flat".to_owned()]);
@@ -120,15 +121,31 @@ impl Bench {
         command
     }
 
-    /// Applies a plan; returns the seconds it took, and the most memory it had in MiB.
-    fn apply(&self, plan: &str, is_socket: bool) -> (f64, f64) {
+    fn begin(&self, plan: &str, is_socket: bool, stdout: Stdio) -> Child {
         let mut command = self.svcctl(is_socket);
-        command.args(["dead-letters", "apply", plan, "--yes"]).stdout(Stdio::null());
+        command.args(["dead-letters", "apply", plan, "--yes"]).stdout(stdout);
         if !std::fs::read_to_string(plan).unwrap().contains("\"close\"") {
             command.args(["--canary", "0"]);
         }
+        command.spawn().unwrap()
+    }
+
+    /// Applies a plan; returns the seconds up to the answer to its last request.
+    fn apply(&self, plan: &str, is_socket: bool) -> f64 {
         let clock = SystemClock::new();
-        let mut child = command.spawn().unwrap();
+        let mut child = self.begin(plan, is_socket, Stdio::piped());
+        // One line an item, and one for the end.
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.nth(ITEMS - 1).unwrap().is_ok());
+        let seconds = clock.monotonic().as_secs_f64();
+        lines.for_each(drop);
+        assert!(child.wait().unwrap().success());
+        seconds
+    }
+
+    /// Applies a plan; returns the most memory it had in MiB.
+    fn memory(&self, plan: &str) -> f64 {
+        let mut child = self.begin(plan, false, Stdio::null());
         let mut most = 0.0_f64;
         let status = loop {
             if let Some(status) = child.try_wait().unwrap() {
@@ -142,7 +159,7 @@ impl Bench {
             pause();
         };
         assert!(status.success(), "{status}");
-        (clock.monotonic().as_secs_f64(), most)
+        most
     }
 
     /// Sends the requests of a plan as a program would that does nothing else; returns the seconds it took.

@@ -19,7 +19,7 @@ words! {
         NotOpen => "not_open", "dead-letters close, reconcile close: the item is not open", "The item is not open";
         DiedAgain => "died_again", "replay --wait: the item became a dead letter again", "The item became a dead letter again";
         Held => "held", "replay --wait: the effect is held: svcd sends it later, because the forge asked to wait or cannot be reached", "The effect is held";
-        TimedOut => "timed_out", "replay --wait, releases wait: --timeout passed before the end", "The timeout passed before the end";
+        TimedOut => "timed_out", "replay --wait, releases wait: --timeout passed before the end; dead-letters apply: --settle-timeout did", "The timeout passed before the end";
         NotSucceeded => "not_succeeded", "releases wait: the release ended without success", "The release ended without success";
         ItemsSkipped => "items_skipped", "dead-letters apply: items that have changed since the plan was written were skipped", "Items were skipped";
         ItemsDiedAgain => "items_died_again", "dead-letters apply: replayed items became dead letters again", "Replayed items became dead letters again";

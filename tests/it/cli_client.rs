@@ -3,6 +3,7 @@
 
 mod access;
 mod answers;
+mod applies;
 pub(crate) mod canned_server;
 mod filters;
 mod ids;

@@ -39,7 +39,8 @@ const CANARY_DEFAULT: usize = 3;
 ///
 /// Shows what is in the plan and asks for confirmation, unless --yes is given. Then it replays some items first
 /// (--canary), one of each reason in turn, and waits until they have succeeded before it replays the others. If replayed items become dead letters again, it
-/// stops. Items that have changed since the plan was written are skipped.
+/// stops. Items that have changed since the plan was written are skipped. After the last request, it waits until all replayed
+/// items are done or dead letters again (--settle-timeout).
 ///
 /// Each request has an idempotency key made of the plan and the item, so a plan can be applied again after an interruption, a
 /// lost connection or a restart of svcd, and nothing happens twice. The audit log shows the key, which begins with the ID of
@@ -49,11 +50,10 @@ const CANARY_DEFAULT: usize = 3;
 /// end with the counts. An item that becomes a dead letter again has a second line (died_again). In these lines, the value of
 /// why is a code: the replay class or outcome because of which the item was skipped, or its reason code as a dead letter again.
 ///
-/// It does not wait for the items after the first ones: check them later with svcctl dead-letters summary.
-///
-/// Exits with 0 if every item was replayed or closed, 15 if some were skipped, 16 if items became dead letters again, 130 if it
-/// was interrupted or you did not confirm it, 64 if it cannot ask and --yes is missing, 69 if svcd cannot be reached, 74 if
-/// the plan is too old, was edited or was written from another database, and 75 if the first items were not done in time.
+/// Exits with 0 if every item was closed, or was replayed and is done, 13 if replayed items were still under way at the end, 15
+/// if some were skipped, 16 if items became dead letters again, 130 if it was interrupted or you did not confirm it, 64 if it
+/// cannot ask and --yes is missing, 69 if svcd cannot be reached, 74 if the plan is too old, was edited or was written from another
+/// database, and 75 if the first items were not done in time.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -73,6 +73,10 @@ pub(crate) struct Args {
     /// Maximum time to wait for the first items
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = when::duration)]
     canary_timeout: Duration,
+
+    /// Maximum time to wait, after the last request, until all replayed items are done or dead letters again
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = when::duration)]
+    settle_timeout: Duration,
 
     /// Maximum rate, such as 5/s, 300/m or 1000/h [default: no limit]
     #[arg(long, value_name = "RATE", value_parser = ApplyRate::parse)]
@@ -137,6 +141,7 @@ fn options(args: &Args) -> ApplyOptions {
     ApplyOptions {
         canary: args.canary.unwrap_or(CANARY_DEFAULT),
         canary_timeout: args.canary_timeout,
+        settle_timeout: args.settle_timeout,
         interval: args.rate.map(|rate| rate.interval),
         failures_max: args.stop_after_failures.unwrap_or(1),
         retries: args.retries,
@@ -167,19 +172,19 @@ fn check(plan: &Plan, args: &Args, global: &Global, now: Timestamp) -> Result<()
         let message = format!("{file} was written {made}; a plan can be applied for a week");
         return Err(Error::new(Exit::LocalFile, message).hint(new_plan(plan, args, global)));
     }
+    if plan.head.created_at.since(now) > SKEW_MAX {
+        let (file, created) = (args.file.display(), plan.head.created_at);
+        let message =
+            format!("{file} was written at {created}, and the clock of this machine says {now}");
+        return Err(Error::new(Exit::LocalFile, message)
+            .hint("set the clock that is wrong")
+            .hint(new_plan(plan, args, global)));
+    }
     let named = global.installation.filter(|_| !args.scope.all_installations);
     let foreign = named.and_then(|named| {
         let other = plan.items.iter().find(|item| item.installation != named)?;
         Some((named, other.installation))
     });
-    if plan.head.created_at.since(now) > SKEW_MAX {
-        let (file, created) = (args.file.display(), plan.head.created_at);
-        let message =
-            format!("{file} was made at {created}, and the clock of this machine says {now}");
-        return Err(Error::new(Exit::LocalFile, message)
-            .hint("set the clock that is wrong")
-            .hint(new_plan(plan, args, global)));
-    }
     if let Some((named, other)) = foreign {
         let message = format!(
             "{} has items of installation {other}, and installation {named} was given",
@@ -228,6 +233,11 @@ fn advise(
         ApplyEnding::CanaryPending => {
             output.remark("note", "the first items are not done yet; the others were not replayed");
             output.remark("to go on", &again(args, plan, global));
+        }
+        ApplyEnding::Complete if counts.under_way > 0 => {
+            output.remark("note", &format!("{} replayed items are not done yet", counts.under_way));
+            let again = again(args, plan, global);
+            output.remark("to wait again, without a second replay", &again);
         }
         ApplyEnding::Complete | ApplyEnding::DiedAgain => {}
     }

@@ -113,7 +113,7 @@ fn a_plan_that_is_dated_in_the_future_is_refused_with_both_times() {
     let future = sealed(&plan.replace(created, "2100-01-01T00:00:00.000000Z"));
     std::fs::write(site.path("plan.json"), future).unwrap();
     let refused = run(&site, "dead-letters apply plan.json --yes", 74);
-    let both = "made at 2100-01-01T00:00:00.000000Z, and the clock of this machine says 2";
+    let both = "written at 2100-01-01T00:00:00.000000Z, and the clock of this machine says 2";
     assert!(refused.stderr.contains(both), "{refused:?}");
     assert!(refused.stderr.contains("--file plan-next.json"), "{refused:?}");
     assert_eq!(audited(&site), 0);

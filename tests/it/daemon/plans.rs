@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use svc::simulator::Fault;
 
 use super::letters;
 use super::process::Daemon;
@@ -101,10 +102,31 @@ fn it_stops_when_the_first_items_die_again_and_leaves_them_to_a_new_plan() {
     // Without a wait, the deaths are noticed meanwhile or at the end.
     let (_, end) = lines(&run(&site, "dead-letters apply plan.json --yes --canary 0", 16));
     assert!(end["diedAgain"].as_u64().unwrap() >= 1, "{end}");
+    // All are found, where none ends it.
+    let all = "dead-letters apply plan.json --yes --canary 0 --stop-after-failures 0";
+    let (_, end) = lines(&run(&site, all, 16));
+    assert_eq!((&end["diedAgain"], &end["underWay"]), (&6.into(), &0.into()));
     letters::unsuspend(&daemon, &site.webhooks);
     run(&site, "dead-letters plan --file plan-next.json", 0);
     let (_, end) = lines(&run(&site, "dead-letters apply plan-next.json --yes", 0));
     assert_eq!(end["outcome"], "done");
+    assert!(letters::letters(&daemon, INSTALLATION).is_empty());
+}
+
+#[test]
+fn effects_that_die_after_the_last_request_are_found() {
+    let site = Site::new();
+    let daemon = site.start();
+    let refuse = Fault::Validation422;
+    letters::dispatches(&site, &daemon, &site.webhooks, 1..4, refuse);
+    run(&site, "dead-letters plan --file plan.json", 0);
+    (1..4).for_each(|number| site.forge.plan_dispatch(&format!("v{number}"), refuse));
+    let apply = "dead-letters apply plan.json --yes --canary 0 --stop-after-failures 0";
+    let (_, end) = lines(&run(&site, apply, 16));
+    assert_eq!((&end["diedAgain"], &end["underWay"]), (&3.into(), &0.into()), "{end}");
+    run(&site, "dead-letters plan --file plan-next.json", 0);
+    let (_, end) = lines(&run(&site, "dead-letters apply plan-next.json --yes --canary 0", 0));
+    assert_eq!((&end["applied"], &end["underWay"]), (&3.into(), &0.into()), "{end}");
     assert!(letters::letters(&daemon, INSTALLATION).is_empty());
 }
 

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::api::{AppliedBody, DeadLetterDetail};
+use crate::api::AppliedBody;
 use crate::cli::client::Failure;
 use crate::cli::exit::Exit;
-use crate::domain::time::Timestamp;
 
 /// What became of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +55,8 @@ pub(super) struct ApplyCounts {
     pub(super) skipped: usize,
     /// Counted among those that were applied, too.
     pub(super) died_again: usize,
+    /// Replayed, and neither done nor dead again as far as is known. Counted among those that were applied, too.
+    pub(super) under_way: usize,
 }
 
 impl ApplyCounts {
@@ -100,33 +101,9 @@ impl ApplyEnding {
             Self::CanaryPending => Exit::Temporary,
             Self::Interrupted => Exit::Interrupted,
             Self::Complete if counts.died_again > 0 => Exit::ItemsDiedAgain,
+            Self::Complete if counts.under_way > 0 => Exit::TimedOut,
             Self::Complete if counts.skipped > 0 => Exit::ItemsSkipped,
             Self::Complete => Exit::Done,
-        }
-    }
-}
-
-/// What became of an item that was replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AfterReplay {
-    /// It waits or runs.
-    Pending,
-    /// It is done, or not needed any more.
-    Done,
-    DiedAgain,
-}
-
-impl AfterReplay {
-    /// Reads it from the story of an item that had died at an instant and was replayed.
-    pub(super) fn of(item: &DeadLetterDetail, died: Timestamp) -> Self {
-        if item.dead_letter.failed_at > died {
-            return Self::DiedAgain;
-        }
-        match item.status.as_deref() {
-            // Nothing more is going to happen: done, not needed, closed, or deleted since.
-            None | Some("completed" | "superseded" | "dead_letter") => Self::Done,
-            // It waits or runs, also in a state of a newer service: the first items are to have succeeded for certain.
-            Some(_) => Self::Pending,
         }
     }
 }

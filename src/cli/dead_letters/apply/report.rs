@@ -86,25 +86,27 @@ impl Report {
         audit_event_id: Option<AuditEventId>,
         counts: ApplyCounts,
     ) -> Result<(), Error> {
-        match self.kind {
-            Kind::Terminal => self.progress(counts),
-            Kind::Document => {}
-            Kind::Lines => self.output.lines(&[ItemLine {
+        if self.kind == Kind::Lines {
+            self.output.lines(&[ItemLine {
                 installation_id: item.installation,
                 item_type: item.item.item_type().as_str(),
                 item_id: item.item.to_string(),
                 outcome,
                 why,
                 audit_event_id,
-            }])?,
+            }])?;
         }
+        self.progress(counts);
         Ok(())
     }
 
-    /// Writes the line over, not too often.
-    fn progress(&mut self, counts: ApplyCounts) {
+    /// Writes the line over on a terminal, not too often.
+    pub(super) fn progress(&mut self, counts: ApplyCounts) {
+        if !self.is_for_people() || !io::stderr().is_terminal() {
+            return;
+        }
         let now = self.clock.monotonic();
-        if !io::stderr().is_terminal() || self.last.is_some_and(|last| now - last < PAUSE) {
+        if self.last.is_some_and(|last| now - last < PAUSE) {
             return;
         }
         self.last = Some(now);
@@ -135,6 +137,7 @@ impl Report {
             ("already applied", counts.already_applied.to_string()),
             ("skipped", counts.skipped.to_string()),
             ("dead letters again", counts.died_again.to_string()),
+            ("under way", counts.under_way.to_string()),
             ("not tried", not_tried.to_string()),
         ])?)
     }
@@ -142,6 +145,8 @@ impl Report {
 
 fn progress(counts: ApplyCounts, items: usize) -> String {
     let tried = items - counts.not_tried(items);
-    let (skipped, dead) = (counts.skipped, counts.died_again);
-    format!("{tried} of {items} items, {skipped} skipped, {dead} dead letters again")
+    let ApplyCounts { skipped, died_again, under_way, .. } = counts;
+    format!(
+        "{tried} of {items} items, {skipped} skipped, {died_again} dead letters again, {under_way} under way"
+    )
 }

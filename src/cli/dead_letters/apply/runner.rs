@@ -1,14 +1,16 @@
 //! Applies a plan, one item after the other: sends each request once under its key, looks at what dies again, and stops
 //! where it must.
 
+mod waiting;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::deaths::Deaths;
-use super::decision::{AfterReplay, ApplyCounts, ApplyEnding, ItemOutcome, canary_order};
+use super::decision::{ApplyCounts, ApplyEnding, ItemOutcome};
 use super::interrupt::Interrupt;
 use super::report::Report;
-use crate::api::{AppliedBody, CloseBody, DeadLetter, DeadLetterDetail, DeadLetterFilter};
+use crate::api::{AppliedBody, CloseBody, DeadLetter, DeadLetterFilter};
 use crate::cli::client::{Client, Failure};
 use crate::cli::dead_letters;
 use crate::cli::dead_letters::plan::document::{Plan, PlannedAction, PlannedItem};
@@ -16,12 +18,10 @@ use crate::cli::error::Error;
 use crate::cli::pages::{self, Paging, Wanted};
 use crate::cli::retry;
 use crate::domain::dead_letter::{ItemId, ItemType};
+use crate::domain::id::AuditEventId;
 use crate::domain::page::PAGE_MAX;
 use crate::runtime::clock::{Clock as _, SystemClock};
 
-/// Between two looks at the first items: from the shortest, doubling, to the longest.
-const CANARY_POLL_MIN: Duration = Duration::from_millis(100);
-const CANARY_POLL_MAX: Duration = Duration::from_secs(2);
 /// Most pages of new dead letters that are read at one look.
 const PAGES_MAX: u32 = 1_000;
 
@@ -32,6 +32,8 @@ pub(super) struct ApplyOptions {
     pub(super) canary: usize,
     /// The longest wait for that.
     pub(super) canary_timeout: Duration,
+    /// The longest wait at the end, for all of them.
+    pub(super) settle_timeout: Duration,
     /// From one item to the next.
     pub(super) interval: Option<Duration>,
     /// So many items that die again end it; 0 means that none do.
@@ -64,10 +66,19 @@ impl From<Error> for Halt {
 #[derive(Clone, Copy, Debug, Default)]
 struct ItemState {
     is_tried: bool,
-    /// This plan replayed it, in this run or an earlier one.
-    is_applied: bool,
+    /// The audit event of its replay by this plan, in this run or an earlier one.
+    replay: Option<AuditEventId>,
     /// It died after the instant that the plan has.
     is_dead: bool,
+    /// It was done when it was last looked at.
+    is_done: bool,
+}
+
+impl ItemState {
+    /// Returns the audit event of a replay of which the end is not known.
+    fn under_way(self) -> Option<AuditEventId> {
+        self.replay.filter(|_| !self.is_dead && !self.is_done)
+    }
 }
 
 /// A plan that is being applied.
@@ -148,67 +159,15 @@ impl<'a> Runner<'a> {
             }
         }
         if replays {
-            for _ in 0..self.deaths.installations() {
-                self.look_at_next()?;
-            }
+            self.settle()?;
         }
         let stop = self.counts.must_stop(self.options.failures_max);
         Ok(if stop { ApplyEnding::DiedAgain } else { ApplyEnding::Complete })
     }
 
-    /// Tries the first items, and waits until they have succeeded.
-    fn canary(&mut self) -> Result<Option<ApplyEnding>, Halt> {
-        let mut pending: Vec<PlannedItem> = Vec::new();
-        if self.options.canary > 0 {
-            for place in canary_order(self.plan.items.iter().map(|item| item.reason)) {
-                if pending.len() >= self.options.canary {
-                    break;
-                }
-                self.apply(place)?;
-                let item = self.plan.items.get(place).copied();
-                let is_applied = self.states.get(place).is_some_and(|state| state.is_applied);
-                pending.extend(item.filter(|_| is_applied));
-            }
-        }
-        let end = self.clock.monotonic() + self.options.canary_timeout;
-        let mut wait = CANARY_POLL_MIN;
-        while !pending.is_empty() {
-            let mut left = Vec::new();
-            for item in pending {
-                match self.after_replay(&item)? {
-                    AfterReplay::Pending => left.push(item),
-                    AfterReplay::Done | AfterReplay::DiedAgain => {}
-                }
-            }
-            pending = left;
-            // One is enough, however many may fail later.
-            if self.counts.died_again > 0 {
-                return Ok(Some(ApplyEnding::DiedAgain));
-            }
-            if !pending.is_empty() {
-                if self.clock.monotonic() >= end {
-                    return Ok(Some(ApplyEnding::CanaryPending));
-                }
-                self.pause(wait)?;
-                wait = CANARY_POLL_MAX.min(wait * 2);
-            }
-        }
-        Ok(None)
-    }
-
-    fn after_replay(&mut self, item: &PlannedItem) -> Result<AfterReplay, Halt> {
-        let path = path(item);
-        let story: DeadLetterDetail = self.retrying(|client| client.get(&path))?;
-        let after = AfterReplay::of(&story, item.failed_at);
-        if after == AfterReplay::DiedAgain {
-            self.died(item.item, &story.dead_letter.reason_code)?;
-        }
-        Ok(after)
-    }
-
     /// Sends the request for one item.
     fn apply(&mut self, place: usize) -> Result<(), Halt> {
-        self.keep_to_the_rate()?;
+        self.keep_to_the_rate();
         let Some(item) = self.plan.items.get(place).copied() else { return Ok(()) };
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair("failedAt", &item.failed_at.to_string());
@@ -234,14 +193,15 @@ impl<'a> Runner<'a> {
         let (outcome, answer) = answer?;
         self.counts.count(outcome);
         self.deaths.sent();
+        let why = answer.as_ref().err().and_then(reason);
+        let event = answer.as_ref().ok().map(|applied| applied.audit_event_id);
         let mut died_before = false;
         if let Some(state) = self.states.get_mut(place) {
             state.is_tried = true;
-            state.is_applied = outcome != ItemOutcome::Skipped;
-            died_before = state.is_applied && state.is_dead;
+            state.replay = event.filter(|_| self.plan.action == PlannedAction::Replay);
+            died_before = state.replay.is_some() && state.is_dead;
+            self.counts.under_way += usize::from(state.replay.is_some());
         }
-        let why = answer.as_ref().err().and_then(reason);
-        let event = answer.as_ref().ok().map(|applied| applied.audit_event_id);
         self.report.item(&item, outcome, why, event, self.counts)?;
         if died_before {
             self.count_death(&item, None)?;
@@ -294,24 +254,28 @@ impl<'a> Runner<'a> {
             return Ok(());
         };
         let Some(state) = self.states.get_mut(place) else { return Ok(()) };
-        let is_new = !state.is_dead;
+        let counts = state.under_way().is_some();
         state.is_dead = true;
-        if is_new && state.is_applied {
+        if counts {
             self.count_death(&item, Some(reason))?;
         }
         Ok(())
     }
 
     fn count_death(&mut self, item: &PlannedItem, reason: Option<&str>) -> Result<(), Error> {
+        self.counts.under_way -= 1;
         self.counts.count(ItemOutcome::DiedAgain);
         self.report.item(item, ItemOutcome::DiedAgain, reason, None, self.counts)
     }
 
-    /// Makes a request, and makes it again while that may help. It answered before, so if it cannot be reached, it
-    /// restarts.
+    /// Makes a request unless it was interrupted, and makes it again while that may help. The service answered before, so if
+    /// it cannot be reached, it restarts.
     fn retrying<T>(&self, ask: impl Fn(&Client) -> Result<T, Failure>) -> Result<T, Halt> {
         let mut failures = 0;
         loop {
+            if self.interrupt.is_set() {
+                return Err(Halt::Interrupted);
+            }
             let failure = match ask(self.client) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
@@ -321,24 +285,18 @@ impl<'a> Runner<'a> {
                 .setback()
                 .and_then(|setback| retry::wait(setback, failures + 1, self.options.retries + 1));
             match wait {
-                Some(wait) => self.pause(wait)?,
+                Some(wait) => self.interrupt.pause(wait),
                 None => return Err(failure.into()),
             }
         }
     }
 
-    fn keep_to_the_rate(&mut self) -> Result<(), Halt> {
+    fn keep_to_the_rate(&mut self) {
         if let Some(interval) = self.options.interval {
             let now = self.clock.monotonic();
-            self.pause(self.next.saturating_sub(now))?;
+            self.interrupt.pause(self.next.saturating_sub(now));
             self.next = self.next.max(now) + interval;
         }
-        if self.interrupt.is_set() { Err(Halt::Interrupted) } else { Ok(()) }
-    }
-
-    fn pause(&self, time: Duration) -> Result<(), Halt> {
-        self.interrupt.pause(time);
-        if self.interrupt.is_set() { Err(Halt::Interrupted) } else { Ok(()) }
     }
 }
 

@@ -57,16 +57,19 @@ fn counts(
     skipped: usize,
     died_again: usize,
 ) -> ApplyCounts {
-    ApplyCounts { applied, already_applied, skipped, died_again }
+    ApplyCounts { applied, already_applied, skipped, died_again, under_way: 0 }
 }
 
 #[test]
 fn an_ending_has_an_exit_code_of_its_own() {
+    let under_way = |counts| ApplyCounts { under_way: 1, ..counts };
     for (ending, counts, exit) in [
         (ApplyEnding::Complete, counts(3, 0, 0, 0), Exit::Done),
         (ApplyEnding::Complete, counts(0, 3, 0, 0), Exit::Done),
         (ApplyEnding::Complete, counts(2, 0, 1, 0), Exit::ItemsSkipped),
         (ApplyEnding::Complete, counts(2, 0, 1, 1), Exit::ItemsDiedAgain),
+        (ApplyEnding::Complete, under_way(counts(2, 0, 1, 0)), Exit::TimedOut),
+        (ApplyEnding::Complete, under_way(counts(2, 0, 1, 1)), Exit::ItemsDiedAgain),
         (ApplyEnding::DiedAgain, counts(1, 0, 1, 1), Exit::ItemsDiedAgain),
         (ApplyEnding::CanaryPending, counts(1, 0, 0, 0), Exit::Temporary),
         (ApplyEnding::Interrupted, counts(1, 0, 1, 1), Exit::Interrupted),
@@ -123,31 +126,5 @@ fn an_answer_says_what_became_of_an_item_or_nothing() {
             token_hints: Vec::new(),
         };
         assert_eq!(ItemOutcome::of(&Err(refused)), expected, "{outcome}");
-    }
-}
-
-#[test]
-fn a_replayed_item_waits_is_done_or_died_again() {
-    let died = Timestamp::from_micros(1_000);
-    for (failed_at, status, expected) in [
-        (1_000, Some("available"), AfterReplay::Pending),
-        (1_000, Some("leased"), AfterReplay::Pending),
-        (1_000, Some("held"), AfterReplay::Pending),
-        (1_000, Some("of_a_newer_service"), AfterReplay::Pending),
-        (1_000, Some("completed"), AfterReplay::Done),
-        (1_000, Some("superseded"), AfterReplay::Done),
-        (1_000, None, AfterReplay::Done),
-        (1_001, Some("dead_letter"), AfterReplay::DiedAgain),
-        // Replayed once more by another operator: it did die again.
-        (1_001, Some("available"), AfterReplay::DiedAgain),
-        (1_001, Some("completed"), AfterReplay::DiedAgain),
-    ] {
-        let story = serde_json::json!({
-            "itemType": "job", "itemId": "1", "reasonCode": "job_failed", "errorClass": "state",
-            "attemptCount": 1, "failedAt": Timestamp::from_micros(failed_at), "replaySafe": true,
-            "replayClass": "not_sent", "status": status,
-        });
-        let story: DeadLetterDetail = serde_json::from_value(story).unwrap();
-        assert_eq!(AfterReplay::of(&story, died), expected, "{failed_at} {status:?}");
     }
 }
