@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let config = match Config::load(Source::process()) {
         Ok(config) => config,
         Err(problems) => {
-            daemon::arguments::show_problems(None, &problems);
+            daemon::arguments::show_problems_of_start(&problems);
             return ExitCode::from(EXIT_CONFIG);
         }
     };

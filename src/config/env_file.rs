@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 pub(super) struct Assignments {
     /// The last value of each name.
     pub(super) variables: BTreeMap<String, String>,
+    /// The line at which the last value of each name begins.
+    pub(super) lines: BTreeMap<String, usize>,
     /// Numbers of lines that are read and have no effect.
     pub(super) ignored: Vec<usize>,
     /// Numbers of comments that hide the next line from systemd before version 254.
@@ -155,6 +157,7 @@ impl Reader {
             && !name.starts_with(|first: char| first.is_ascii_digit());
         if is_name {
             self.read.variables.insert(name.to_owned(), value);
+            self.read.lines.insert(name.to_owned(), self.began);
         } else {
             self.read.ignored.push(self.began);
         }
@@ -205,6 +208,7 @@ mod tests {
         let content = "A=1\n\nexport B=2\nC\n1D=1\nE=\"\n\"\n# f\\\nG H=1\nlast";
         let read = read(content.as_bytes()).unwrap();
         assert_eq!(read.variables.keys().collect::<Vec<_>>(), ["A", "E"]);
+        assert_eq!(read.lines.values().collect::<Vec<_>>(), [&1, &6]);
         assert_eq!(read.ignored, [3, 4, 5, 9, 10]);
         assert_eq!(read.continued_comments, [8]);
     }

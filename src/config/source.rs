@@ -83,6 +83,8 @@ pub fn journal_stream() -> Option<String> {
 /// The environment a configuration is read from.
 pub struct Source {
     variables: BTreeMap<String, String>,
+    /// The line of each variable in the file of a unit.
+    lines: BTreeMap<String, usize>,
     problems: Vec<SettingProblem>,
     /// Of the secrets that were read, by setting.
     digests: BTreeMap<&'static str, Digest>,
@@ -112,6 +114,7 @@ impl Source {
     pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         Self {
             variables: variables.into_iter().collect(),
+            lines: BTreeMap::new(),
             problems: Vec::new(),
             digests: BTreeMap::new(),
         }
@@ -140,7 +143,7 @@ impl Source {
         let continued = read.continued_comments.iter().map(|line| note(line, continued));
         let notes = ignored.chain(continued).collect();
         read.variables.extend(self.variables.remove_entry(CREDENTIALS));
-        Ok((Self::of(read.variables), notes))
+        Ok((Self { lines: read.lines, ..Self::of(read.variables) }, notes))
     }
 
     /// Says whether a variable is there that is meant for the daemon.
@@ -149,9 +152,12 @@ impl Source {
         self.names().any(|name| is_setting(name) || is_unknown(name))
     }
 
-    /// Notes a problem.
+    /// Notes a problem, with the line of its variable if that is known.
     pub(super) fn problem(&mut self, name: &str, what: impl Into<String>) {
-        self.problems.push(SettingProblem { name: name.to_owned(), what: what.into() });
+        let line = self.lines.get(name).or_else(|| self.lines.get(&alias(name)));
+        let line = line.map_or_else(String::new, |line| format!("line {line}: "));
+        let what: String = what.into();
+        self.problems.push(SettingProblem { name: name.to_owned(), what: line + &what });
     }
 
     /// Says whether a problem with a variable, or with the file it may be given as, was noted.
@@ -265,10 +271,10 @@ impl Source {
         let doubles = doubles.map(|name| {
             (name, format!("{} is set to another value; set one of them", alias(name)))
         });
-        let problems = unknown.chain(doubles);
-        let problems = problems.map(|(name, what)| SettingProblem { name: name.to_owned(), what });
-        let problems: Vec<SettingProblem> = problems.collect();
-        self.problems.extend(problems);
+        let problems = unknown.chain(doubles).map(|(name, what)| (name.to_owned(), what));
+        for (name, what) in problems.collect::<Vec<_>>() {
+            self.problem(&name, what);
+        }
     }
 
     /// Notes every secret that another setting has too: who knows one of them would know both.

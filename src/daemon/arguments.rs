@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::config::SettingProblem;
+use crate::config::{self, SettingProblem};
 use crate::daemon::Error;
 use crate::logging;
 use crate::runtime::stdout;
@@ -86,6 +86,15 @@ pub fn show_problems(place: Option<&str>, problems: &[SettingProblem]) {
     logging::show_error(&format!("svcd: the configuration{place} has {count} problem(s):"));
     for problem in problems {
         logging::show_error(&format!("  {problem}"));
+    }
+}
+
+/// Says what is wrong with the environment of a start; under systemd, also how to find the file and the line.
+pub fn show_problems_of_start(problems: &[SettingProblem]) {
+    show_problems(None, problems);
+    if let (Some(_), Some(first)) = (config::journal_stream(), problems.first()) {
+        let find = format!("grep -rns {} /etc/svc/svcd.env /etc/systemd/system", first.name);
+        logging::show_error(&format!("  to find where a setting is set: {find}"));
     }
 }
 

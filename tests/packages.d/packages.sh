@@ -101,6 +101,8 @@ refuses() {
     guest journalctl --sync
     said | grep -q "$1" || fail "$1 is not named"
     guest rm /etc/systemd/system/svcd.service.d/tests.conf
+    # The printed command names the drop-in and its line.
+    guest sh -c "$(said | grep -o 'grep -rns .*')" | grep "svcd.service.d/tests.conf:2:" || fail "the line of $1 is not found"
     guest systemctl daemon-reload
     guest systemctl reset-failed svcd
 }

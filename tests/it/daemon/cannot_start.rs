@@ -72,6 +72,17 @@ fn a_wrong_configuration_is_told_whole_and_without_secrets() {
 }
 
 #[test]
+fn under_systemd_a_start_says_how_to_find_where_a_setting_is_set() {
+    let mut site = Site::new();
+    site.set("SVC_TYPO", "1");
+    let find = "grep -rns SVC_TYPO /etc/svc/svcd.env /etc/systemd/system";
+    assert!(!site.run(&[]).stderr.contains(find), "a shell has set it");
+    site.set("JOURNAL_STREAM", "1:2");
+    let ended = site.run(&[]);
+    assert!(ended.stderr.contains(find), "{ended:?}");
+}
+
+#[test]
 fn a_check_finds_what_a_start_would_find() {
     let mut site = Site::new();
     let certificate = site.path("root.pem");
@@ -130,11 +141,17 @@ fn a_check_ends_well_only_when_the_daemon_may_become_ready() {
 fn a_check_judges_the_file_of_a_unit_and_not_the_shell_of_the_caller() {
     let site = Site::new();
     let file = site.path("svcd.env");
-    fs::write(&file, "# the unit\nSVC_POLL_MS='so'on\nexport SVC_LOG_LEVEL=debug\n").unwrap();
+    let written = "# the unit\nSVC_POLL_MS='so'on\nexport SVC_LOG_LEVEL=debug\n\nSVC_TYPO=1\n";
+    fs::write(&file, written).unwrap();
     let check = || site.run(&["check-config", "--env-file", file.to_str().unwrap()]);
     let wrong = check();
     assert_eq!(wrong.code, Some(78), "{wrong:?}");
-    for part in [file.to_str().unwrap(), "  SVC_POLL_MS: \"soon\"", "line 3"] {
+    for part in [
+        file.to_str().unwrap(),
+        "  SVC_POLL_MS: line 2: \"soon\"",
+        "line 3: systemd ignores it",
+        "  SVC_TYPO: line 5: there is no such setting",
+    ] {
         assert!(wrong.stderr.contains(part), "{part}: {wrong:?}");
     }
     // The caller's settings have the operator API on.
