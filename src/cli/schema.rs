@@ -54,6 +54,11 @@ const DOCUMENTS: &[Document] = &[
         schema: include_str!("../../docs/schemas/card-report.json"),
     },
     Document {
+        name: "dead-letter-plan",
+        meaning: "a plan of dead letters, which svcctl dead-letters plan writes and apply reads",
+        schema: include_str!("../../docs/schemas/dead-letter-plan.json"),
+    },
+    Document {
         name: "release-result",
         meaning: "the result of a release, which its workflow run sends",
         schema: include_str!("../../docs/schemas/release-result.json"),

@@ -1,5 +1,6 @@
 //! The schemas that `svcctl schema` prints, held to what the code takes and writes: a document fits its schema if, and
-//! only if, the code reads it, as far as JSON Schema can say. The schemas of cards have `cards::agreement`.
+//! only if, the code reads it, as far as JSON Schema can say. The schemas of cards have `cards::agreement`, and that of plans
+//! is held in `cli/dead_letters/plan/document`.
 
 use std::cell::Cell;
 use std::process::Command;
@@ -17,7 +18,8 @@ use svc::{card, forge};
 use super::document;
 use crate::support::world::{TOKEN, World};
 
-const NAMES: [&str; 4] = ["agent-card", "agent-card-legacy", "card-report", "release-result"];
+const NAMES: [&str; 5] =
+    ["agent-card", "agent-card-legacy", "card-report", "dead-letter-plan", "release-result"];
 
 fn printed(arguments: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svcctl"));

@@ -1,4 +1,16 @@
+use std::cell::Cell;
+
+use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
+use proptest::sample::select;
+
 use super::*;
+
+/// Returns the published schema.
+fn schema() -> jsonschema::Validator {
+    let schema = include_str!("../../../../../docs/schemas/dead-letter-plan.json");
+    let options = jsonschema::draft202012::options().should_validate_formats(true);
+    options.build(&serde_json::from_str(schema).unwrap()).unwrap()
+}
 
 fn head(action: PlanAction) -> PlanHead {
     PlanHead {
@@ -97,24 +109,31 @@ fn a_plan_may_be_laid_out_anew() {
     }
 }
 
-/// Every member of a plan, with another value, without it, or beside one more.
+/// Every member of a plan, with another value, without its last part, beside one more, or away. What still fits the schema
+/// is a plan, and was changed.
 #[test]
 fn every_change_is_noticed() {
+    let (schema, mut fitting) = (schema(), 0);
     let text = written(PlanAction::Close, 3);
     let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
     let mut pointers = Vec::new();
     walk(&whole, String::new(), &mut pointers);
     assert!(pointers.len() > 40, "{pointers:?}");
     for pointer in pointers {
-        for change in 0..3 {
+        for change in 0..4 {
             let mut changed = whole.clone();
             edit(&mut changed, &pointer, change);
             if changed != whole {
-                let fault = read(&changed.to_string());
-                assert!(fault.is_err(), "{pointer} by change {change}: {fault:?}");
+                let fault = read(&changed.to_string()).unwrap_err();
+                if schema.is_valid(&changed) {
+                    fitting += 1;
+                    let is_edited = matches!(fault, PlanFault::Edited);
+                    assert!(is_edited, "{pointer} by change {change}: {fault:?}");
+                }
             }
         }
     }
+    assert!(fitting > 10, "{fitting}");
     for cut in [1, 10, text.len() / 2, text.len() - 3] {
         assert!(matches!(read(text.get(..cut).unwrap()), Err(PlanFault::NotAPlan(_))));
     }
@@ -137,6 +156,13 @@ fn walk(value: &serde_json::Value, at: String, pointers: &mut Vec<String>) {
 }
 
 fn edit(whole: &mut serde_json::Value, pointer: &str, change: usize) {
+    if change == 3 {
+        let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+        if let Some(members) = whole.pointer_mut(parent).and_then(|it| it.as_object_mut()) {
+            drop(members.remove(name));
+        }
+        return;
+    }
     let other = serde_json::json!("another");
     let found = whole.pointer_mut(pointer).unwrap();
     match (change, found) {
@@ -196,4 +222,60 @@ fn what_is_no_plan_is_refused() {
     let twice =
         written(PlanAction::Replay, 1).replace("\"sha256\"", "\"sha256\": \"\", \"sha256\"");
     assert!(matches!(read(&twice), Err(PlanFault::NotAPlan(_))));
+}
+
+fn heads() -> impl Strategy<Value = PlanHead> {
+    let reason = prop_oneof![4 => "\\PC{0,9}", 1 => ".{0,3}", 1 => Just("x".repeat(201))]
+        .prop_filter("tags", |text| {
+            !text.chars().any(|char| ('\u{e0000}'..='\u{e007f}').contains(&char))
+        });
+    let ids = prop_oneof![
+        9 => Just(head(PlanAction::Replay).plan_id),
+        1 => select(vec!["", "0199F3A0-0000-7000-8000-00000000000A"]).prop_map(str::to_owned),
+    ];
+    let is_close = any::<bool>();
+    (ids, is_close, proptest::option::weighted(0.5, reason), "\\PC{0,9}", any::<bool>()).prop_map(
+        |(plan_id, is_close, reason, text, all_installations)| PlanHead {
+            plan_id,
+            reason,
+            store_id: text.clone(),
+            all_installations,
+            filters: BTreeMap::from([(text.clone(), text)]),
+            ..head(if is_close { PlanAction::Close } else { PlanAction::Replay })
+        },
+    )
+}
+
+fn items() -> impl Strategy<Value = PlanItem> {
+    let types = prop_oneof![20 => select(vec!["job", "outbox"]), 1 => select(vec!["", "Job"])];
+    let ids = prop_oneof![20 => "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", 1 => "[0-9a-f]{32}"];
+    let times = Timestamp::MIN.micros()..=Timestamp::MAX.micros();
+    (types, ids, times, "\\PC{0,9}", 1..=2_i64).prop_map(
+        |(item_type, item_id, failed_at, word, installation)| PlanItem {
+            installation_id: installation.try_into().unwrap(),
+            item_type: item_type.to_owned(),
+            item_id,
+            failed_at: Timestamp::from_micros(failed_at),
+            reason_code: word.clone(),
+            replay_class: word,
+        },
+    )
+}
+
+/// Whatever it says, as long as its counts and its digest are right.
+#[test]
+fn a_plan_is_read_if_it_fits_its_schema() {
+    let schema = schema();
+    let verdicts = [Cell::new(0), Cell::new(0)];
+    proptest!(|(head in heads(), items in proptest::collection::vec(items(), 0..4))| {
+        let mut text = Vec::new();
+        let mut plan = PlanWriter::begin(&mut text, head).unwrap();
+        items.iter().for_each(|item| plan.item(item).unwrap());
+        plan.end().unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let is_read = read(&text).is_ok();
+        verdicts[usize::from(is_read)].update(|count| count + 1);
+        assert_eq!(schema.is_valid(&serde_json::from_str(&text).unwrap()), is_read, "{text}");
+    });
+    assert!(verdicts.iter().all(|count| count.get() > 10), "{verdicts:?}");
 }
