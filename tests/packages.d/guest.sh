@@ -19,7 +19,7 @@ beside() {
 
 # Does the same in the background. With a function in the background, $! would be a subshell and not the program.
 background() {
-    nsenter --net --target "$leader" -- "$@" 9>&- &
+    setpriv --pdeathsig KILL nsenter --net --target "$leader" -- "$@" 9>&- &
     others+=($!)
 }
 
@@ -31,11 +31,12 @@ end_others() {
 end_container() {
     end_others
     if [[ -n $nspawn ]]; then
-        # The second signal ends the container without waiting for its units.
-        kill "$nspawn" || true
-        sleep 2
-        kill "$nspawn" || true
-        wait "$nspawn" || true
+        # The second signal ends the container without waiting for its units, the last one in any case.
+        local signal
+        for signal in TERM TERM KILL; do
+            kill -s "$signal" "$nspawn" || break
+            timeout 5 tail --pid="$nspawn" -s 0.1 -f /dev/null && break
+        done
     fi
     [[ -z $root ]] || rm -rf --one-file-system "$root"
 }
@@ -53,7 +54,8 @@ debian() {
 }
 
 boot() {
-    systemd-nspawn --boot --register=no --keep-unit --private-network --settings=no --link-journal=no \
+    setpriv --pdeathsig KILL systemd-nspawn --boot --register=no --keep-unit --private-network --settings=no --link-journal=no \
+# The container dies with this script.
         --machine="svc-tests-$$" --directory="$root" --console=pipe </dev/null 9>&- &
     nspawn=$!
     local tries
@@ -71,13 +73,9 @@ boot() {
     sandbox
 }
 
-# Runs a program as confined as the daemon: where this machine is a container itself, that may be impossible.
+# Runs a program in a sandbox: where this machine is a container itself, that may be impossible. These are no lines of the
+# daemon's unit, whose mistakes are to be found.
 sandbox() {
-    {
-        printf '[Service]\nType=oneshot\nExecStart=/bin/true\n'
-        grep -E '^(Private|Protect|Restrict|Device|Lock|Memory|Tasks)' packaging/svcd.service
-    } >"$root/run-svc-tests.service"
-    guest mv /run-svc-tests.service /run/systemd/system/svc-tests.service
-    guest systemctl start svc-tests.service
-    guest rm /run/systemd/system/svc-tests.service
+    guest systemd-run --quiet --wait --property=PrivateUsers=yes --property=PrivateDevices=yes --property=ProtectSystem=strict \
+        --property=ProcSubset=pid --property=ProtectKernelTunables=yes --property=MemoryMax=1G /bin/true
 }

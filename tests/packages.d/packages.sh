@@ -25,7 +25,8 @@ tools() {
 
 packages() {
     local built
-    mapfile -t built < <(packaging/build "$profile" | tail -n 2)
+    packaging/build "$profile" >"$place/built"
+    mapfile -t built < <(tail -n 2 "$place/built")
     deb=${built[0]}
     rpm=${built[1]}
     note=$(stat -c '%n %s' "$deb" "$rpm" "$target"/packages/tree/usr/bin/* | sed 's#.*/##' | tr '\n' ' ')bytes
@@ -100,9 +101,9 @@ refuses() {
     mv "$root/etc/svc/svcd.env.kept" "$root/etc/svc/svcd.env"
     guest journalctl --sync
     said | grep -q "$1" || fail "$1 is not named"
-    guest rm /etc/systemd/system/svcd.service.d/tests.conf
     # The printed command names the drop-in and its line.
     guest sh -c "$(said | grep -o 'grep -rns .*')" | grep "svcd.service.d/tests.conf:2:" || fail "the line of $1 is not found"
+    guest rm /etc/systemd/system/svcd.service.d/tests.conf
     guest systemctl daemon-reload
     guest systemctl reset-failed svcd
 }
@@ -162,7 +163,7 @@ older_deb() {
     mkdir "$source"
     git archive "$commit" | tar x -C "$source"
     (
-        cd "$source"
+        cd "$source" || exit
         export CARGO_TARGET_DIR=$target/older
         cargo build --profile "$profile" --locked
         "$target/tools/bin/cargo-deb" deb --profile "$profile" --no-build --fast --output "$older.part"
