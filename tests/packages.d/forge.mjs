@@ -1,6 +1,7 @@
 // A slow forge: it answers requests for tokens at once, and all others after SECONDS. It refuses the first dispatch for a
 // tag whose name contains "refused". `GET /effects` returns how often each attempt was dispatched and got a check run, and
-// `GET /dispatches` how often each tag was to be dispatched. Arguments: PORT SECONDS.
+// `GET /dispatches` how often each tag was to be dispatched, and `GET /runs` the workflow runs with their inputs. Arguments:
+// PORT SECONDS.
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -26,7 +27,7 @@ function dispatched(repository, workflow, { ref, inputs }) {
         head_sha: checkRuns.find((known) => known.external_id === inputs.attempt_id)?.head_sha,
         repository: { id: Number(repository.split("-").at(-1)) },
         run_url: `http://127.0.0.1:${port}/repos/${repository}/actions/runs/${id}`,
-        attempt: inputs.attempt_id,
+        attempt: inputs.attempt_id, inputs,
     };
     runs.push(run);
     return [200, { ...run, workflow_run_id: run.id }];
@@ -72,6 +73,11 @@ createServer(async (request, response) => {
         [status, object] = [200, effects];
     } else if (place === "dispatches") {
         [status, object] = [200, dispatches];
+    } else if (place === "runs") {
+        [status, object] = [200, runs];
+    } else if (place === "app" && owner === "hook") {
+        // No delivery has failed.
+        [status, object] = [200, []];
     } else if (place === "app") {
         [status, object] = [201, { token: "t", repository_selection: "selected", permissions: body.permissions }];
     } else {

@@ -2,6 +2,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2016
 
 suite=bookworm
+# What systemd needs, and what the guide uses.
+include=dbus,systemd,systemd-sysv,curl,jq,openssl,sqlite3
 nspawn=
 leader=
 root=
@@ -44,18 +46,18 @@ end_container() {
 # Makes the root once, and a copy of it for each run.
 debian() {
     local base=$place/$suite
-    if [[ ! -e $base.made ]]; then
-        rm -rf --one-file-system "$base"
-        timeout 300 debootstrap --variant=minbase --include=dbus,systemd,systemd-sysv "$suite" "$base"
-        touch "$base.made"
+    if [[ ! -e $base.made || $(<"$base.made") != "$include" ]]; then
+        rm -rf --one-file-system "$base" "$base.made"
+        timeout 300 debootstrap --variant=minbase --include="$include" "$suite" "$base"
+        printf '%s' "$include" >"$base.made"
     fi
     root=$(mktemp -d -p "$place" root-XXXXXX)
     cp -a --reflink=auto "$base/." "$root"
 }
 
+# The container dies with this script.
 boot() {
     setpriv --pdeathsig KILL systemd-nspawn --boot --register=no --keep-unit --private-network --settings=no --link-journal=no \
-# The container dies with this script.
         --machine="svc-tests-$$" --directory="$root" --console=pipe </dev/null 9>&- &
     nspawn=$!
     local tries

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use clap::error::ErrorKind;
 use svc::config::settings;
 use svc::domain::dead_letter::{DeadLetterReason, ErrorClass, ReplayClass};
 use svc::domain::slo::{Gate, POLICY, Rule, Side, Unit};
@@ -73,6 +74,37 @@ fn every_setting_that_the_guide_names_exists() {
             assert!(is_known || others.contains(&setting), "{name} names {word}");
         }
     }
+}
+
+/// Whether a command does what the text says, the runs of its blocks show: `tests/blocks.mjs`.
+#[test]
+fn every_command_and_option_that_the_guide_names_exists() {
+    let mut pages = pages();
+    pages.push(("README.md".to_owned(), read("README.md")));
+    let mut found = 0;
+    for (name, text) in &pages {
+        for command in text.lines().flat_map(commands) {
+            found += 1;
+            let error = svc::cli::command().try_get_matches_from(&command).err();
+            let kind = error.map(|error| error.kind());
+            let is_unknown = kind.is_some_and(|kind| UNKNOWN.contains(&kind));
+            assert!(!is_unknown, "{name}: {}: {kind:?}", command.join(" "));
+        }
+    }
+    assert!(found > 60, "{found}");
+}
+
+/// What is not there; a part of a command may lack values, and a placeholder is none.
+const UNKNOWN: [ErrorKind; 2] = [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand];
+
+/// Returns the words of each command of `svcctl` in a line.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    // What is quoted is one word.
+    let quoted = |(place, part)| if place % 2 == 0 { part } else { "x" };
+    let plain: String = line.split('\'').enumerate().map(quoted).collect();
+    let parts = plain.split(['`', '|', '>', ';', '#', '&']).map(str::trim);
+    let commands = parts.filter(|part| part.starts_with("svcctl "));
+    commands.map(|command| command.split_whitespace().map(str::to_owned).collect()).collect()
 }
 
 #[test]
