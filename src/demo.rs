@@ -94,7 +94,7 @@ fn keep_running(stage: &mut Stage, signals: &Signals, print: Print<'_>) -> Resul
     {
         if signals.take_more() {
             match story::kept::one_more(stage, print, made) {
-                // A replay meanwhile may have met the refusal that was meant for it.
+                // It may have been replayed as soon as it was there.
                 Err(Error::Waited(_)) => print("  No dead letter this time; ask once more.\n")
                     .map_err(|error| Error::System("print", error))?,
                 ended => ended?,

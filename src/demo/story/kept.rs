@@ -31,8 +31,9 @@ impl Teller<'_> {
             Ok(letters(stage)?.first().map(|letter| letter.item_id.clone()))
         };
         let before = newest(self.stage)?;
-        self.stage.forge.plan(simulator::Call::Dispatch, simulator::Fault::Validation422);
         let (tag, commit) = (format!("v2.{number}.0"), format!("{:040x}", 0xc0de_0000 + number));
+        // For this tag: a replay meanwhile must not meet the refusal.
+        self.stage.forge.plan_dispatch(&tag, simulator::Fault::Validation422);
         let webhook = self.stage.webhooks.push_tag(&tag, &commit);
         self.deliver(&format!("push {tag}"), &webhook)?;
         self.wait("a dead letter", |stage| Ok((newest(stage)? != before).then_some(())))
