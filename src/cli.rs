@@ -66,8 +66,8 @@ Examples:
   svcctl replay outbox ID                     # replay it
   svcctl dead-letters close outbox ID --reason 'not needed any more'   # or close it without a replay
   svcctl dead-letters plan -A --file plan.json   # write all that can be replayed to a plan
-  svcctl dead-letters apply plan.json -A      # and replay each item of the plan once
-  svcctl audit list                           # who replayed what?
+  svcctl dead-letters apply plan.json         # and replay each item of the plan once
+  svcctl audit list -o wide                   # who replayed what?
   svcctl dead-letters list -o ndjson --all | jq -r .itemId
   svcctl cards validate agent-card.json       # is the agent card valid, and if not, why?
   svcctl cards push agent-card.json           # register it, so that others can find it
@@ -142,7 +142,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
-    /// Maximum time for one request, or for the whole wait of replay --wait and releases wait: seconds, or 90s, 10m, 2h
+    /// Maximum time for one request, or for the whole wait of replay --wait and releases wait: a number of seconds, or with a unit: 90s, 10m, 2h
     ///
     /// The default is 30 seconds for a request, and no limit for a wait.
     #[arg(long, global = true, value_name = "DURATION", value_parser = when::duration)]

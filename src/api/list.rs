@@ -180,24 +180,25 @@ filter! {
 
 fn empty_time(since: Option<Timestamp>, until: Option<Timestamp>) -> Option<String> {
     (since? >= until?).then(|| {
-        "since must be earlier than until; give an earlier since or a later until".to_owned()
+        "'since' must be earlier than 'until'; make 'since' earlier or 'until' later".to_owned()
     })
 }
 
 fn never_dies_of(item_type: ItemType, reason: DeadLetterReason) -> Option<String> {
     (!reason.item_types().contains(&item_type)).then(|| {
-        format!("no item of type {item_type} has the reason {reason}; omit the type or the reason")
+        format!("no item of type {item_type} has the reason {reason}; omit 'type' or 'reason'")
     })
 }
 
 fn ended_is_not_stuck(stuck: Option<Yes>, ended: bool) -> Option<String> {
     (stuck.is_some() && ended)
-        .then(|| "an item that has ended cannot be stuck; omit the status or stuck".to_owned())
+        .then(|| "an item that has ended cannot be stuck; omit 'status' or 'stuck'".to_owned())
 }
 
 fn only_given_up_is_closed(closed: Option<bool>, given_up: bool) -> Option<String> {
     (closed == Some(true) && !given_up).then(|| {
-        "only what was given up can be closed; add the status dead_letter or omit closed".to_owned()
+        "only what was given up can be closed; set 'status' to dead_letter, or omit 'closed'"
+            .to_owned()
     })
 }
 

@@ -45,14 +45,14 @@ pub enum Error {
     #[error("the item must not be replayed")]
     NotReplayable(NotReplayable),
     /// There is nothing to close.
-    #[error("the item is not open, so there is nothing to close")]
+    #[error("there is nothing to close: the item is not given up, or is closed already")]
     NotOpen,
     /// The key was used for another request.
-    #[error("this Idempotency-Key was used for another request")]
+    #[error("this idempotency key was used for another request")]
     OperationConflict,
     /// What was to be prevented has been begun.
     #[error(
-        "the invocation has begun and cannot be cancelled; later steps that had not begun were cancelled"
+        "the invocation has begun and cannot be denied; later steps that had not begun were cancelled"
     )]
     TooLate,
     /// The result changes nothing.

@@ -27,7 +27,7 @@ impl App {
         wanted: &ListRequest<R>,
     ) -> Result<Page<R, R::Cursor>, Error> {
         self.store.list(installation, wanted, self.stuck_before())?.ok_or(Error::InvalidRequest(Cow::Borrowed(
-            "the value of before is not the ID of an item in this list; omit it to list from the newest item",
+            "the value of 'before' is not the ID of an item in this list; omit 'before' to list from the newest item",
         )))
     }
 

@@ -40,6 +40,9 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 
 /// Validate agent cards, show what is wrong and where, sign them, and register them with svcd
+///
+/// An agent card is a JSON document that describes an agent. svcd accepts two variants: current (protocolVersion 1.0 or
+/// 1.2) and legacy (0.3). Official A2A cards differ from both; svcctl cards convert converts them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Validate(validate::Args),

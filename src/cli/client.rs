@@ -353,7 +353,9 @@ fn address_refused(why: Refused) -> Error {
     let hint = match why {
         Refused::Shape => "for example: --url unix:/run/svc/svcd.sock",
         Refused::Secret => "keep the token in a file and name it with --token-file",
-        Refused::Plain => "use https, or a tunnel: ssh -L 7081:127.0.0.1:7081 HOST",
+        Refused::Plain => {
+            "use https, or a tunnel: ssh -L 7081:127.0.0.1:7081 HOST, then --url http://127.0.0.1:7081"
+        }
     };
     Error::new(Exit::Usage, "--url (or SVC_URL) is refused").caused_by(why).hint(hint)
 }

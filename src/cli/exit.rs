@@ -15,8 +15,8 @@ words! {
         NotFound => "not_found", "svcd does not know the installation, the item does not exist in this installation, the card does not exist, or the relay does not know the ID or the code", "Not found";
         Conflict => "operation_conflict", "the idempotency key was used for another request", "The idempotency key was used for another request";
         SignalFiring => "signal_firing", "slo: a critical signal is firing", "A critical signal is firing";
-        PreconditionFailed => "precondition_failed", "cards: the registered card does not match the condition of --create or --if-match", "The condition does not hold";
-        NotOpen => "not_open", "dead-letters close, reconcile close: the item is not open", "The item is not open";
+        PreconditionFailed => "precondition_failed", "cards: the name is already in use (--create), or no card with this digest is registered under it (--if-match)", "The condition does not hold";
+        NotOpen => "not_open", "dead-letters close, reconcile close: there is nothing to close, because the item is not a dead letter or was not given up, or is closed already", "There is nothing to close";
         DiedAgain => "died_again", "replay --wait: the item became a dead letter again", "The item became a dead letter again";
         Held => "held", "replay --wait: the effect is held: svcd sends it later, because the forge asked to wait or cannot be reached", "The effect is held";
         TimedOut => "timed_out", "replay --wait, releases wait: --timeout passed before the end; dead-letters apply: --settle-timeout did", "The timeout passed before the end";

@@ -75,9 +75,10 @@ impl IdArg {
         let (what, list) = match kind {
             IdKind::Job | IdKind::Outbox => ("dead letter of this type", "dead-letters list"),
             IdKind::ReleaseRun => ("release run", "releases list"),
-            IdKind::ReconciliationItem => {
-                ("reconciliation that was given up", "reconcile list --status dead_letter")
-            }
+            IdKind::ReconciliationItem => (
+                "reconciliation that was given up",
+                "reconcile list --status dead_letter --closed=false",
+            ),
         };
         let named = match kind {
             IdKind::ReleaseRun => format!("the tag {self}, or an ID that begins with it"),
@@ -85,7 +86,7 @@ impl IdArg {
                 format!("an ID that begins with {self}")
             }
         };
-        let message = format!("no {what} in this installation has {named}");
+        let message = format!("in this installation, no {what} has {named}");
         Error::new(Exit::NotFound, message).hint(format!("list the items: svcctl {list}"))
     }
 

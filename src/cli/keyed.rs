@@ -8,6 +8,7 @@ use crate::cli::client::{Client, Failure};
 use crate::cli::error::Error;
 use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output};
+use crate::cli::value_parser::between;
 use crate::cli::{Global, installations, retry};
 use crate::domain::operation::OperationId;
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -23,7 +24,7 @@ pub(crate) struct Keyed {
 
     /// Maximum number of retries if svcd is busy or the connection is lost
     #[arg(long, value_name = "N", default_value_t = 3)]
-    #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
+    #[arg(value_parser = between(0_u32, 20))]
     retries: u32,
 }
 

@@ -13,6 +13,7 @@ use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Column, Format, Output};
+use crate::cli::value_parser::between;
 use crate::cli::watch::{WatchArgs, Watched};
 use crate::cli::{Global, installations};
 use crate::domain::id::InstallationId;
@@ -27,7 +28,7 @@ const PAGES_MAX: u32 = 1_000;
 pub(crate) struct Paging {
     /// Maximum number of items to show; with --all, number of items per request
     #[arg(long, value_name = "N", default_value_t = PAGE_DEFAULT)]
-    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(PAGE_MIN)..=i64::from(PAGE_MAX)))]
+    #[arg(value_parser = between(PAGE_MIN, PAGE_MAX))]
     pub(crate) limit: u32,
 
     /// Show all pages
@@ -70,10 +71,22 @@ impl Paging {
 pub(crate) trait Cursor:
     Clone + Display + FromStr<Err: Display> + Send + Sync + 'static
 {
+    /// The name of a value in the help.
+    const VALUE_NAME: &'static str;
+    /// The help of `--before`.
+    const BEFORE: &'static str;
 }
 
-impl Cursor for Uuid {}
-impl Cursor for i64 {}
+impl Cursor for Uuid {
+    const VALUE_NAME: &'static str = "ID";
+    const BEFORE: &'static str = "Select only items that are older than the item with this ID";
+}
+
+impl Cursor for i64 {
+    const VALUE_NAME: &'static str = "NUMBER";
+    const BEFORE: &'static str =
+        "Select only events that are older than the event with this number";
+}
 
 /// Which part is wanted of a list that goes by ids, or by numbers.
 #[derive(clap::Args, Clone, Copy, Debug)]
@@ -81,8 +94,7 @@ pub(crate) struct Part<C: Cursor = Uuid> {
     #[command(flatten)]
     paging: Paging,
 
-    /// Select only items that are older than the item with this ID
-    #[arg(long, value_name = "ID", value_parser = cursor::<C>)]
+    #[arg(long, value_name = C::VALUE_NAME, help = C::BEFORE, value_parser = cursor::<C>)]
     before: Option<C>,
 }
 

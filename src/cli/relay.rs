@@ -24,7 +24,7 @@ use crate::cli::pages::{self, Cursor, Part, Table};
 ///
 /// An agent can propose changes to a design file that a person has open. A plugin in the design tool shows each
 /// proposal to that person, on an approval card, and runs it once if the person approves it. Only that person can
-/// approve a proposal; no command can.
+/// approve a proposal; no command can. A proposal has one or more steps, called invocations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Status(status::Args),
@@ -124,8 +124,8 @@ fn refused(failure: Failure, list: &str) -> Error {
         }
         "too_late" => (
             Exit::Failed,
-            "the invocation has begun and cannot be cancelled",
-            "the person can undo it in the design tool".to_owned(),
+            "the invocation has begun and cannot be denied",
+            "the person who has the file open can undo it in the design tool".to_owned(),
         ),
         _ => return failure.into(),
     };

@@ -33,7 +33,7 @@ use crate::domain::dead_letter::ItemType;
 /// and with 5 if the item must not be replayed.
 ///
 /// With --wait, exits with 0 once the item is done, 11 if it became a dead letter again, 12 if the effect is held, and 13
-/// if --timeout passed before. svcd sends a held effect by itself, but later: the forge asked to wait, or cannot be
+/// if --timeout passed first. svcd sends a held effect by itself, but later: the forge asked to wait, or cannot be
 /// reached. Without --wait, svcctl on a terminal looks at the item for one second, and warns if it became a dead letter
 /// again.
 #[derive(clap::Args, Debug)]
@@ -156,7 +156,7 @@ fn wait(
         (Polled::End(()), ReplayState::DiedAgain) => {
             Err(Error::new(Exit::DiedAgain, died_again(&item))
                 .hint(format!("show why: {show}"))
-                .hint("repair the cause, then replay the item again"))
+                .hint("repair what the reason names, then replay the item again"))
         }
         (Polled::End(()), ReplayState::Held) => {
             let message = match item.held_until {

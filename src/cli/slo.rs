@@ -10,7 +10,8 @@ use crate::cli::watch::{WatchArgs, Watched};
 
 /// Show the service-level signals: which ones are firing, since when, and what to check next
 ///
-/// A signal is a measured value with thresholds, such as the age of the oldest job. Exits with 0 if no critical signal
+/// A signal is a measured value with thresholds, such as the age of the oldest job. A pending signal is beyond its
+/// threshold, but not for long enough to fire. Exits with 0 if no critical signal
 /// is firing, 8 if one is, and 75 if the signals have not been evaluated since svcd started. Warnings that are
 /// firing are shown, but do not change the exit code.
 #[derive(clap::Args, Debug)]
@@ -51,8 +52,8 @@ fn show(slo: &Slo, output: Output) -> Result<(), Error> {
         None => "not since svcd started".to_owned(),
     };
     output.facts(vec![
-        ("policy", slo.policy_version.to_string()),
-        ("health", slo.health.to_string()),
+        ("thresholds", slo.policy_version.to_string()),
+        ("signals", slo.health.to_string()),
         ("evaluated", evaluated),
     ])?;
     output.raw(b"\n")?;

@@ -23,6 +23,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Exits with 0 if svcd is ready, 3 if it is not ready, and 69 if it cannot be reached. Without the operator token, only
 /// totals for all installations are shown. Counting stops at 10,000, so 10,000 means 10,000 or more.
 ///
+/// In the table of reconcilers, workflow is the one for attempts, check run the one for release runs, and webhooks the one
+/// for webhooks that have not led to their job.
+///
 /// In the table of installations, PAUSE ENDS is the time until which the forge asked svcd to wait. DEAD LETTERS counts
 /// the open ones, and REPLAY-SAFE those of them that svcctl replay accepts. --timeout limits all requests about
 /// installations together: if the dead letters of an installation cannot be counted in that time, the table shows a
@@ -149,7 +152,8 @@ fn dead(backlog: &StatusBacklog, times: Times) -> Vec<(&'static str, String)> {
     let given_up = match given_up.count {
         0 => "none".to_owned(),
         count => {
-            format!("{count}{}; see svcctl reconcile list --status dead_letter", oldest(given_up))
+            let list = "svcctl reconcile list --status dead_letter --closed=false -A";
+            format!("{count}{}; see {list}", oldest(given_up))
         }
     };
     let mut facts = vec![("dead letters", letters), ("reconciliations given up", given_up)];
@@ -264,7 +268,7 @@ fn reconcilers(readiness: &Readiness) -> [Reconciler; 3] {
             readiness.last_successful_check_run_reconciliation_at,
         ),
         (
-            "lifecycle",
+            "webhooks",
             readiness.last_lifecycle_reconciliation_poll_at,
             readiness.last_successful_lifecycle_reconciliation_at,
         ),
@@ -302,7 +306,7 @@ mod tests {
 RECONCILER  LAST POLL  LAST SUCCESS
 workflow    3s ago     1h ago
 check run   3s ago     never
-lifecycle   never      never
+webhooks    never      never
 ";
         assert_eq!(rows.text(view), expected);
     }

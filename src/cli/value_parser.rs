@@ -1,5 +1,8 @@
 //! Arguments that several commands have: one of a closed set of words, the name of a repository.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::domain::repository::RepositoryName;
@@ -13,6 +16,20 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
         let mut all = all.iter().copied();
         all.find(|value| word(*value) == text).expect("only these words pass")
     })
+}
+
+/// Reads a whole number from `min` to `max`; clap's own parser calls the range `1..=100`.
+pub(crate) fn between<T>(
+    min: T,
+    max: T,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
+{
+    move |text| {
+        let number = text.parse().ok().filter(|number| (min..=max).contains(number));
+        number.ok_or_else(|| format!("not a whole number from {min} to {max}"))
+    }
 }
 
 /// Reads the name of a repository.

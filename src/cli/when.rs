@@ -41,7 +41,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, &'static str> {
     seconds
         .or_else(|| age(text))
         .filter(|duration| (Duration::from_secs(1)..=DURATION_MAX).contains(duration))
-        .ok_or("not a duration such as 30, 90s, 10m or 2h, from one second to a week")
+        .ok_or("the duration must be from one second to a week, such as 30, 90s, 10m or 2h")
 }
 
 fn age(text: &str) -> Option<Duration> {

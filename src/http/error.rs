@@ -33,7 +33,7 @@ const LENGTH_REQUIRED: Outcome =
     ("length_required", StatusCode::LENGTH_REQUIRED, "The body needs a Content-Length");
 const NOT_REPLAYABLE: Outcome =
     ("not_replayable", StatusCode::CONFLICT, "The item must not be replayed");
-const NOT_OPEN: Outcome = ("not_open", StatusCode::CONFLICT, "The item is not open");
+const NOT_OPEN: Outcome = ("not_open", StatusCode::CONFLICT, "There is nothing to close");
 const PAYLOAD_TOO_LARGE: Outcome =
     ("payload_too_large", StatusCode::PAYLOAD_TOO_LARGE, "The body is too large");
 const UNSUPPORTED_MEDIA_TYPE: Outcome = (
@@ -44,7 +44,7 @@ const UNSUPPORTED_MEDIA_TYPE: Outcome = (
 const OPERATION_CONFLICT: Outcome = (
     "operation_conflict",
     StatusCode::UNPROCESSABLE_ENTITY,
-    "The Idempotency-Key was used for another request",
+    "The idempotency key was used for another request",
 );
 const TOO_LATE: Outcome = ("too_late", StatusCode::CONFLICT, "The invocation has already begun");
 const RESULT_CONFLICT: Outcome =

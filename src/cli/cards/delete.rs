@@ -33,9 +33,9 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let client = Client::operator(global)?;
     let headers = registry::condition(args.if_match, false);
     let answer = client
-        .send(Method::DELETE, &registry::path(&args.name), headers)
+        .send(Method::DELETE, &registry::path(&args.name), headers.clone())
         .and_then(|answer| answer.expect_status(StatusCode::NO_CONTENT))
-        .map_err(|failure| registry::refused(failure, &args.name))?;
+        .map_err(|failure| registry::refused(failure, &args.name, &headers))?;
     drop(answer);
     let name = args.name.as_str();
     match output.format() {

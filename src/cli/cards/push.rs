@@ -190,7 +190,7 @@ impl Registry {
             // The refusal itself follows, whatever becomes of this.
             drop(self.output.raw(text.as_bytes()));
         }
-        registry::refused(failure, name)
+        registry::refused(failure, name, &self.condition)
     }
 }
 

@@ -59,8 +59,8 @@ pub(super) fn facts(card: AgentCard) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Says why the service refused something about a card, and what to do.
-pub(super) fn refused(failure: Failure, name: &CardName) -> Error {
+/// Says why the service refused something about a card under this condition, and what to do.
+pub(super) fn refused(failure: Failure, name: &CardName, condition: &HeaderMap) -> Error {
     let Failure::Refused { problem, .. } = &failure else { return failure.into() };
     let (exit, message, hints) = match problem.outcome.as_ref() {
         "not_found" => (
@@ -68,14 +68,22 @@ pub(super) fn refused(failure: Failure, name: &CardName) -> Error {
             format!("no card is registered as {name}"),
             vec!["list the registered cards: svcctl cards list".to_owned()],
         ),
+        "precondition_failed" if condition.contains_key(IF_NONE_MATCH) => (
+            Exit::PreconditionFailed,
+            format!("a card is already registered as {name}; nothing was changed"),
+            vec![
+                format!("show the registered card: svcctl cards show {name}"),
+                "to replace it, omit --create".to_owned(),
+            ],
+        ),
         "precondition_failed" => (
             Exit::PreconditionFailed,
             format!(
-                "the registered card {name} does not match --create or --if-match; nothing was changed"
+                "no card with the digest of --if-match is registered as {name}; nothing was changed"
             ),
             vec![
                 format!("show the registered card: svcctl cards show {name}"),
-                "to get the current digest for --if-match: svcctl cards list".to_owned(),
+                "to get the current digest for --if-match: svcctl cards list -o wide".to_owned(),
             ],
         ),
         "invalid_card" => (

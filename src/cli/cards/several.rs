@@ -40,7 +40,7 @@ impl Outcome {
                 }
                 Input::NoCard(folder) => {
                     let message = format!(
-                        "cannot read {}: no card was found in it; to read an ignored file, name it",
+                        "no card was found in {}; to read an ignored file, name it on the command line",
                         folder.display()
                     );
                     self.failed(&Error::new(Exit::LocalFile, message));

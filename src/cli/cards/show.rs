@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
     let answer = client
         .send(Method::GET, &registry::path(&args.name), HeaderMap::new())
         .and_then(|answer| answer.expect_bytes())
-        .map_err(|failure| registry::refused(failure, &args.name))?;
+        .map_err(|failure| registry::refused(failure, &args.name, &HeaderMap::new()))?;
     output.raw(&answer)?;
     Ok(Exit::Done)
 }

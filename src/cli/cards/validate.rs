@@ -22,6 +22,7 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{FormatArg, Output};
+use crate::cli::value_parser::between;
 
 /// Check whether agent cards are valid, and show what is wrong and where
 ///
@@ -61,7 +62,7 @@ pub(crate) struct Args {
     /// Maximum size of a card in bytes; a larger card is reported as not valid; values above the default have an effect
     /// only with --offline
     #[arg(long, value_name = "N", default_value_t = super::BYTES_MAX)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    #[arg(value_parser = between(1_u64, 1 << 30))]
     max_bytes: u64,
 
     #[command(flatten)]
@@ -114,7 +115,7 @@ fn finder(args: &Args) -> Result<Finder, Error> {
 fn nothing_read(args: &Args) -> Error {
     let error = several::no_card();
     if args.selection.excludes() {
-        return error.hint("--exclude also applies to files that are named");
+        return error.hint("--exclude also applies to files that are named on the command line");
     }
     error
 }
@@ -188,7 +189,7 @@ impl Source {
     }
 
     fn no_card(&self, folder: &Path) -> Work {
-        let hint = if self.ignores { "; to read ignored files, too, add --no-ignore" } else { "" };
+        let hint = if self.ignores { "; to read ignored files too, add --no-ignore" } else { "" };
         let why = format!("no card was found in it{hint}");
         Work::Unreadable(folder.to_string_lossy().into_owned(), why)
     }
@@ -254,7 +255,7 @@ impl Printer {
         // Even if the report cannot be printed, it is told which files were written.
         let printed = self.parts(&done);
         for (name, why) in &done.counts.unreadable {
-            self.output.remark("cannot read", &format!("{name}: {why}"));
+            self.output.remark("not checked", &format!("{name}: {why}"));
         }
         for (name, why) in &done.counts.unwritten {
             self.output.remark("cannot write", &format!("{name}: {why}"));

@@ -150,13 +150,12 @@ fn refused(
             let advice = advice::of(problem.replay_class.as_deref().unwrap_or_default());
             error.hint(advice.why).hint(advice.next)
         }
-        Exit::NotOpen => error
-            .hint("it was closed, replayed or completed; show how it ended: svcctl dead-letters show TYPE ID"),
         Exit::Done
         | Exit::Failed
         | Exit::NotReady
         | Exit::SignalFiring
         | Exit::PreconditionFailed
+        | Exit::NotOpen
         | Exit::DiedAgain
         | Exit::Held
         | Exit::TimedOut

@@ -23,7 +23,7 @@ use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Output, Times};
-use crate::cli::pages::InstallationScope;
+use crate::cli::value_parser::between;
 use crate::cli::when;
 use crate::domain::time::Timestamp;
 use crate::runtime::clock::{Clock as _, SystemClock};
@@ -38,17 +38,19 @@ const CANARY_DEFAULT: usize = 3;
 /// Replay or close the dead letters of a plan, each once
 ///
 /// Shows what is in the plan and asks for confirmation, unless --yes is given. Then it replays some items first
-/// (--canary), one of each reason in turn, and waits until they have succeeded before it replays the others. If replayed items become dead letters again, it
-/// stops. Items that have changed since the plan was written are skipped. After the last request, it waits until all replayed
-/// items are done or dead letters again (--settle-timeout).
+/// (--canary), one of each reason in turn, and waits until they have succeeded before it replays the others. Meanwhile it
+/// looks for replayed items that have become dead letters again, and stops at --stop-after-failures. Items that have changed
+/// since the plan was written are skipped. After the last request, it waits until all replayed items are done or dead letters
+/// again (--settle-timeout).
 ///
 /// Each request has an idempotency key made of the plan and the item, so a plan can be applied again after an interruption, a
 /// lost connection or a restart of svcd, and nothing happens twice. The audit log shows the key, which begins with the ID of
 /// the plan.
 ///
 /// On a terminal, it shows its progress; otherwise it prints one JSON document per line, one line per item, and one at the
-/// end with the counts. An item that becomes a dead letter again has a second line (died_again). In these lines, the value of
-/// why is a code: the replay class or outcome because of which the item was skipped, or its reason code as a dead letter again.
+/// end with the counts. An item that becomes a dead letter again has a second line (died_again). In these lines, "why"
+/// is a code: for a skipped item, the replay class or outcome that prevented the request; for an item that became a dead
+/// letter again, its new reason code.
 ///
 /// Exits with 0 if every item was closed, or was replayed and is done, 13 if replayed items were still under way at the end, 15
 /// if some were skipped, 16 if items became dead letters again, 130 if it was interrupted or you did not confirm it, 64 if it
@@ -84,21 +86,25 @@ pub(crate) struct Args {
 
     /// Stop when this many replayed items have become dead letters again; 0 means never [default: 1]
     ///
-    /// Among the items of --canary, one is enough.
+    /// While it waits for the items of --canary, one is enough, whatever N is.
     #[arg(long, value_name = "N")]
     stop_after_failures: Option<usize>,
 
     /// Maximum number of retries of one request if svcd is busy or restarts
     #[arg(long, value_name = "N", default_value_t = 8)]
-    #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
+    #[arg(value_parser = between(0_u32, 20))]
     retries: u32,
 
     /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 
-    #[command(flatten)]
-    scope: InstallationScope,
+    /// Apply the whole plan, even if --installation or SVC_INSTALLATION names one installation
+    ///
+    /// Without any of these, the whole plan is applied anyway. If one installation is named, a plan with items of another
+    /// one is refused.
+    #[arg(short = 'A', long)]
+    all_installations: bool,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, Error> {
@@ -180,7 +186,7 @@ fn check(plan: &Plan, args: &Args, global: &Global, now: Timestamp) -> Result<()
             .hint("set the clock that is wrong")
             .hint(new_plan(plan, args, global)));
     }
-    let named = global.installation.filter(|_| !args.scope.all_installations);
+    let named = global.installation.filter(|_| !args.all_installations);
     let foreign = named.and_then(|named| {
         let other = plan.items.iter().find(|item| item.installation != named)?;
         Some((named, other.installation))
@@ -243,7 +249,7 @@ fn advise(
     }
     if counts.died_again > 0 {
         let list = plan::scoped("dead-letters summary", &plan.head, global);
-        output.remark("to see why they are dead letters again", &list.into_line());
+        output.remark("to see why items became dead letters again", &list.into_line());
         let next = plan::plan_command(&plan.head, &next_file(&args.file), global);
         output.remark("once the cause is repaired, to write a plan of the rest", &next.into_line());
     }

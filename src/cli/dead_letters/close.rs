@@ -8,6 +8,7 @@ use crate::cli::ids::{self, IdArg};
 use crate::cli::keyed::Keyed;
 use crate::cli::next_command::NextCommand;
 use crate::cli::output::{Format, Output};
+use crate::cli::replay::advice::rerun;
 use crate::cli::value_parser::one_of;
 use crate::cli::{Global, installations};
 use crate::domain::dead_letter::ItemType;
@@ -17,12 +18,13 @@ use crate::domain::operation::OperatorReason;
 ///
 /// Nothing is sent. The dead letter leaves the list for good, and the content of the job or effect is deleted, so that it
 /// can never be replayed. A release that needs the effect fails SVC_RECONCILIATION_DEADLINE_SECONDS after the close,
-/// unless its check run is re-run on the forge before then.
+/// unless its check run is re-run on the forge first. Before you re-run it, check on the forge that no workflow run exists
+/// for the tag: svcd looks for it no longer.
 ///
 /// The audit log shows who closed it and why. The idempotency key works as in svcctl replay.
 ///
 /// Exits with 0 if the dead letter was closed, by this request or by an earlier one with the same key, and with 10 if it
-/// is not open.
+/// is not a dead letter, or is closed already.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -54,9 +56,21 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         .with("--reason", args.reason.as_str());
     let body = CloseBody { reason: args.reason.as_str().to_owned() };
     let path = format!("{path}/{item_type}/{id}/close");
-    args.keyed.run(&client, &path, Some(&body), command, (global, output))?;
+    args.keyed.run(&client, &path, Some(&body), command, (global, output)).map_err(|error| {
+        if error.exit() != Exit::NotOpen {
+            return error;
+        }
+        let show = NextCommand::new(&format!("dead-letters show {item_type} {id}"), global);
+        error.hint(format!("to see how it ended: {}", show.into_line()))
+    })?;
     if item_type == ItemType::Outbox && output.format() == Format::Table {
-        output.remark("note", "a release that needs this effect fails at its deadline; to try again, re-run its check run on the forge");
+        output.remark(
+            "note",
+            concat!(
+                "a release that needs this effect fails at its deadline; if it is still needed, ",
+                rerun!()
+            ),
+        );
     }
     Ok(Exit::Done)
 }

@@ -16,7 +16,7 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 /// List dead letters, newest first
 ///
 /// In the table, REPLAY-SAFE says whether svcctl replay accepts the item; ERROR CLASS says what kind of error the last one
-/// was, and CAUSE how the last call to the forge failed. dead-letters.md in /usr/share/doc/svcd/docs explains these codes,
+/// was, and FORGE FAILURE (in JSON, cause) how the last call to the forge failed. dead-letters.md in /usr/share/doc/svcd/docs explains these codes,
 /// and what to repair.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -108,7 +108,7 @@ impl Table for DeadLetter {
         Column::state(1, "REPLAY-SAFE", |it, _| super::yes_or_no(it.replay_safe).to_owned()),
         Column::new(4, "TRIES", |it, _| it.attempt_count.to_string()),
         Column::new(5, "ERROR CLASS", |it, _| it.error_class.to_string()),
-        Column::new(3, "CAUSE", |it, _| or_dash(it.cause.as_deref())),
+        Column::new(3, "FORGE FAILURE", |it, _| or_dash(it.cause.as_deref())),
         Column::new(0, "REASON", |it, _| it.reason_code.to_string()),
         Column::new(2, "REPOSITORY", |it, _| or_dash(it.repository.as_deref())),
     ];

@@ -16,6 +16,10 @@ use crate::domain::dead_letter::ItemType;
 ///
 /// The history shows each time the item became a dead letter (dead_lettered; in JSON, died), and how that ended: replayed,
 /// closed, completed, or superseded, which means that it was not needed any more. This also works after a replay or a close.
+///
+/// The reason names what failed, the error class says what kind of error the last one was, and the forge failure (in JSON,
+/// cause) how the last call to the forge failed. dead-letters.md in /usr/share/doc/svcd/docs explains these codes, and what to
+/// repair.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -112,7 +116,7 @@ fn facts(item: &DeadLetterDetail, times: Times) -> Vec<(&'static str, String)> {
         ("failed", Some(times.both(letter.failed_at))),
         ("reason", Some(letter.reason_code.to_string())),
         ("error class", Some(letter.error_class.to_string())),
-        ("cause", Some(letter.cause.as_deref().unwrap_or("-").to_owned())),
+        ("forge failure", Some(letter.cause.as_deref().unwrap_or("-").to_owned())),
         ("tries", Some(letter.attempt_count.to_string())),
         ("replay-safe", Some(format!("{safe}, {class}: {}", advice.why))),
         ("next step", Some(advice.next.to_owned())),

@@ -50,6 +50,13 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         .with("--reason", args.reason.as_str());
     let body = CloseBody { reason: args.reason.as_str().to_owned() };
     let path = format!("{}/{id}/close", pages::path::<ReconciliationItem>(installation));
-    args.keyed.run(&client, &path, Some(&body), command, (global, output))?;
+    args.keyed.run(&client, &path, Some(&body), command, (global, output)).map_err(|error| {
+        if error.exit() != Exit::NotOpen {
+            return error;
+        }
+        let list = "reconcile list --status dead_letter --closed=false";
+        let list = NextCommand::new(list, global).into_line();
+        error.hint(format!("to list the items that can be closed: {list}"))
+    })?;
     Ok(Exit::Done)
 }

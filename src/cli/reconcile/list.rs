@@ -15,10 +15,11 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 /// List reconciliations, newest first
 ///
 /// Without --status, lists only open and leased items, not those that were given up (status dead_letter). A leased item is
-/// being checked now.
+/// being checked now; LEASE is when its lease ends.
 ///
 /// In the table, NEXT is the time of the next check, DEADLINE the time at which the reconciliation ends in any case, and
-/// OUTCOME the result of the last check. SUBJECT is the ID of an attempt or a release run, or the number of a webhook.
+/// OUTCOME the result of the last check. SUBJECT is the ID of an attempt or a release run, or the number of a webhook;
+/// the reasons about webhooks begin with lifecycle_.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

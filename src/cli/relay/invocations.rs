@@ -39,7 +39,7 @@ fn facts(invocation: &RelayInvocation, times: Times) -> Vec<(&'static str, Strin
     let late = invocation.settled_late.then(|| "yes: it was unknown before".to_owned());
     let known = [
         ("invocation", Some(invocation.invocation.to_string())),
-        ("proposal", Some(format!("{}, step {}", invocation.proposal, invocation.step))),
+        ("proposal", Some(format!("{}, step {}", invocation.proposal, invocation.step + 1))),
         ("session", Some(invocation.session.to_string())),
         ("subject", Some(invocation.subject.clone())),
         ("client", Some(invocation.client.clone())),

@@ -22,7 +22,7 @@ const PUBLIC: &str =
 /// Enter the code that a plugin shows, so that your agents can propose changes to the open file
 ///
 /// Pairs under your own name, with your access token for /mcp. The token needs the scopes mcp:read and mcp:pair. The
-/// plugin then shows the account of the token, and you must confirm it in the plugin within one minute. The token is
+/// plugin then shows the account (subject) of the token, and you must confirm it in the plugin within one minute. The token is
 /// sent to the public address and not stored. If SVC_RELAY_LOCAL is true, svcd requires no token. If --url
 /// begins with unix:, svcctl asks svcd at that socket for its public address.
 #[derive(clap::Args, Debug)]
@@ -85,7 +85,7 @@ fn public_url(global: &Global) -> Result<String, Error> {
     endpoint.map(str::to_owned).ok_or_else(|| {
         Error::new(Exit::Failed, "svcd does not serve /mcp, so the relay is off")
             .hint("an operator must turn on SVC_MCP and SVC_RELAY; see svcd.env(5)")
-            .hint(PUBLIC)
+            .hint("if the relay runs in another svcd, name its public address: --url https://svc.example")
     })
 }
 

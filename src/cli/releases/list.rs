@@ -42,7 +42,7 @@ pub(crate) struct Args {
 
     /// Select only release runs that have not ended, and have not changed for longer than a reconciliation may take
     ///
-    /// That is its observation time plus its deadline, which are settings of svcd.
+    /// That is SVC_RECONCILIATION_OBSERVATION_SECONDS plus SVC_RECONCILIATION_DEADLINE_SECONDS: by default, 35 minutes.
     #[arg(long)]
     stuck: bool,
 

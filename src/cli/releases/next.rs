@@ -2,6 +2,7 @@
 
 use crate::api;
 use crate::cli::output::Times;
+use crate::cli::replay::advice::rerun;
 
 /// What is due is done then, while no connection to the forge can be made.
 const CUT_OFF: &str =
@@ -33,22 +34,22 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, is_cut_off: bool, times:
             "svcd waits for the signed result of the workflow run".to_owned()
         }
         "awaits_result" => {
-            format!("svcd waits for the signed result; it queries the forge {at}, and then repeatedly; the last query is {deadline}")
+            format!("svcd waits for the signed result; it queries the forge {at}, and then repeatedly; it stops {deadline} at the latest")
         }
         "recheck" => {
-            format!("svcd queries the forge {at}, and then repeatedly; the last query is {deadline}")
+            format!("svcd queries the forge {at}, and then repeatedly; it stops {deadline} at the latest")
         }
         "awaits_reconciliation" => {
             "the forge has not confirmed the check run; a reconciler will check it soon".to_owned()
         }
         "operator_replay" => "an operator must repair the cause and replay the dead letter".to_owned(),
         "operator_rerequest" => {
-            "svcd will look for the workflow run on the forge; re-run the check run there only if the release fails with forge_dispatch_unconfirmed"
+            concat!("svcd looks for the workflow run; if the release fails and is still needed, ", rerun!())
                 .to_owned()
         }
         "operator_investigate" => investigate(release).to_owned(),
         "ends_at_deadline" => {
-            "an operator closed the dead letter: the release fails once SVC_RECONCILIATION_DEADLINE_SECONDS have passed since then, unless its check run is re-run on the forge before then"
+            concat!("an operator closed the dead letter, so the release fails SVC_RECONCILIATION_DEADLINE_SECONDS after the close; if it is still needed, ", rerun!())
                 .to_owned()
         }
         "nothing" => "nothing: the release has ended".to_owned(),
@@ -129,8 +130,8 @@ mod tests {
         let told = |code, planned| sentence(&release(code, planned), false, TIMES);
         assert_eq!(
             told("recheck", true),
-            "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), and then repeatedly; the last query is in 30m \
-             (2026-11-21T09:30:00.000000Z)"
+            "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), and then repeatedly; it stops in 30m \
+             (2026-11-21T09:30:00.000000Z) at the latest"
         );
         assert_eq!(
             told("awaits_result", false),

@@ -18,8 +18,8 @@ use crate::domain::release::ReleaseStatus;
 /// Wait until one release run has ended
 ///
 /// Prints the steps to standard error as they happen, and, if an operator must act next, what to do. At the end, also
-/// when --timeout has passed, prints the release run as svcctl releases show does. A release whose check run was re-run has
-/// not ended.
+/// when --timeout has passed, prints the release run as svcctl releases show does. If the check run of a release is re-run,
+/// the wait goes on until the new attempt has ended.
 ///
 /// Exits with 0 if the release succeeded, 14 if it ended in another way, and 13 if --timeout passed before the end.
 #[derive(clap::Args, Debug)]

@@ -13,7 +13,16 @@ pub(crate) struct Advice {
 pub(crate) const DONE: Advice =
     Advice { why: "the item is done", next: "nothing: what failed was carried out" };
 
-const SAFE_NEXT: &str = "repair the cause of the failure, then replay it: svcctl replay";
+const SAFE_NEXT: &str = "repair what the reason names (see dead-letters.md in /usr/share/doc/svcd/docs), then replay the item: svcctl replay";
+
+/// What to do for a release whose dispatch must not be sent again. The same before a close and after it, when `svcd` looks no
+/// more. A second workflow run might deploy twice, so the operator looks first.
+macro_rules! rerun {
+    () => {
+        "first check on the forge that no workflow run exists for this tag; then re-run the check run there, or push a new tag"
+    };
+}
+pub(crate) use rerun;
 
 /// Returns the advice for a class as the service names it, also for one a newer service may have.
 pub(crate) fn of(class: &str) -> Advice {
@@ -25,11 +34,11 @@ pub(crate) fn of(class: &str) -> Advice {
         },
         None if class == "closed" => Advice {
             why: "an operator closed the dead letter, which deleted its content",
-            next: "if its release is still needed, re-run the check run on the forge, or push a new tag",
+            next: concat!("if its release is still needed, ", rerun!()),
         },
         None if class == "died_again" => Advice {
             why: "the item was replayed since then, and became a dead letter again",
-            next: "show why (svcctl dead-letters show), repair the cause, then replay it again",
+            next: "see what the reason names (svcctl dead-letters show), repair it, then replay the item again",
         },
         None => Advice {
             why: "this svcctl does not know the replay class",
@@ -57,7 +66,10 @@ const fn of_class(class: ReplayClass) -> Advice {
         }
         ReplayClass::DispatchUncertain => Advice {
             why: "a workflow run may exist; dispatching again might start a second one",
-            next: "wait: svcd looks for the workflow run on the forge; re-run the check run there only if the release fails with forge_dispatch_unconfirmed",
+            next: concat!(
+                "wait: svcd looks for the workflow run; if the release fails and is still needed, ",
+                rerun!()
+            ),
         },
         ReplayClass::CreateUncertain => Advice {
             why: "a check run may exist; creating it again might make a second one",

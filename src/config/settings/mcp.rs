@@ -90,7 +90,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "MCP_V2_EXPERIMENTAL",
         "false",
-        "Also serve the experimental revision 2026-07-28 of the protocol: true or false. svcctl mcp reads this variable too.",
+        "Also serve the modern, experimental revision 2026-07-28 of the protocol: true or false. svcctl mcp reads this variable too.",
     ),
     plain(
         "MCP_PROTOCOL_VERSION",

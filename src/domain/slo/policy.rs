@@ -297,7 +297,7 @@ pub const POLICY: [Rule; 13] = [
         healthy: 0,
         unit: Unit::Count,
         owner: OPERATIONS,
-        next_check: "svcctl reconcile list --status dead_letter -A; look for the cause in the log, then svcctl reconcile close ID --reason TEXT",
+        next_check: "svcctl reconcile list --status dead_letter --closed=false -A; look for the cause in the log, then svcctl reconcile close ID --reason TEXT",
     },
     Rule {
         signal: Signal::BacklogGrowth,

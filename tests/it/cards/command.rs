@@ -317,22 +317,22 @@ fn a_named_folder_without_a_card_is_told_by_name() {
         let ended = command.output().unwrap();
         (ended.status.code(), text(&ended.stderr), text(&ended.stdout))
     };
-    let hint = "no card was found in it; to read ignored files, too, add --no-ignore";
+    let hint = "no card was found in it; to read ignored files too, add --no-ignore";
     for named in [&["build"][..], &["build", "own"], &["own", "build"], &[".", "build"]] {
         let words = [&["validate", "--offline"], named].concat();
         let (code, said, _) = run(&words);
-        assert!(said.ends_with(&format!("cannot read: build: {hint}\n")), "{words:?}: {said}");
+        assert!(said.ends_with(&format!("not checked: build: {hint}\n")), "{words:?}: {said}");
         assert!(code == Some(74) && !said.contains("build has already"), "{words:?}: {said}");
     }
     let all = ["validate", "--offline", "--no-ignore", "build", "own"];
     assert_eq!(run(&all), (Some(0), String::new(), "2 cards, valid\n".to_owned()));
     let (code, said, _) = run(&["validate", "--offline", "--no-ignore", "own", "empty"]);
-    assert_eq!((code, said.as_str()), (Some(74), "cannot read: empty: no card was found in it\n"));
+    assert_eq!((code, said.as_str()), (Some(74), "not checked: empty: no card was found in it\n"));
     // It has one that was read already.
     assert_eq!(run(&["validate", "--offline", "own", "notes"]).0, Some(0));
     let (code, said, out) = run(&["explain", "own", "build"]);
     let expected =
-        "error: cannot read build: no card was found in it; to read an ignored file, name it\n";
+        "error: no card was found in build; to read an ignored file, name it on the command line\n";
     assert_eq!((code, said.as_str()), (Some(74), expected), "{out}");
 }
 

@@ -104,7 +104,7 @@ signals                  degraded: dead_letters_added; see svcctl slo
 RECONCILER  LAST POLL  LAST SUCCESS
 workflow    never      never
 check run   never      never
-lifecycle   never      never
+webhooks    never      never
 ";
     assert_eq!((run.code, run.stdout.as_str()), (0, expected));
     let run = desk.run("status -o ndjson");

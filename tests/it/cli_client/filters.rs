@@ -42,10 +42,13 @@ fn an_age_is_an_instant_in_every_request_of_a_run_and_in_its_next_command() {
 #[test]
 fn what_can_match_nothing_is_refused_and_nothing_is_sent() {
     for (command, message) in [
-        ("dead-letters list --since 1h --until 2h", "since must be earlier than until; give"),
-        ("audit list --since 1h --until 1h", "since must be earlier than until"),
-        ("releases list --since 2026-11-22 --until 2026-11-21", "since must be earlier than until"),
-        ("reconcile list --since 1h --until 2h", "since must be earlier than until"),
+        ("dead-letters list --since 1h --until 2h", "'since' must be earlier than 'until'; make"),
+        ("audit list --since 1h --until 1h", "'since' must be earlier than 'until'"),
+        (
+            "releases list --since 2026-11-22 --until 2026-11-21",
+            "'since' must be earlier than 'until'",
+        ),
+        ("reconcile list --since 1h --until 2h", "'since' must be earlier than 'until'"),
         ("dead-letters list --since 1h --before 2h", "before must not be earlier than since; give"),
         (
             "dead-letters list --type job --reason forge_dispatch_uncertain",

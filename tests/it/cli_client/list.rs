@@ -12,9 +12,9 @@ fn the_list_is_a_table_with_the_command_for_the_next_page() {
     let desk = Desk::new(vec![page(&items, Some("2020-01-01T00:00:00.000001Z"))]);
     let run = desk.run("dead-letters list --limit 2 --utc");
     let table = "\
-FAILED                       TYPE    ID                                    REPLAY-SAFE  TRIES  ERROR CLASS  CAUSE  REASON      REPOSITORY
-2020-01-01T00:00:00.000002Z  job     0199f3a0-0000-7000-8000-00000000000a  yes          5      crash        -      crash_loop  acme/site
-2020-01-01T00:00:00.000001Z  outbox  0199f3a0-0000-7000-8000-0000000000ff  yes          5      crash        -      crash_loop  acme/site
+FAILED                       TYPE    ID                                    REPLAY-SAFE  TRIES  ERROR CLASS  FORGE FAILURE  REASON      REPOSITORY
+2020-01-01T00:00:00.000002Z  job     0199f3a0-0000-7000-8000-00000000000a  yes          5      crash        -              crash_loop  acme/site
+2020-01-01T00:00:00.000001Z  outbox  0199f3a0-0000-7000-8000-0000000000ff  yes          5      crash        -              crash_loop  acme/site
 ";
     assert_eq!(run.stdout, table);
     let hint = format!(

@@ -10,7 +10,7 @@ fn where_json_is_asked_for_a_wrong_command_line_is_a_problem() {
     for (line, detail, hint) in [
         (
             "releases list --limit x -o json",
-            "invalid value 'x' for '--limit <N>': invalid digit found in string",
+            "invalid value 'x' for '--limit <N>': not a whole number from 1 to 100",
             "For more information, try '--help'.",
         ),
         (

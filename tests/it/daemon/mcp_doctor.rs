@@ -36,7 +36,7 @@ fn port(daemon: &Daemon) -> u16 {
 
 #[test]
 fn the_same_settings_are_nothing_to_find_in_either_mode() {
-    for (is_modern, routing, status) in [("false", "disabled", 400), ("true", "enabled", 200)] {
+    for (is_modern, routing, status) in [("false", "no", 400), ("true", "yes", 200)] {
         let mut site = Site::new();
         site.set("SVC_MCP", "true");
         site.set("MCP_V2_EXPERIMENTAL", is_modern);
@@ -51,10 +51,10 @@ fn the_same_settings_are_nothing_to_find_in_either_mode() {
         let modern = if is_modern == "true" { "2026-07-28" } else { "-" };
         for line in [
             "transports stdio, streamable_http stdio, streamable_http".to_owned(),
-            "default era legacy legacy".to_owned(),
+            "served by default legacy revisions legacy revisions".to_owned(),
             format!("legacy revisions {legacy} {legacy}"),
             format!("modern revisions {modern} {modern}"),
-            format!("modern era {routing} {routing}"),
+            format!("modern revisions enabled {routing} {routing}"),
             "endpoint - http://127.0.0.1:PORT/mcp".to_owned(),
             "token issuer - -".to_owned(),
             format!("endpoint HTTP {status} http://127.0.0.1:PORT/mcp"),
@@ -76,7 +76,7 @@ fn a_daemon_that_is_configured_otherwise_is_told_setting_by_setting() {
         (
             "MCP_V2_EXPERIMENTAL",
             "true",
-            "the modern era is on in this environment, and off in the running svcd",
+            "support for modern revisions is on in this environment, and off in the running svcd",
         ),
         (
             "MCP_PROTOCOL_VERSION",

@@ -127,8 +127,8 @@ fn a_plan_that_cannot_be_meant_is_not_written() {
     std::fs::write(site.path("taken.json"), "mine").unwrap();
     let long = "x".repeat(201);
     for (options, code, said) in [
-        ("--since 1h --until 2h", 64, "since must be earlier than until"),
-        ("--type job --reason forge_dispatch_rejected", 64, "omit the type or the reason"),
+        ("--since 1h --until 2h", 64, "'since' must be earlier than 'until'"),
+        ("--type job --reason forge_dispatch_rejected", 64, "omit 'type' or 'reason'"),
         ("--replay-safe=false", 64, "omit --replay-safe=false"),
         ("--reason nothing", 64, "possible values"),
         ("--installation 9999", 6, "does not know installation 9999"),

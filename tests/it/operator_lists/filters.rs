@@ -261,22 +261,22 @@ fn filters_that_contradict_each_other_are_refused_with_what_to_change() {
     let world = World::new();
     let times = "since=2026-11-21T09:00:00Z&until=2026-11-21T09:00:00Z";
     for (query, detail) in [
-        (format!("dead-letters?{times}"), "since must be earlier than until"),
-        (format!("audit-events?{times}"), "since must be earlier than until"),
-        (format!("releases?{times}"), "since must be earlier than until"),
-        (format!("reconciliation-items?{times}"), "since must be earlier than until"),
+        (format!("dead-letters?{times}"), "'since' must be earlier than 'until'"),
+        (format!("audit-events?{times}"), "'since' must be earlier than 'until'"),
+        (format!("releases?{times}"), "'since' must be earlier than 'until'"),
+        (format!("reconciliation-items?{times}"), "'since' must be earlier than 'until'"),
         (
             "dead-letters?type=job&reason=forge_dispatch_uncertain".to_owned(),
-            "no item of type job has the reason forge_dispatch_uncertain; omit the type or the reason",
+            "no item of type job has the reason forge_dispatch_uncertain; omit 'type' or 'reason'",
         ),
         (
             "dead-letters?type=outbox&reason=installation_suspended".to_owned(),
             "no item of type outbox has the reason installation_suspended",
         ),
-        ("releases?stuck=true&status=failed".to_owned(), "omit the status or stuck"),
-        ("reconciliation-items?stuck=true&status=completed".to_owned(), "omit the status or stuck"),
-        ("reconciliation-items?closed=true".to_owned(), "add the status dead_letter"),
-        ("reconciliation-items?closed=true&status=completed".to_owned(), "or omit closed"),
+        ("releases?stuck=true&status=failed".to_owned(), "omit 'status' or 'stuck'"),
+        ("reconciliation-items?stuck=true&status=completed".to_owned(), "omit 'status' or 'stuck'"),
+        ("reconciliation-items?closed=true".to_owned(), "set 'status' to dead_letter"),
+        ("reconciliation-items?closed=true&status=completed".to_owned(), "or omit 'closed'"),
     ] {
         let answer = world.operate(Method::GET, &path(1, &query), &[]);
         assert_eq!(outcome(&answer), (400, "invalid_request".to_owned()), "{query}");

@@ -121,7 +121,7 @@ fn differences(environment: &McpStatus, daemon: &McpStatus) -> Vec<Finding> {
     let general = |status: &McpStatus| {
         [
             ("/mcp", on(status.enabled)),
-            ("the modern era", on(status.modern_routing)),
+            ("support for modern revisions", on(status.modern_routing)),
             ("the default revision", Some(status.default_revision.to_string())),
         ]
     };
@@ -211,7 +211,7 @@ fn of_challenge(
 fn of_era(subject: &McpStatus, url: &str, answer: &Answer) -> Option<Finding> {
     let is_modern = answer.status == 200;
     (is_modern != subject.modern_routing).then(|| {
-        let era = if is_modern { "the modern era as well" } else { "only the legacy era" };
+        let era = if is_modern { "modern revisions as well" } else { "only legacy revisions" };
         let message = format!("{url} speaks {era}, which is not how svcd is set up");
         let next = "another process may be listening there; compare its settings, or restart it";
         Finding::new(Code::EndpointDiffers, message, next)

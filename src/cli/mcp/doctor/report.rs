@@ -103,11 +103,11 @@ pub(super) fn show(
 
 const SETTINGS: [&str; 8] = [
     "transports",
-    "default era",
+    "served by default",
     "legacy revisions",
     "default revision",
     "modern revisions",
-    "modern era",
+    "modern revisions enabled",
     "endpoint",
     "token issuer",
 ];
@@ -117,11 +117,11 @@ fn settings(status: &McpStatus) -> [String; 8] {
     let revisions = &status.supported_revisions;
     [
         status.transports.join(", "),
-        status.default_era.to_string(),
+        format!("{} revisions", status.default_era),
         span(&revisions.legacy),
         status.default_revision.to_string(),
         span(&revisions.modern),
-        if status.modern_routing { "enabled" } else { "disabled" }.to_owned(),
+        if status.modern_routing { "yes" } else { "no" }.to_owned(),
         or_dash(status.endpoint.as_ref()),
         or_dash(status.authorization.as_ref().map(|authorization| &authorization.issuer)),
     ]

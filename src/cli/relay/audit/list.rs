@@ -33,8 +33,8 @@ impl Table for RelayAuditEvent {
         Column::new(0, "CREATED", |it, times| times.ago(it.created_at)),
         Column::new(2, "NUMBER", |it, _| it.seq.to_string()),
         Column::new(0, "EVENT", |it, _| it.event.clone()),
-        Column::new(0, "ABOUT", |it, _| or_dash(about(it))),
-        Column::new(1, "BY", |it, _| or_dash(it.actor.as_ref().or(it.decided_by.as_ref()))),
+        Column::new(0, "ITEM", |it, _| or_dash(item(it))),
+        Column::new(1, "ACTOR", |it, _| or_dash(it.actor.as_ref().or(it.decided_by.as_ref()))),
         Column::new(3, "ACTION", |it, _| or_dash(it.action.as_ref())),
         Column::new(4, "REASON", |it, _| or_dash(it.reason.as_ref())),
         Column::free(6, "CLIENT", |it, _| or_dash(it.client.as_ref())),
@@ -42,7 +42,7 @@ impl Table for RelayAuditEvent {
     ];
 }
 
-fn about(event: &RelayAuditEvent) -> Option<String> {
+fn item(event: &RelayAuditEvent) -> Option<String> {
     let invocation = event.invocation.map(|id| id.to_string());
     let session = event.session.map(|id| id.to_string());
     let device = event.device.map(|id| id.to_string());

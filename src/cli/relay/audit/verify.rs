@@ -12,17 +12,22 @@ use crate::cli::relay::PATH;
 ///
 /// Each event contains a hash, which covers the hash of the previous event. This command recomputes all hashes. It
 /// also verifies the signatures with which devices confirmed pairings, decided about proposals, and allowed reads in
-/// advance. The head is the hash of the newest event. Store it on another machine: if someone removes the
-/// newest events, the rest of the log is still valid, and only its head differs. An attacker who rewrites the whole log can make its hashes
-/// valid, but cannot forge signatures. If the attacker leaves out the signed events, only a comparison with the stored
-/// head shows that the log was rewritten. The signatures of events that an older svcd wrote cannot be verified;
+/// advance. An attacker who rewrites the whole log can make its hashes valid, but cannot forge signatures.
+///
+/// The head is the hash of the newest event. Store it on another machine: it shows later whether events were removed at the end of
+/// the log, or the log was rewritten without the signed events. New events change the head, so look for the stored hash
+/// among the hashes of all events, as in the examples. If the log is valid but no event has the stored hash, events
+/// were removed or rewritten.
+///
+/// The signatures of events that an older svcd wrote cannot be verified;
 /// these events are counted as not checkable, and do not change the exit status. Exits with 0 if all hashes are valid
 /// and no signature is missing or invalid, 1 otherwise.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   svcctl relay audit verify
-  svcctl relay audit verify -o json | jq -r .head     # to store elsewhere
+  svcctl relay audit verify -o json | jq -r .head > head.txt       # then store head.txt on another machine
+  svcctl relay audit list --all -o ndjson | jq -r .hash | grep -x \"$(cat head.txt)\"     # later: is that event still there?
 ")]
 pub(crate) struct Args {}
 

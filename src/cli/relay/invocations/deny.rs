@@ -15,7 +15,8 @@ use crate::cli::relay;
 /// Deny an invocation (one step of a proposal), and the other steps of the same proposal that have not begun
 ///
 /// The plugin stops showing the proposal. An invocation that is running, has succeeded or may have succeeded cannot
-/// be denied; the command then exits with 1. Denying an invocation again changes nothing.
+/// be denied; the command then exits with 1. A denied invocation has the state cancelled and the reason
+/// denied_by_operator. Denying it again changes nothing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -9,7 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{Output, Times};
 use crate::domain::time::Timestamp;
 
-/// Show one session: its owner, its state, and how long agents may still read without approval
+/// Show one session: its subject (the account that paired it), its state, and how long agents may still read without approval
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +38,6 @@ fn facts(session: &RelaySession, times: Times) -> Vec<(&'static str, String)> {
         ("device", Some(session.device.to_string())),
         ("tool", Some(session.tool.clone())),
         ("state", Some(state)),
-        ("epoch", Some(session.epoch.to_string())),
         ("may be read until", session.allowance_until.map(|until| until.to_string())),
         ("opened", Some(time(session.created_at))),
         ("last seen", Some(time(session.last_seen_at))),
