@@ -45,7 +45,9 @@ pub enum Error {
     #[error("the item must not be replayed")]
     NotReplayable(NotReplayable),
     /// There is nothing to close.
-    #[error("there is nothing to close: the item is not given up, or is closed already")]
+    #[error(
+        "there is nothing to close: the item is closed already, or is neither a dead letter nor a reconciliation that was given up"
+    )]
     NotOpen,
     /// The key was used for another request.
     #[error("this idempotency key was used for another request")]

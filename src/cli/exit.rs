@@ -16,10 +16,10 @@ words! {
         Conflict => "operation_conflict", "the idempotency key was used for another request", "The idempotency key was used for another request";
         SignalFiring => "signal_firing", "slo: a critical signal is firing", "A critical signal is firing";
         PreconditionFailed => "precondition_failed", "cards: the name is already in use (--create), or no card with this digest is registered under it (--if-match)", "The condition does not hold";
-        NotOpen => "not_open", "dead-letters close, reconcile close: there is nothing to close, because the item is not a dead letter or was not given up, or is closed already", "There is nothing to close";
+        NotOpen => "not_open", "dead-letters close, reconcile close: there is nothing to close: the item is closed already, or is neither a dead letter nor a reconciliation that was given up", "There is nothing to close";
         DiedAgain => "died_again", "replay --wait: the item became a dead letter again", "The item became a dead letter again";
         Held => "held", "replay --wait: the effect is held: svcd sends it later, because the forge asked to wait or cannot be reached", "The effect is held";
-        TimedOut => "timed_out", "replay --wait, releases wait: --timeout passed before the end; dead-letters apply: --settle-timeout did", "The timeout passed before the end";
+        TimedOut => "timed_out", "replay --wait, releases wait: --timeout passed before the end; dead-letters apply: --settle-timeout passed before the end", "The timeout passed before the end";
         NotSucceeded => "not_succeeded", "releases wait: the release ended without success", "The release ended without success";
         ItemsSkipped => "items_skipped", "dead-letters apply: items that have changed since the plan was written were skipped", "Items were skipped";
         ItemsDiedAgain => "items_died_again", "dead-letters apply: replayed items became dead letters again", "Replayed items became dead letters again";

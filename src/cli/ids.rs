@@ -8,6 +8,7 @@ use crate::api::MatchingIds;
 use crate::cli::client::Client;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
+use crate::cli::next_command::NextCommand;
 use crate::cli::{Global, installations};
 use crate::domain::dead_letter::ItemType;
 use crate::domain::id::{IdKind, IdPrefix, InstallationId};
@@ -87,7 +88,8 @@ impl IdArg {
             }
         };
         let message = format!("in this installation, no {what} has {named}");
-        Error::new(Exit::NotFound, message).hint(format!("list the items: svcctl {list}"))
+        let list = NextCommand::new(list, global).into_line();
+        Error::new(Exit::NotFound, message).hint(format!("list the items: {list}"))
     }
 
     fn ambiguous(&self, kind: IdKind, ids: &[String], has_more: bool) -> Error {

@@ -52,9 +52,9 @@ fn show(slo: &Slo, output: Output) -> Result<(), Error> {
         None => "not since svcd started".to_owned(),
     };
     output.facts(vec![
-        ("thresholds", slo.policy_version.to_string()),
         ("signals", slo.health.to_string()),
         ("evaluated", evaluated),
+        ("threshold set", slo.policy_version.to_string()),
     ])?;
     output.raw(b"\n")?;
     let mut signals: Vec<&SloSignal> = slo.signals.iter().collect();

@@ -181,7 +181,9 @@ fn forge(forge: Option<&ForgeStatus>, times: Times) -> String {
         None => "no answer since svcd started".to_owned(),
     };
     let failed = match (forge.last_failure_at, forge.last_failure_cause.as_deref()) {
-        (Some(at), Some(cause)) => format!("; last failure {} ({cause})", times.ago(at)),
+        (Some(at), Some(cause)) => {
+            format!("; last failure {}, forge failure {cause}", times.ago(at))
+        }
         _ => String::new(),
     };
     let paused = if forge.paused { "; cannot be reached, effects wait" } else { "" };

@@ -38,7 +38,7 @@ const CANARY_DEFAULT: usize = 3;
 /// Replay or close the dead letters of a plan, each once
 ///
 /// Shows what is in the plan and asks for confirmation, unless --yes is given. Then it replays some items first
-/// (--canary), one of each reason in turn, and waits until they have succeeded before it replays the others. Meanwhile it
+/// (--canary; taken from the reasons in turn), and waits until they have succeeded before it replays the others. Meanwhile it
 /// looks for replayed items that have become dead letters again, and stops at --stop-after-failures. Items that have changed
 /// since the plan was written are skipped. After the last request, it waits until all replayed items are done or dead letters
 /// again (--settle-timeout).

@@ -17,13 +17,13 @@ use crate::domain::operation::OperatorReason;
 /// Close one dead letter without replaying it
 ///
 /// Nothing is sent. The dead letter leaves the list for good, and the content of the job or effect is deleted, so that it
-/// can never be replayed. A release that needs the effect fails SVC_RECONCILIATION_DEADLINE_SECONDS after the close,
-/// unless its check run is re-run on the forge first. Before you re-run it, check on the forge that no workflow run exists
-/// for the tag: svcd looks for it no longer.
+/// can never be replayed. A release that needs the effect fails SVC_RECONCILIATION_DEADLINE_SECONDS (by default, 30 minutes)
+/// after the close, unless its check run is re-run on the forge first. Before you re-run it, check on the forge that no workflow
+/// run exists for the tag: svcd no longer looks for one.
 ///
 /// The audit log shows who closed it and why. The idempotency key works as in svcctl replay.
 ///
-/// Exits with 0 if the dead letter was closed, by this request or by an earlier one with the same key, and with 10 if it
+/// Exits with 0 if the item was closed, by this request or by an earlier one with the same key, and with 10 if it
 /// is not a dead letter, or is closed already.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, global: &Global, output: Output) -> Result<Exit, 
         output.remark(
             "note",
             concat!(
-                "a release that needs this effect fails at its deadline; if it is still needed, ",
+                "a release that needs this effect fails SVC_RECONCILIATION_DEADLINE_SECONDS (by default, 30 minutes) after this close; if it is still needed, ",
                 rerun!()
             ),
         );

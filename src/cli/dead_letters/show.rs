@@ -15,7 +15,8 @@ use crate::domain::dead_letter::ItemType;
 /// Show one item that became a dead letter: its history, and what can be done about it now
 ///
 /// The history shows each time the item became a dead letter (dead_lettered; in JSON, died), and how that ended: replayed,
-/// closed, completed, or superseded, which means that it was not needed any more. This also works after a replay or a close.
+/// closed, completed (svcd found that the effect had happened after all), or superseded (it was not needed any more). The
+/// command also works after a replay or a close.
 ///
 /// The reason names what failed, the error class says what kind of error the last one was, and the forge failure (in JSON,
 /// cause) how the last call to the forge failed. dead-letters.md in /usr/share/doc/svcd/docs explains these codes, and what to

@@ -17,8 +17,9 @@ use crate::domain::operation::OperatorReason;
 ///
 /// An item is given up if its data cannot be read, or if work on it was cut off eight times, for instance by a crash. The
 /// second example lists these items. Closing an item records that you have seen it: the signal for such items no longer
-/// counts it. Nothing else changes; the deadline of the item still applies. The audit log shows who closed it and why. The
-/// idempotency key works as in svcctl replay.
+/// counts it. Nothing else changes: at the deadline of the item, svcd still decides as if the forge had given no usable answer, so
+/// a release that is undecided then ends without success. The audit log shows who closed it and why. The idempotency key works
+/// as in svcctl replay.
 ///
 /// Exits with 0 if the item was closed, by this request or by an earlier one with the same key, and with 10 if it was not
 /// given up, or is closed already.

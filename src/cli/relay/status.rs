@@ -29,7 +29,7 @@ pub(crate) fn run(_args: &Args, global: &Global, output: Output) -> Result<Exit,
                 (
                     "sessions",
                     format!(
-                        "{sessions_connected} connected, {sessions_suspended} suspended, {sessions_away} away (disconnected)"
+                        "{sessions_connected} connected, {sessions_suspended} suspended (connected, but not answering), {sessions_away} away (disconnected)"
                     ),
                 ),
                 ("proposals", format!("{} waiting for a person", counts.proposals_waiting)),

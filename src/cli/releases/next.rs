@@ -34,10 +34,10 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, is_cut_off: bool, times:
             "svcd waits for the signed result of the workflow run".to_owned()
         }
         "awaits_result" => {
-            format!("svcd waits for the signed result; it queries the forge {at}, and then repeatedly; it stops {deadline} at the latest")
+            format!("svcd waits for the signed result; it queries the forge {at}, and then repeatedly until the deadline ({deadline}); if the release is still undecided then, it ends without success")
         }
         "recheck" => {
-            format!("svcd queries the forge {at}, and then repeatedly; it stops {deadline} at the latest")
+            format!("svcd queries the forge {at}, and then repeatedly until the deadline ({deadline}); if the release is still undecided then, it ends without success")
         }
         "awaits_reconciliation" => {
             "the forge has not confirmed the check run; a reconciler will check it soon".to_owned()
@@ -49,7 +49,7 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, is_cut_off: bool, times:
         }
         "operator_investigate" => investigate(release).to_owned(),
         "ends_at_deadline" => {
-            concat!("an operator closed the dead letter, so the release fails SVC_RECONCILIATION_DEADLINE_SECONDS after the close; if it is still needed, ", rerun!())
+            concat!("an operator closed the dead letter, so the release fails SVC_RECONCILIATION_DEADLINE_SECONDS (by default, 30 minutes) after the close; if it is still needed, ", rerun!())
                 .to_owned()
         }
         "nothing" => "nothing: the release has ended".to_owned(),

@@ -135,5 +135,5 @@ const STEPS: &[Column<ReleaseStep>] = &[
         let effect = it.outbox_id.map(|id| format!("outbox {id}"));
         or_dash(effect.or_else(|| it.reconciliation_id.map(|id| format!("reconciliation {id}"))))
     }),
-    Column::new(3, "CODE", |it, _| or_dash(it.code.as_ref())),
+    Column::new(3, "REASON", |it, _| or_dash(it.code.as_ref())),
 ];

@@ -24,8 +24,9 @@ fn what_fires_stands_first_and_says_what_to_do() {
         signal("noisy", "firing", "critical"),
     ];
     let run = Desk::new(vec![Reply::json(200, &slo("critical", &signals))]).run("slo");
-    let places: Vec<_> =
-        ["signals     critical", "noisy", "soon", "quiet"].map(|word| run.stdout.find(word)).into();
+    let places: Vec<_> = ["signals        critical", "noisy", "soon", "quiet"]
+        .map(|word| run.stdout.find(word))
+        .into();
     assert!(places.is_sorted() && places.iter().all(Option::is_some), "{}", run.stdout);
     let columns: Vec<&str> = run.stdout.lines().nth(5).unwrap().split("  ").collect();
     let columns: Vec<&str> = columns.into_iter().filter(|c| !c.is_empty()).map(str::trim).collect();

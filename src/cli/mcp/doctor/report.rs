@@ -96,7 +96,11 @@ pub(super) fn show(
         output.facts(vec![("finding", finding.message.clone()), ("next", finding.next.clone())])?;
     }
     if diagnosis.findings.is_empty() {
-        output.raw(b"\nnothing is wrong\n")?;
+        let is_off = matches!(&facts.daemon, Ok(daemon) if !daemon.enabled);
+        output.raw(match is_off {
+            true => b"\nno problem found; /mcp is off, so it was not tested\n",
+            false => b"\nnothing is wrong\n",
+        })?;
     }
     Ok(())
 }
@@ -122,7 +126,10 @@ fn settings(status: &McpStatus) -> [String; 8] {
         status.default_revision.to_string(),
         span(&revisions.modern),
         if status.modern_routing { "yes" } else { "no" }.to_owned(),
-        or_dash(status.endpoint.as_ref()),
+        match &status.endpoint {
+            None if !status.enabled => "off (SVC_MCP is not true)".to_owned(),
+            endpoint => or_dash(endpoint.as_ref()),
+        },
         or_dash(status.authorization.as_ref().map(|authorization| &authorization.issuer)),
     ]
 }
