@@ -182,7 +182,7 @@ fn forge(forge: Option<&ForgeStatus>, times: Times) -> String {
     };
     let failed = match (forge.last_failure_at, forge.last_failure_cause.as_deref()) {
         (Some(at), Some(cause)) => {
-            format!("; last failure {}, forge failure {cause}", times.ago(at))
+            format!("; last failure {} (forge failure: {cause})", times.ago(at))
         }
         _ => String::new(),
     };
@@ -327,10 +327,13 @@ webhooks    never      never
             (None, "not configured"),
             (Some(of(None, None, false)), "no answer since svcd started"),
             (Some(of(ago(3), None, false)), "last answer 3s ago"),
-            (Some(of(ago(3), ago(90), false)), "last answer 3s ago; last failure 1m ago (refused)"),
+            (
+                Some(of(ago(3), ago(90), false)),
+                "last answer 3s ago; last failure 1m ago (forge failure: refused)",
+            ),
             (
                 Some(of(ago(90), ago(3), true)),
-                "last answer 1m ago; last failure 3s ago (refused); cannot be reached, effects wait",
+                "last answer 1m ago; last failure 3s ago (forge failure: refused); cannot be reached, effects wait",
             ),
         ] {
             assert_eq!(forge(status.as_ref(), Times { now, is_exact: false }), text);

@@ -122,7 +122,7 @@ impl Walker {
             (builder.code_of(FindingCode::OfficialShape).message(message), Some(relative.mend))
         } else {
             let builder = builder
-                .message(format!("the {} has no property {key}", shape.title))
+                .message(format!("the {} has an unknown property, {key}", shape.title))
                 .allowed(quoted(shape.names()));
             let mend = spelling::nearest(&name, shape.names()).map(Mend::Rename);
             let advice = if mend.is_none() { meant::similar_names(&name, shape) } else { None };

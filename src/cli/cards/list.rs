@@ -79,7 +79,7 @@ fn gather(args: &Args, client: &Client) -> Result<PageAfter<AgentCard>, Failure>
 const COLUMNS: &[Column<AgentCard>] = &[
     Column::new(0, "NAME", |it, _| it.name.to_string()),
     Column::new(1, "VARIANT", |it, _| it.variant.clone()),
-    Column::new(1, "VERSION", |it, _| it.protocol_version.clone()),
+    Column::new(1, "PROTOCOL", |it, _| it.protocol_version.clone()),
     Column::new(5, "BYTES", |it, _| it.size.to_string()),
     Column::new(2, "REVISION", |it, _| it.revision.to_string()),
     Column::new(2, "CHANGED", |it, times| times.ago(it.updated_at)),

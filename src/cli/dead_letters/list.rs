@@ -16,8 +16,9 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 /// List dead letters, newest first
 ///
 /// In the table, REPLAY-SAFE says whether svcctl replay accepts the item; ERROR CLASS says what kind of error the last one
-/// was, and FORGE FAILURE (in JSON, cause) how the last call to the forge failed. dead-letters.md in /usr/share/doc/svcd/docs explains these codes,
-/// and what to repair.
+/// was, and FORGE FAILURE (in JSON, cause) how the last call to the forge failed. In
+/// /usr/share/doc/svcd/docs, dead-letters.md explains the reasons and error classes and what to repair, and operate.md the forge
+/// failures. TRIES (in JSON, attemptCount) counts the tries of the item, not the attempts of its release.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

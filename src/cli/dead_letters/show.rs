@@ -19,8 +19,8 @@ use crate::domain::dead_letter::ItemType;
 /// command also works after a replay or a close.
 ///
 /// The reason names what failed, the error class says what kind of error the last one was, and the forge failure (in JSON,
-/// cause) how the last call to the forge failed. dead-letters.md in /usr/share/doc/svcd/docs explains these codes, and what to
-/// repair.
+/// cause) how the last call to the forge failed. In /usr/share/doc/svcd/docs, dead-letters.md explains the reasons and error
+/// classes and what to repair, and operate.md the forge failures.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -130,8 +130,8 @@ mod tests {
         let told = |code, planned| sentence(&release(code, planned), false, TIMES);
         assert_eq!(
             told("recheck", true),
-            "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), and then repeatedly; it stops in 30m \
-             (2026-11-21T09:30:00.000000Z) at the latest"
+            "svcd queries the forge in 1m (2026-11-21T09:01:00.000000Z), and then repeatedly until the deadline (in \
+             30m (2026-11-21T09:30:00.000000Z)); if the release is still undecided then, it ends without success"
         );
         assert_eq!(
             told("awaits_result", false),

@@ -27,5 +27,5 @@ fn the_cause_of_a_failed_call_is_in_the_line_the_metric_and_the_dead_letter() {
     let list = site.svcctl(&url, &["dead-letters", "list"]);
     assert!(list.stdout.contains(" refused "), "{list:?}");
     let show = site.svcctl(&url, &["dead-letters", "show", "outbox", &letter.item_id]);
-    assert!(show.stdout.contains("\ncause"), "{show:?}");
+    assert!(show.stdout.contains("\nforge failure"), "{show:?}");
 }

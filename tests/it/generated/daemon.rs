@@ -175,7 +175,7 @@ const FILES: &[(&str, &str)] = &[
 
 const EXAMPLES: &str = "\
 svcd check-config                   # is the configuration of the unit valid?
-systemctl enable --now svcd.socket  # webhooks wait while svcd restarts
+systemctl stop svcd; systemctl enable --now svcd.socket  # webhooks wait while svcd restarts
 systemctl enable --now svcd
 systemctl reload svcd               # read the secret files again
 journalctl -u svcd -p warning";

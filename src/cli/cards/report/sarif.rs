@@ -252,7 +252,9 @@ mod tests {
         let results = results(&format!(r#"{CARD},"[x](https://a.example/)\\":1}}"#), None);
         let message = results[0]["message"]["text"].as_str().unwrap();
         assert!(
-            message.starts_with(r#"the card has no property "\[x\](https://a.example/)\\\\""#),
+            message.starts_with(
+                r#"the card has an unknown property, "\[x\](https://a.example/)\\\\""#
+            ),
             "{message}"
         );
     }
