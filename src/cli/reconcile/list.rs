@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long)]
     stuck: bool,
 
-    /// Select only given-up items that an operator closed; with =false, only items that are not closed
+    /// With --status dead_letter, select only items that an operator closed; with =false, only items that are not closed
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     closed: Option<bool>,
 

@@ -100,7 +100,7 @@ const EXITS: &[(&str, &str)] = &[
          confirmed is on disk; start svcd again. Second, another program changed the database file or the files beside \
          it; the log says what it did. If VACUUM made the database file shorter, start svcd again; if it was truncated \
          in another way, restore it from a backup. If a file was replaced or removed, put the original back before you \
-         start svcd. Third, svcd \
+         start svcd or, if it no longer exists, restore the database from a backup. Third, svcd \
          could not start because there is no space or disk quota left, or because the file system is read-only; the \
          message says which. Fourth, the output of --help, --version, check-config or check-forge could not be written.",
     ),
