@@ -157,4 +157,7 @@ pub struct Outlook {
     pub dead_letter_id: Option<OutboxId>,
     /// Why that item died.
     pub reason_code: Option<String>,
+    /// How many tries of the effect that is sent next have failed; 0 from a service that does not count them.
+    #[serde(default)]
+    pub failed_tries: u32,
 }

@@ -104,8 +104,8 @@ fn read(file: &Path, ways: &'static str) -> Result<SecretString, Error> {
             Error::new(Exit::Unauthenticated, message).hint(ways)
         }
         SecretError::Exposed { .. } => {
-            let chmod = format!("chmod o-rwx {}; then rotate the token", file.display());
-            refused(file, error).hint(chmod)
+            // The cause says how to close it; what was open may have been read.
+            refused(file, error).hint("then replace the token, because others may have read it: see \"Replace a secret\" in upgrade.md of the guide")
         }
         SecretError::Read(_)
         | SecretError::NotAFile

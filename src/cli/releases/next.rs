@@ -8,6 +8,8 @@ use crate::cli::replay::advice::rerun;
 const CUT_OFF: &str =
     "once the forge can be reached again; svcd keeps trying, and svcctl status shows the cause";
 
+const WHY_FAILED: &str = "svcctl status and the log of svcd say why";
+
 /// Says whether the next step is a call to the forge, so that it waits while none can be made.
 pub(super) fn calls_forge(release: &api::ReleaseRunDetail) -> bool {
     let code = release.next.code.as_ref();
@@ -20,6 +22,13 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, is_cut_off: bool, times:
     let at = match next.at {
         Some(_) if is_cut_off => CUT_OFF.to_owned(),
         at => at.map(|at| times.due(at)).unwrap_or_default(),
+    };
+    // Why they failed is stored only when the effect becomes a dead letter.
+    let at = match next.failed_tries {
+        _ if is_cut_off => at,
+        0 => at,
+        1 => format!("{at}; 1 try has failed ({WHY_FAILED})"),
+        tries => format!("{at}; {tries} tries have failed ({WHY_FAILED})"),
     };
     let deadline = next.deadline_at.map(|at| times.due(at)).unwrap_or_default();
     match next.code.as_ref() {
@@ -110,6 +119,7 @@ mod tests {
                 deadline_at: planned.then(|| time(1_800)),
                 dead_letter_id: None,
                 reason_code: None,
+                failed_tries: 0,
             },
         }
     }
@@ -137,6 +147,27 @@ mod tests {
             told("awaits_result", false),
             "svcd waits for the signed result of the workflow run"
         );
+    }
+
+    #[test]
+    fn failed_tries_are_told_while_the_effect_is_tried_again() {
+        let told = |code, failed_tries, is_cut_off| {
+            let mut release = release(code, true);
+            release.next.failed_tries = failed_tries;
+            sentence(&release, is_cut_off, TIMES)
+        };
+        for code in
+            ["send_check_run_create", "send_workflow_dispatch", "send_check_run_update", "publish"]
+        {
+            assert!(!told(code, 0, false).contains("failed"), "{code}");
+            assert!(told(code, 1, false).contains("; 1 try has failed (svcctl status"), "{code}");
+            assert!(
+                told(code, 7, false).contains("; 7 tries have failed (svcctl status"),
+                "{code}"
+            );
+            // The cause is told then, and it is why they failed.
+            assert!(!told(code, 7, true).contains("tries have failed"), "{code}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) struct Advice {
 pub(crate) const DONE: Advice =
     Advice { why: "the item is done", next: "nothing: what failed was carried out" };
 
-const SAFE_NEXT: &str = "repair what the reason names (see dead-letters.md in /usr/share/doc/svcd/docs), then replay the item: svcctl replay";
+const SAFE_NEXT: &str = "repair the cause (dead-letters.md of the guide explains the reason and the error class; packages install it in /usr/share/doc/svcd/docs), then replay the item: svcctl replay";
 
 /// What to do for a release whose dispatch must not be sent again. The same before a close and after it, when `svcd` looks no
 /// more. A second workflow run might deploy twice, so the operator looks first.

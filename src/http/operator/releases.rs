@@ -25,17 +25,22 @@ pub(in crate::http) fn show(
         release_run: found.release,
         attempts: found.attempts,
         steps: found.steps,
-        next: to_api(next_step, found.dead_letter_reason),
+        next: to_api(next_step, found.dead_letter_reason, found.failed_tries),
     };
     Ok(json::answer(StatusCode::OK, &body))
 }
 
-fn to_api(next_step: NextStep, dead_letter_reason: Option<String>) -> api::Outlook {
+fn to_api(
+    next_step: NextStep,
+    dead_letter_reason: Option<String>,
+    failed_tries: u32,
+) -> api::Outlook {
     api::Outlook {
         code: Cow::Borrowed(next_step.code()),
         at: next_step.at(),
         deadline_at: next_step.deadline_at(),
         dead_letter_id: next_step.dead_letter(),
         reason_code: dead_letter_reason.filter(|_| next_step.dead_letter().is_some()),
+        failed_tries,
     }
 }

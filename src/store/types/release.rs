@@ -16,4 +16,6 @@ pub struct ReleaseRunDetail {
     pub facts: next_step::Facts,
     /// Stable code: why the message that holds up the others died.
     pub dead_letter_reason: Option<String>,
+    /// How many tries of that message have failed, while it is not a dead letter.
+    pub failed_tries: u32,
 }

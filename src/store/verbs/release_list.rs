@@ -163,10 +163,10 @@ fn detail(
 ) -> Result<Option<ReleaseRunDetail>, Error> {
     let Some(current) = one(db, installation, id)? else { return Ok(None) };
     // Only the current attempt: messages of old ones are superseded and say nothing about what comes next.
-    let (message, dead_letter_reason) = message(db, current.attempt)?.unzip();
+    let unfinished = unfinished(db, current.attempt)?;
     let facts = next_step::Facts {
         status: current.status,
-        message,
+        message: unfinished.as_ref().map(|it| it.message),
         reconciliation: reconciliation(db, installation, id, current.attempt)?,
         publication: publication(&current.release),
     };
@@ -175,7 +175,8 @@ fn detail(
         release: current.release,
         attempts: attempts(db, id)?,
         facts,
-        dead_letter_reason: dead_letter_reason.flatten(),
+        failed_tries: unfinished.as_ref().map_or(0, |it| it.failed_tries),
+        dead_letter_reason: unfinished.and_then(|it| it.dead_letter_reason),
     }))
 }
 
@@ -221,26 +222,30 @@ fn attempts(db: &Db<'_>, release: ReleaseRunId) -> Result<Vec<Attempt>, Error> {
     )
 }
 
-/// Reads the first unfinished message of an attempt, and why it died when it did. A dead dispatch comes
-/// last, because it holds no other message.
-fn message(
-    db: &Db<'_>,
-    attempt: AttemptId,
-) -> Result<Option<(next_step::Message, Option<String>)>, Error> {
-    let found = message_that(db, attempt, false)?;
-    if found.is_some() { Ok(found) } else { message_that(db, attempt, true) }
+/// The message that holds up the others.
+struct Unfinished {
+    message: next_step::Message,
+    dead_letter_reason: Option<String>,
+    failed_tries: u32,
+}
+
+/// Reads the first unfinished message of an attempt. A dead dispatch comes last, because it holds no other message.
+fn unfinished(db: &Db<'_>, attempt: AttemptId) -> Result<Option<Unfinished>, Error> {
+    let found = unfinished_that(db, attempt, false)?;
+    if found.is_some() { Ok(found) } else { unfinished_that(db, attempt, true) }
 }
 
 /// Reads the first unfinished message that is, or is not, a dead dispatch. One that waits is sent no earlier
 /// than a pause of its installation ends.
-fn message_that(
+fn unfinished_that(
     db: &Db<'_>,
     attempt: AttemptId,
     is_dead_dispatch: bool,
-) -> Result<Option<(next_step::Message, Option<String>)>, Error> {
+) -> Result<Option<Unfinished>, Error> {
     db.query_one(
         // A closed update holds nothing that goes on: the run's end, or a reconciler, comes next.
         "SELECT o.outbox_id, o.kind, o.status, o.lease_expires_at, d.replay_class, d.reason_code, \
+            CASE o.status WHEN 'dead_letter' THEN 0 ELSE o.attempt_count - (o.status = 'leased') END AS failed_tries, \
             d.item_id IS NOT NULL AS is_open, \
             max(o.available_at, coalesce(p.paused_until, 0)) AS due_at \
          FROM outbox o \
@@ -253,7 +258,13 @@ fn message_that(
             AND NOT (o.kind = 'check_run_update' AND o.status = 'dead_letter' AND o.payload = '') \
          ORDER BY o.id LIMIT 1",
         params! { ":attempt": attempt, ":dead_dispatch": is_dead_dispatch },
-        |row| Ok((planned(row)?, row.get("reason_code")?)),
+        |row| {
+            Ok(Unfinished {
+                message: planned(row)?,
+                dead_letter_reason: row.get("reason_code")?,
+                failed_tries: row.get("failed_tries")?,
+            })
+        },
     )
 }
 

@@ -82,6 +82,7 @@ fn next_step(full: IsFull) -> api::Outlook {
         deadline_at: full.then(time),
         dead_letter_id: full.then(|| ID.parse().unwrap()),
         reason_code: text(full, "forge_dispatch_uncertain"),
+        failed_tries: 2,
     }
 }
 

@@ -80,6 +80,25 @@ fn a_claimed_message_is_waited_for_until_its_lease_ends() {
 }
 
 #[test]
+fn tries_that_failed_are_counted_until_the_effect_is_done_or_dead() {
+    let world = released();
+    let failed = || only(&world)["next"]["failedTries"].clone();
+    assert_eq!(failed(), json!(0));
+    for tries in 1..RETRY.attempts_max {
+        world.forge.plan(EffectKind::CheckRunCreate, Plan::NotSent);
+        world.clock.advance(Duration::from_secs(600));
+        world.outbox().step();
+        assert_eq!(failed(), json!(tries));
+        assert_eq!(next(&world).0, "send_check_run_create");
+    }
+    let policy = svc::store::LeasePolicy { lease: Duration::from_secs(60), retry: RETRY };
+    world.clock.advance(Duration::from_secs(600));
+    assert!(world.store.claim_message("another", policy, pace(), Vec::new()).unwrap().is_some());
+    assert_eq!(next(&world).0, "awaits_answer");
+    assert_eq!(failed(), json!(RETRY.attempts_max - 1), "the try that goes on has not failed");
+}
+
+#[test]
 fn a_pause_of_the_installation_is_waited_for() {
     let world = released();
     let until = world.clock.now().plus(Duration::from_secs(90));
