@@ -15,8 +15,15 @@ use svc::cli;
 use svc::config::settings;
 use svc::config::{Config, Source};
 
-/// A date of its own, so that the pages do not change by themselves.
-const DATE: &str = "2026-11-21";
+/// Returns the date of the newest release, which the pages carry: with the day of the build they would change by
+/// themselves.
+fn date() -> &'static str {
+    let newest =
+        include_str!("../../CHANGELOG.md").lines().find_map(|line| line.strip_prefix("## "));
+    let (version, date) = newest.unwrap().split_once(" (").unwrap();
+    assert_eq!(version, env!("CARGO_PKG_VERSION"));
+    date.strip_suffix(')').unwrap()
+}
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
@@ -26,8 +33,8 @@ fn manual_pages_are_fresh() {
     let mut root = cli::command().disable_help_subcommand(true);
     root.build();
     add_page(&root, None, &mut pages);
-    pages.insert("man/svcd.8".into(), daemon::page(DATE));
-    pages.insert("man/svcd.env.5".into(), daemon::settings_page(DATE));
+    pages.insert("man/svcd.8".into(), daemon::page(date()));
+    pages.insert("man/svcd.env.5".into(), daemon::settings_page(date()));
     compare(&pages);
     nothing_else("man", &pages);
 }
@@ -63,7 +70,7 @@ fn the_schema_in_one_file_is_fresh() {
 }
 
 fn add_page(command: &clap::Command, parent: Option<&clap::Command>, pages: &mut Files) {
-    let (name, page) = manual::of_command(command, parent, DATE);
+    let (name, page) = manual::of_command(command, parent, date());
     pages.insert(format!("man/{name}.1").into(), page);
     for subcommand in command.get_subcommands() {
         add_page(subcommand, Some(command), pages);

@@ -53,6 +53,17 @@ fn every_link_leads_to_a_decision() {
     }
 }
 
+/// Reasons stand beside the code: at least 15 of 1,000 lines are comments within it. Headings and documentation do not count.
+#[test]
+fn reasons_stand_beside_the_code() {
+    let sources = super::sources();
+    let lines = || sources.iter().flat_map(|source| source.text.lines().map(str::trim_start));
+    let is_inline =
+        |line: &&str| line.strip_prefix("//").is_some_and(|rest| !rest.starts_with(['/', '!']));
+    let (inline, all) = (lines().filter(is_inline).count(), lines().count());
+    assert!(inline * 1_000 >= all * 15, "{inline} of {all} lines");
+}
+
 #[test]
 fn links_are_found_as_comments_write_them() {
     let text =
