@@ -186,7 +186,9 @@ fn empty_time(since: Option<Timestamp>, until: Option<Timestamp>) -> Option<Stri
 
 fn never_dies_of(item_type: ItemType, reason: DeadLetterReason) -> Option<String> {
     (!reason.item_types().contains(&item_type)).then(|| {
-        format!("no item of type {item_type} has the reason {reason}; omit 'type' or 'reason'")
+        format!(
+            "an item of type {item_type} cannot have the reason {reason}; omit 'type' or 'reason'"
+        )
     })
 }
 

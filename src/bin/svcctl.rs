@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     cli::complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return cli::usage(&error, std::env::args_os()).into(),
+        Err(error) => return cli::usage(error, std::env::args_os()).into(),
     };
     let exit = cli::run(&cli).unwrap_or_else(|error| {
         cli.output().failure(&error);

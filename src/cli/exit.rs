@@ -18,7 +18,7 @@ words! {
         PreconditionFailed => "precondition_failed", "cards: the name is already in use (--create), or no card with this digest is registered under it (--if-match)", "The condition does not hold";
         NotOpen => "not_open", "dead-letters close, reconcile close: there is nothing to close: the item is closed already, or is neither a dead letter nor a reconciliation that was given up", "There is nothing to close";
         DiedAgain => "died_again", "replay --wait: the item became a dead letter again", "The item became a dead letter again";
-        Held => "held", "replay --wait: the effect is held: svcd sends it later, because the forge asked to wait or cannot be reached", "The effect is held";
+        Held => "held", "replay --wait: the effect is held: svcd sends it later, because the forge asked it to wait or cannot be reached", "The effect is held";
         TimedOut => "timed_out", "replay --wait, releases wait: --timeout passed before the end; dead-letters apply: --settle-timeout passed before the end", "The timeout passed before the end";
         NotSucceeded => "not_succeeded", "releases wait: the release ended without success", "The release ended without success";
         ItemsSkipped => "items_skipped", "dead-letters apply: items that have changed since the plan was written were skipped", "Items were skipped";

@@ -33,7 +33,7 @@ use crate::domain::dead_letter::ItemType;
 /// and with 5 if the item must not be replayed.
 ///
 /// With --wait, exits with 0 once the item is done, 11 if it became a dead letter again, 12 if the effect is held, and 13
-/// if --timeout passed first. svcd sends a held effect by itself, but later: the forge asked to wait, or cannot be
+/// if --timeout passed first. svcd sends a held effect by itself, but later: the forge asked svcd to wait, or cannot be
 /// reached. Without --wait, svcctl on a terminal looks at the item for one second, and warns if it became a dead letter
 /// again.
 #[derive(clap::Args, Debug)]
@@ -160,7 +160,9 @@ fn wait(
         }
         (Polled::End(()), ReplayState::Held) => {
             let message = match item.held_until {
-                Some(until) => format!("the effect is held: the forge asked to wait until {until}"),
+                Some(until) => {
+                    format!("the effect is held: the forge asked svcd to wait until {until}")
+                }
                 None => "the effect is held: the forge cannot be reached".to_owned(),
             };
             Err(Error::new(Exit::Held, message).hint("svcd sends it by itself later").hint(hint))

@@ -158,7 +158,7 @@ fn dead(backlog: &StatusBacklog, times: Times) -> Vec<(&'static str, String)> {
     };
     let mut facts = vec![("dead letters", letters), ("reconciliations given up", given_up)];
     if backlog.installations_paused > 0 {
-        let paused = format!("{} that the forge asked to wait", backlog.installations_paused);
+        let paused = format!("{} (the forge asked svcd to wait)", backlog.installations_paused);
         facts.push(("paused installations", paused));
     }
     facts

@@ -105,7 +105,7 @@ fn read(file: &Path, ways: &'static str) -> Result<SecretString, Error> {
         }
         SecretError::Exposed { .. } => {
             // The cause says how to close it; what was open may have been read.
-            refused(file, error).hint("then replace the token, because others may have read it: see \"Replace a secret\" in upgrade.md of the guide")
+            refused(file, error).hint("replace the token too, because others may have read it: see \"Replace a secret\" in upgrade.md of the guide")
         }
         SecretError::Read(_)
         | SecretError::NotAFile

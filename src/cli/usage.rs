@@ -3,6 +3,10 @@
 
 use std::ffi::OsString;
 
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
+
+use crate::cli;
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output::{Color, FormatArg, Output};
@@ -11,9 +15,12 @@ use crate::runtime::stdout;
 /// Prints what the parser has to say: the help that was asked for, or what is wrong with the
 /// command line.
 #[must_use]
-pub fn usage(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> Exit {
+pub fn usage(mut error: clap::Error, words: impl IntoIterator<Item = OsString>) -> Exit {
+    if let Some(usage) = usage_of_command(&error) {
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    }
     if error.use_stderr() && wants_json(words) {
-        Output::new(FormatArg::Ndjson, Color::Auto, false).failure(&failure(error));
+        Output::new(FormatArg::Ndjson, Color::Auto, false).failure(&failure(&error));
         return Exit::Usage;
     }
     let printed = stdout::flushed(error.print());
@@ -29,6 +36,24 @@ pub fn usage(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> 
         },
         |()| Exit::Done,
     )
+}
+
+/// Returns the usage of the command that was typed, as its help prints it. The parser's own shows each option as required
+/// that has a value from the environment.
+fn usage_of_command(error: &clap::Error) -> Option<StyledStr> {
+    let Some(ContextValue::StyledStr(shown)) = error.get(ContextKind::Usage) else { return None };
+    let shown = shown.to_string();
+    let mut command = cli::command();
+    command.build();
+    let mut command = &mut command;
+    // Behind `Usage: svcctl`.
+    for name in shown.split_whitespace().skip(2) {
+        if command.find_subcommand(name).is_none() {
+            break;
+        }
+        command = command.find_subcommand_mut(name)?;
+    }
+    Some(command.render_usage())
 }
 
 /// Returns what the parser says: what is wrong is its first paragraph, and what to do the others.

@@ -62,8 +62,9 @@ fn age(text: &str) -> Option<Duration> {
 /// Of what time rows of a list are wanted.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct Period {
-    /// Select only items since this time, such as 2026-11-21T09:00:00Z, 2026-11-21 (its beginning in UTC) or 2h (two hours ago); it
-    /// is compared with when a dead letter failed, a release run or an audit event was created, or a reconciliation was detected
+    /// Select only items since this time, such as 2026-11-21T09:00:00Z, 2026-11-21 (its beginning in UTC) or 2h (two hours ago); the
+    /// time of a dead letter is when it failed, that of a release run or an audit event when it was created, and that of a
+    /// reconciliation when it was detected
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     since: Option<When>,
 

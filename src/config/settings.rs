@@ -208,7 +208,7 @@ const WORK: &[Setting] = &[
         "SVC_RETENTION_DAYS",
         "30",
         (8, 3_650),
-        "Number of days for which finished jobs, deliveries and effects are kept. Dead letters and audit events are never deleted.",
+        "Number of days for which jobs, deliveries and effects are kept after they have finished, or after their dead letter was closed. Open dead letters and audit events are never deleted.",
     ),
     number(
         "SVC_RELEASE_RETENTION_DAYS",

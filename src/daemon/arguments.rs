@@ -47,7 +47,7 @@ pub enum Command {
     /// Ask the forge whether the app is set up as svcd needs it
     ///
     /// Reads the settings as check-config does, and asks the forge whether the key belongs to the app, which permissions
-    /// and events the app has, where its webhook goes, whether the last webhooks arrived, how far the clocks are apart, and
+    /// and events the app has, where its webhook goes, whether the last webhooks arrived, how far apart the clocks are, and
     /// who has installed the app. For each installation, it requests a token and revokes it; it changes nothing else on the
     /// forge. For each problem, the output says what to change, and on which page of the app's settings. The output contains
     /// no secret.

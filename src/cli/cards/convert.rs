@@ -14,7 +14,8 @@ const LOSSES: usize = 20;
 /// Convert a card to another variant
 ///
 /// Reads cards of both variants and official A2A cards, and prints the new card. If a part of the card has no
-/// equivalent in the other variant, or the new card is not valid, prints nothing and exits with 1.
+/// equivalent in the other variant (unless --lossy is given), or the new card is not valid, says so, prints no card and exits
+/// with 1.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &Args, output: Output) -> Result<Exit, Error> {
     let losses = conversion.losses.iter().map(|loss| format!("{}: {}", loss.pointer, loss.why));
     if !args.lossy && !conversion.losses.is_empty() {
         let count = conversion.losses.len();
-        let noun = if count == 1 { "thing" } else { "things" };
+        let noun = if count == 1 { "part" } else { "parts" };
         let mut error =
             Error::new(Exit::Failed, format!("{count} {noun} of {shown} would be lost"));
         for loss in losses.take(LOSSES) {

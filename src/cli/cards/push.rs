@@ -43,7 +43,8 @@ pub(crate) struct Args {
     #[arg(long, value_parser = registry::name)]
     name: Option<CardName>,
 
-    /// Replace the card only if it has this digest, so that another writer's change is not lost; only if one file is given
+    /// Replace the registered card only if it has this digest, so that another writer's change is not lost; can be used with one
+    /// file only
     #[arg(long, value_name = "DIGEST", value_parser = registry::tag, conflicts_with = "create")]
     if_match: Option<Digest>,
 

@@ -38,9 +38,9 @@ const CANARY_DEFAULT: usize = 3;
 /// Replay or close the dead letters of a plan, each once
 ///
 /// Shows what is in the plan and asks for confirmation, unless --yes is given. Then it replays some items first
-/// (--canary; taken from the reasons in turn), and waits until they have succeeded before it replays the others. Meanwhile it
-/// looks for replayed items that have become dead letters again, and stops at --stop-after-failures. Items that have changed
-/// since the plan was written are skipped. After the last request, it waits until all replayed items are done or dead letters
+/// (--canary: one of each reason, then another of each), and waits until they have succeeded before it replays the others.
+/// From the first replay to the end, it looks for replayed items that have become dead letters again, and stops when there
+/// are as many as --stop-after-failures says. Items that have changed since the plan was written are skipped. After the last request, it waits until all replayed items are done or dead letters
 /// again (--settle-timeout).
 ///
 /// Each request has an idempotency key made of the plan and the item, so a plan can be applied again after an interruption, a

@@ -15,8 +15,8 @@ use crate::runtime::clock::{Clock as _, SystemClock};
 
 /// List dead letters, newest first
 ///
-/// In the table, REPLAY-SAFE says whether svcctl replay accepts the item; ERROR CLASS says what kind of error the last one
-/// was, and FORGE FAILURE (in JSON, cause) how the last call to the forge failed. In
+/// In the table, REPLAY-SAFE says whether svcctl replay accepts the item; ERROR CLASS is the kind of the last error,
+/// and FORGE FAILURE (in JSON, cause) how the last call to the forge failed. In
 /// /usr/share/doc/svcd/docs, dead-letters.md explains the reasons and error classes and what to repair, and operate.md the forge
 /// failures. TRIES (in JSON, attemptCount) counts the tries of the item, not the attempts of its release.
 #[derive(clap::Args, Debug)]

@@ -18,7 +18,7 @@ use crate::domain::dead_letter::ItemType;
 /// closed, completed (svcd found that the effect had happened after all), or superseded (it was not needed any more). The
 /// command also works after a replay or a close.
 ///
-/// The reason names what failed, the error class says what kind of error the last one was, and the forge failure (in JSON,
+/// The reason names what failed, the error class is the kind of the last error, and the forge failure (in JSON,
 /// cause) how the last call to the forge failed. In /usr/share/doc/svcd/docs, dead-letters.md explains the reasons and error
 /// classes and what to repair, and operate.md the forge failures.
 #[derive(clap::Args, Debug)]

@@ -7,7 +7,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     plain(
         "SVC_RELAY",
         "false",
-        "Run the relay: agents can propose steps in design files that people have open, and the plugin in the design tool runs a step after the person who has the file open has approved it. true or false; needs SVC_MCP.",
+        "Run the relay: true or false. true needs SVC_MCP. With the relay, agents can propose steps in design files that people have open, and the plugin in the design tool runs a step after the person who has the file open has approved it.",
     ),
     plain(
         "SVC_RELAY_LOCAL",

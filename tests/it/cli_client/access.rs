@@ -53,7 +53,7 @@ fn a_token_others_can_read_is_refused_before_anything_is_sent() {
     let run = desk.run("dead-letters list");
     assert_eq!(run.code, 74);
     assert!(run.stderr.contains("run: chmod o-rwx on it\n"), "{}", run.stderr);
-    assert!(run.stderr.contains("hint: then replace the token"), "{}", run.stderr);
+    assert!(run.stderr.contains("hint: replace the token too"), "{}", run.stderr);
     assert!(!run.stderr.contains(TOKEN));
     assert!(desk.server.requests().is_empty());
 }

@@ -52,7 +52,7 @@ fn what_can_match_nothing_is_refused_and_nothing_is_sent() {
         ("dead-letters list --since 1h --before 2h", "before must not be earlier than since; give"),
         (
             "dead-letters list --type job --reason forge_dispatch_uncertain",
-            "no item of type job has the reason forge_dispatch_uncertain; omit",
+            "an item of type job cannot have the reason forge_dispatch_uncertain; omit",
         ),
         (
             "releases list --stuck --status succeeded",

@@ -40,7 +40,7 @@ fn the_sums_need_no_token() {
         "svcd                      not ready\n",
         "dead letters              6 open, 4 replay-safe, the oldest 2100-01-01T00:00:00.000000Z\n",
         "reconciliations given up  5, the oldest 2100-01-01T00:00:00.000000Z; see svcctl reconcile list --status dead_letter --closed=false -A\n",
-        "paused installations      2 that the forge asked to wait\n",
+        "paused installations      2 (the forge asked svcd to wait)\n",
         "forge                     not configured\n",
         "\nwebhooks         1        2100-01-01T00:00:00.000000Z\n",
         "\nreconciliations  4        2100-01-01T00:00:00.000000Z\n",

@@ -92,7 +92,7 @@ fn an_effect_that_the_forge_asked_to_wait_for_is_held() {
     assert_eq!(run.code, 12, "{run:?}");
     assert!(run.stdout.ends_with("item  held\n"), "{run:?}");
     for words in [
-        "error: the effect is held: the forge asked to wait until 2100-01-01T00:00:00.000000Z\n",
+        "error: the effect is held: the forge asked svcd to wait until 2100-01-01T00:00:00.000000Z\n",
         "hint: to wait again, without a second replay: svcctl replay outbox ",
         " --wait --idempotency-key ",
     ] {

@@ -77,7 +77,8 @@ impl Page {
     pub(super) fn arguments(&mut self, arguments: &[&Arg]) {
         for argument in arguments.iter().filter(|argument| !argument.is_hide_set()) {
             self.entry(&tag(argument), &meaning(argument));
-            let values = argument.get_possible_values();
+            let mut values = argument.get_possible_values();
+            values.retain(|value| !value.is_hide_set());
             if argument.is_hide_possible_values_set()
                 || values.iter().all(|value| value.get_help().is_none())
             {

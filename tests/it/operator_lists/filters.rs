@@ -267,11 +267,11 @@ fn filters_that_contradict_each_other_are_refused_with_what_to_change() {
         (format!("reconciliation-items?{times}"), "'since' must be earlier than 'until'"),
         (
             "dead-letters?type=job&reason=forge_dispatch_uncertain".to_owned(),
-            "no item of type job has the reason forge_dispatch_uncertain; omit 'type' or 'reason'",
+            "an item of type job cannot have the reason forge_dispatch_uncertain; omit 'type' or 'reason'",
         ),
         (
             "dead-letters?type=outbox&reason=installation_suspended".to_owned(),
-            "no item of type outbox has the reason installation_suspended",
+            "an item of type outbox cannot have the reason installation_suspended",
         ),
         ("releases?stuck=true&status=failed".to_owned(), "omit 'status' or 'stuck'"),
         ("reconciliation-items?stuck=true&status=completed".to_owned(), "omit 'status' or 'stuck'"),

@@ -9,7 +9,7 @@ use crate::cli::pages::{Part, Table};
 
 /// List invocations, newest first, without their arguments or results
 ///
-/// ACCESS says what the action does with the design file (effect in JSON): read, export, write or destructive,
+/// ACCESS (in JSON, effect) says what the action does with the design file: read, export, write or destructive,
 /// which means that it removes something.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\

@@ -127,7 +127,7 @@ const fn after(status: u16) -> &'static str {
         }
         401 | 403 => {
             "set the same secret in SVC_WEBHOOK_SECRET and for the webhook on the page \"General\" of the app's \
-             settings; svcd takes a changed secret file after svcctl reload"
+             settings; svcd reads a changed secret file only after svcctl reload"
         }
         404 | 405 => {
             "set the webhook URL to the public address of svcd followed by /webhooks/forge, and let the \
