@@ -26,8 +26,8 @@ use log::LevelFilter;
 use secrecy::SecretString;
 
 use crate::config::groups::{
-    forge, log_config, operator, operator_hosts, operator_listen, path, public_listen,
-    reconciliation, refuse_overlap, warn_of_proxies, work,
+    control_socket, forge, log_config, operator, operator_hosts, operator_listen, path,
+    public_listen, reconciliation, refuse_overlap, warn_of_proxies, work,
 };
 use crate::config::source::words;
 use crate::domain::id::AppId;
@@ -41,6 +41,10 @@ pub use protocol::ProtocolConfig;
 pub use public_url::PublicUrl;
 pub use relay::RelayConfig;
 pub use source::{SecretDigests, SettingProblem, Source, journal_stream};
+
+/// Most bytes of the path of the control socket: the system takes 107 for that of a socket, and the sockets in the folder
+/// `.inner` beside it have longer ones.
+pub const CONTROL_SOCKET_BYTES_MAX: usize = 107 - ".inner/ffff".len();
 
 /// Everything the daemon needs to know.
 #[derive(Debug)]
@@ -221,7 +225,7 @@ impl Config {
         let log = log_config(source);
         let stop = source.number("SVC_STOP_SECONDS");
         let database = path(source, "SVC_DATABASE");
-        let control_socket = path(source, "SVC_CONTROL_SOCKET");
+        let control_socket = control_socket(source);
         let operator_hosts = operator_hosts(source);
         // Each `?` comes only now, when everything is read, so that all problems are reported at once.
         Some(Self {

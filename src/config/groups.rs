@@ -11,7 +11,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::config::public_url::read_host_name;
 use crate::config::results;
 use crate::config::source::{SettingProblem, Source, of_file, words};
-use crate::config::{ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig, WorkConfig};
+use crate::config::{
+    CONTROL_SOCKET_BYTES_MAX, ForgeConfig, LogConfig, OperatorConfig, ReconciliationConfig,
+    WorkConfig,
+};
 use crate::crypto::secret;
 use crate::domain::pace::Pace;
 use crate::domain::reconcile::Rules;
@@ -29,6 +32,19 @@ pub(super) fn public_listen(source: &mut Source) -> Option<SocketAddr> {
 
 pub(super) fn path(source: &mut Source, name: &'static str) -> Option<PathBuf> {
     source.parsed(name, "the path of a file", |text| (!text.is_empty()).then(|| text.into()))
+}
+
+pub(super) fn control_socket(source: &mut Source) -> Option<PathBuf> {
+    let path = path(source, "SVC_CONTROL_SOCKET")?;
+    let bytes = path.as_os_str().len();
+    if bytes > CONTROL_SOCKET_BYTES_MAX {
+        let problem = format!(
+            "the path has {bytes} bytes, but at most {CONTROL_SOCKET_BYTES_MAX} are allowed"
+        );
+        source.problem("SVC_CONTROL_SOCKET", problem);
+        return None;
+    }
+    Some(path)
 }
 
 pub(super) fn operator_listen(source: &mut Source) -> Option<SocketAddr> {

@@ -67,7 +67,7 @@ const SERVICE: &[Setting] = &[
     plain(
         "SVC_OPERATOR_HOSTS",
         "",
-        "Host names, without ports, that the operator address accepts besides loopback names and addresses, separated by commas.",
+        "Host names and addresses, without ports, that the operator address accepts in addition to localhost and loopback addresses, separated by commas.",
     ),
     plain(
         "SVC_PUBLIC_LISTEN",

@@ -56,6 +56,14 @@ fn every_problem_is_reported_at_once_without_the_secret() {
 }
 
 #[test]
+fn a_path_too_long_for_a_socket_is_a_problem() {
+    let longest = "x".repeat(CONTROL_SOCKET_BYTES_MAX);
+    assert!(load(&[("SVC_CONTROL_SOCKET", &longest)]).is_ok());
+    let problems = load(&[("SVC_CONTROL_SOCKET", &(longest + "y"))]).unwrap_err();
+    assert_eq!(problems, ["SVC_CONTROL_SOCKET: the path has 97 bytes, but at most 96 are allowed"]);
+}
+
+#[test]
 fn a_value_that_is_wrong_by_itself_is_one_problem() {
     let problems = load(&[("SVC_RETRY_MAX_MS", "x")]).unwrap_err();
     assert!(

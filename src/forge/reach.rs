@@ -175,9 +175,10 @@ pub struct Clearance<'a> {
 }
 
 impl Clearance<'_> {
-    /// Ends the pause because there is nothing to call the forge for: nothing waits, so nothing is paused.
-    pub fn nothing_waits(&self) {
-        let ended = self.reach.filter(|_| self.is_try).and_then(Reach::end_pause);
+    /// Ends the pause if there is nothing left to call the forge for, as `waits` finds out. It is asked only of the one who
+    /// tries: what waits for its own next try is still cut off.
+    pub fn end_unless(&self, waits: impl FnOnce() -> bool) {
+        let ended = self.reach.filter(|_| self.is_try && !waits()).and_then(Reach::end_pause);
         if let Some(failures) = ended {
             log::info!(event = "forge.resumed", failures = failures; "no effect waits for the forge any more");
         }

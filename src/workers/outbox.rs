@@ -73,7 +73,8 @@ impl Worker for Outbox {
         let (_share, claim) = match claimed {
             Ok((share, Some(claim))) => (share, claim),
             Ok((_, None)) => {
-                clearance.nothing_waits();
+                // If the store cannot tell, the pause lasts.
+                clearance.end_unless(|| !matches!(self.store.is_outbox_idle(), Ok(true)));
                 return Next::Wait;
             }
             Err(error) => {

@@ -37,20 +37,20 @@ const CANARY_DEFAULT: usize = 3;
 
 /// Replay or close the dead letters of a plan, each once
 ///
-/// Shows what is in the plan and asks for confirmation, unless --yes is given. Then it replays some items first
-/// (--canary: one of each reason, then another of each), and waits until they have succeeded before it replays the others.
-/// From the first replay to the end, it looks for replayed items that have become dead letters again, and stops when there
-/// are as many as --stop-after-failures says. Items that have changed since the plan was written are skipped. After the last request, it waits until all replayed items are done or dead letters
-/// again (--settle-timeout).
+/// Shows what is in the plan and asks for confirmation, unless --yes is given. Then it replays some items first (as many as
+/// --canary says, taken from the reasons in turn), and waits until they have succeeded before it replays the others. From the
+/// first replay to the end, it looks for replayed items that have become dead letters again, and stops when there are as many
+/// as --stop-after-failures says. Items that have changed since the plan was written are skipped. After the last request, it
+/// waits until all replayed items are done or dead letters again (--settle-timeout).
 ///
 /// Each request has an idempotency key made of the plan and the item, so a plan can be applied again after an interruption, a
 /// lost connection or a restart of svcd, and nothing happens twice. The audit log shows the key, which begins with the ID of
 /// the plan.
 ///
-/// On a terminal, it shows its progress; otherwise it prints one JSON document per line, one line per item, and one at the
-/// end with the counts. An item that becomes a dead letter again has a second line (died_again). In these lines, "why"
-/// is a code: for a skipped item, the replay class or outcome that prevented the request; for an item that became a dead
-/// letter again, its new reason code.
+/// On a terminal, it shows its progress; otherwise, or with -o ndjson, it prints one JSON document per line: one line per item,
+/// and one at the end with the counts. With -o json, it prints one document, at the end, with the counts. An item that becomes a
+/// dead letter again has a second line (died_again). In these lines, "why" is a code: for a skipped item, the replay class or
+/// outcome that prevented the request; for an item that became a dead letter again, its new reason code.
 ///
 /// Exits with 0 if every item was closed, or was replayed and is done, 13 if replayed items were still under way at the end, 15
 /// if some were skipped, 16 if items became dead letters again, 130 if it was interrupted or you did not confirm it, 64 if it

@@ -16,7 +16,7 @@ use crate::domain::id::InstallationId;
 /// Count the dead letters by reason, repository and replay class
 ///
 /// In the tables, OPEN counts the dead letters that were neither replayed nor closed, and REPLAY-SAFE those of them that
-/// svcctl replay accepts. OLDEST is when the oldest of them became a dead letter.
+/// svcctl replay accepts. OLDEST is when the oldest open one became a dead letter.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

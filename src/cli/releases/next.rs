@@ -3,6 +3,7 @@
 use crate::api;
 use crate::cli::output::Times;
 use crate::cli::replay::advice::rerun;
+use crate::domain::dead_letter::DeadLetterReason;
 
 /// What is due is done then, while no connection to the forge can be made.
 const CUT_OFF: &str =
@@ -51,6 +52,10 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, is_cut_off: bool, times:
         "awaits_reconciliation" => {
             "the forge has not confirmed the check run; a reconciler will check it soon".to_owned()
         }
+        "operator_replay" if is_updated_by_reconciler(release) => {
+            "a reconciler tries to update the check run, and ends the dead letter if that succeeds; if not, an operator must repair the cause and replay it"
+                .to_owned()
+        }
         "operator_replay" => "an operator must repair the cause and replay the dead letter".to_owned(),
         "operator_rerequest" => {
             concat!("svcd looks for the workflow run; if the release fails and is still needed, ", rerun!())
@@ -65,6 +70,16 @@ pub(super) fn sentence(release: &api::ReleaseRunDetail, is_cut_off: bool, times:
         _ => "this svcctl does not know the next step; compare the versions: svcctl --version; svcd --version"
             .to_owned(),
     }
+}
+
+/// Says whether a reconciler does what the dead letter failed to do: once a release has ended, it looks at the check run,
+/// until it has given that up.
+fn is_updated_by_reconciler(detail: &api::ReleaseRunDetail) -> bool {
+    let reason = DeadLetterReason::ForgeCheckRunUpdateFailed.as_str();
+    let release = &detail.release_run;
+    detail.next.reason_code.as_deref() == Some(reason)
+        && release.finished_at.is_some()
+        && release.last_publication_error.is_none()
 }
 
 fn investigate(release: &api::ReleaseRunDetail) -> &'static str {
@@ -177,6 +192,21 @@ mod tests {
             let told = sentence(&release, calls_forge(&release), TIMES);
             assert_eq!(told.contains(CUT_OFF), code.starts_with("send_") || code == "publish");
         }
+    }
+
+    #[test]
+    fn a_failed_update_is_left_to_a_reconciler_once_the_release_has_ended() {
+        let mut release = release("operator_replay", false);
+        release.next.reason_code = Some("forge_check_run_update_failed".to_owned());
+        assert!(!sentence(&release, false, TIMES).contains("reconciler"));
+        release.release_run.finished_at = Some(NOW);
+        assert!(sentence(&release, false, TIMES).starts_with("a reconciler tries to update"));
+        release.release_run.last_publication_error =
+            Some("forge_check_run_update_failed".to_owned());
+        assert!(!sentence(&release, false, TIMES).contains("reconciler"));
+        release.release_run.last_publication_error = None;
+        release.next.reason_code = Some("forge_dispatch_rejected".to_owned());
+        assert!(!sentence(&release, false, TIMES).contains("reconciler"));
     }
 
     #[test]

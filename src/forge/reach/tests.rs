@@ -136,10 +136,12 @@ fn a_pause_ends_when_nothing_waits_for_the_forge() {
     let (reach, clock, metrics) = reach();
     let under_way = reach.clearance().expect("there is no pause");
     fail(&reach, FailureCause::Dns);
-    under_way.nothing_waits();
-    assert!(metrics.render().contains("\nsvc_forge_paused 1\n"), "it does not try");
+    under_way.end_unless(|| panic!("it does not try"));
+    assert!(metrics.render().contains("\nsvc_forge_paused 1\n"));
     clock.advance(1_000);
-    reach.clearance().expect("the pause is over").nothing_waits();
+    reach.clearance().expect("the pause is over").end_unless(|| true);
+    assert!(metrics.render().contains("\nsvc_forge_paused 1\n"), "what waits is cut off");
+    reach.clearance().expect("another one tries").end_unless(|| false);
     assert!(metrics.render().contains("\nsvc_forge_paused 0\n"));
     fail(&reach, FailureCause::Dns);
     clock.advance(1_000);

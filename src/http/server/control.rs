@@ -19,9 +19,6 @@ use super::private_directory;
 use crate::http::message::Service;
 use crate::runtime::{lock_file, thread};
 
-/// Most bytes of the path: the system takes 107 for that of a socket, and `inner` adds some.
-const PATH_MAX: usize = 107 - ".inner/ffff".len();
-
 /// A running server. It must be stopped: dropping it leaves its threads and its socket behind.
 #[must_use = "the server runs until it is stopped"]
 pub struct ControlServer {
@@ -79,12 +76,6 @@ impl ControlServer {
 
 /// Keeps a second server away. The file is never removed: two servers could then hold one each.
 fn lock(path: &Path) -> io::Result<File> {
-    let length = path.as_os_str().len();
-    if length > PATH_MAX {
-        let problem = "the path of the control socket has";
-        let problem = format!("{problem} {length} bytes, but at most {PATH_MAX} are allowed");
-        return Err(Error::new(ErrorKind::InvalidInput, problem));
-    }
     let path = path.with_added_extension("lock");
     let file = lock_file::open(&path)?;
     let in_use = format!("another svcd holds {}", path.display());

@@ -59,6 +59,20 @@ impl Store {
         Ok(claim)
     }
 
+    /// Says whether no message waits to be sent, now or later, and none is being sent.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the store cannot be read now.
+    pub fn is_outbox_idle(&self) -> Result<bool, Error> {
+        self.read(|db| {
+            db.value(
+                "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE status = 'available') \
+                    AND NOT EXISTS (SELECT 1 FROM outbox WHERE status = 'leased')",
+                params! {},
+            )
+        })
+    }
+
     /// Notes that the effect is about to leave. A later holder that finds this mark knows that it may have
     /// happened. Or returns when it may be claimed again, because the installation is paused or has used up
     /// its writes, or its check run has turned out not to be ours; then nothing is noted.

@@ -97,6 +97,24 @@ fn effects_wait_for_a_forge_that_refuses_connections_and_leave_once_it_is_back()
     wait_for("the line", || daemon.log().contains(r#""event":"forge.resumed""#).then_some(()));
 }
 
+#[test]
+fn a_pause_lasts_while_the_only_effect_waits_for_its_next_try() {
+    let mut site = Site::new();
+    let port = ShutPort::shut();
+    site.set("SVC_FORGE_API_URL", &port.url(&site.forge.base_url()));
+    // Longer than the first pause, after which nothing is due.
+    site.set("SVC_RETRY_BASE_MS", "3000");
+    site.set("SVC_RETRY_MAX_MS", "3000");
+    let daemon = site.start();
+    push(&daemon, &site.webhooks, 1);
+    wait_for("a second pause", || paused(&daemon, 2));
+    assert_eq!(daemon.metric("svc_forge_paused"), 1);
+    assert!(!daemon.log().contains("forge.resumed"), "there was no connection");
+    port.open(&site.forge.base_url());
+    wait_for("every effect", || (site.forge.ledger().len() == 3).then_some(()));
+    wait_for("the line", || daemon.log().contains("the forge can be reached again").then_some(()));
+}
+
 fn paused(daemon: &Daemon, failures: u32) -> Option<()> {
     let told = |line: &str| {
         line.contains(r#""event":"forge.paused""#)
