@@ -139,7 +139,7 @@ pub fn run(config: Config, handed_over: Vec<HandedOver>) -> Result<(), Error> {
     if let Some(running) = running {
         if signal.is_none() {
             tell_supervisor(&[sd_notify::NotifyState::Ready]);
-            log::info!(event = "daemon.ready", version = env!("CARGO_PKG_VERSION"); "svcd is ready");
+            log::info!(event = "daemon.ready", version = env!("CARGO_PKG_VERSION"); "svcd has started");
             let reason = runtime.block_on(signals.until_stop(&running.app));
             log::info!(event = "daemon.stopping", signal = reason; "svcd is stopping");
         }

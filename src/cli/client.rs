@@ -2,6 +2,7 @@
 //! to the one configured address and nowhere else.
 
 mod failure;
+mod literal;
 mod unix;
 
 use std::time::Duration;
@@ -10,7 +11,6 @@ use http::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TY
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde::de::DeserializeOwned;
 use ureq::config::Config;
-use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, AsSendBody};
 
@@ -18,6 +18,7 @@ pub(crate) use failure::Failure;
 
 use crate::api::Problem;
 use crate::cli::Global;
+use crate::cli::client::literal::LiteralResolver;
 use crate::cli::endpoint::{Endpoint, Refused};
 use crate::cli::error::Error;
 use crate::cli::exit::Exit;
@@ -89,7 +90,7 @@ impl Client {
                 Agent::with_parts(config, unix::SocketConnector::new(path), unix::NoResolver)
             }
             Endpoint::Url(_) => {
-                Agent::with_parts(config, DefaultConnector::new(), DefaultResolver::default())
+                Agent::with_parts(config, DefaultConnector::new(), LiteralResolver::default())
             }
         };
         let keeps = kept > 0;

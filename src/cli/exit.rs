@@ -12,7 +12,7 @@ words! {
         NotReady => "not_ready", "status: svcd is not ready", "svcd is not ready";
         Unauthenticated => "unauthenticated", "the token is missing or not accepted", "The token is missing or not accepted";
         NotReplayable => "not_replayable", "the item must not be replayed", "The item must not be replayed";
-        NotFound => "not_found", "svcd does not know the installation, the item does not exist in this installation, the card does not exist, or the relay does not know the ID or the code", "Not found";
+        NotFound => "not_found", "svcd does not know the installation, the item does not exist in this installation, no dead letter matches (dead-letters plan), the card does not exist, or the relay does not know the ID or the code", "Not found";
         Conflict => "operation_conflict", "the idempotency key was used for another request", "The idempotency key was used for another request";
         SignalFiring => "signal_firing", "slo: a critical signal is firing", "A critical signal is firing";
         PreconditionFailed => "precondition_failed", "cards: the name is already in use (--create), or no card with this digest is registered under it (--if-match)", "The condition does not hold";

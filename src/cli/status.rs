@@ -29,7 +29,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// In the table of installations, PAUSE ENDS is the time until which the forge asked svcd to wait. DEAD LETTERS counts
 /// the open ones, and REPLAY-SAFE those of them that svcctl replay accepts. --timeout limits all requests about
 /// installations together: if the dead letters of an installation cannot be counted in that time, the table shows a
-/// question mark, and a warning names the installation.
+/// question mark, and a warning names the installation. At most 20 installations are shown; svcctl dead-letters summary -A
+/// counts the dead letters of all.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -59,8 +59,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     selection: Selection,
 
-    /// Maximum size of a card in bytes; a larger card is reported as not valid; values above the default have an effect
-    /// only with --offline
+    /// Maximum size of a card in bytes; a larger card is reported as not valid; values above the default require
+    /// --offline
     #[arg(long, value_name = "N", default_value_t = super::BYTES_MAX)]
     #[arg(value_parser = between(1_u64, 1 << 30))]
     max_bytes: u64,

@@ -77,7 +77,7 @@ fn text_is_logfmt() {
     }
     let ready = log.iter().map(|line| logfmt(line)).find(|fields| fields[3].1 == "daemon.ready");
     let ready = ready.unwrap();
-    assert_eq!((ready[1].1.as_str(), ready[2].1.as_str()), ("info", "svcd is ready"));
+    assert_eq!((ready[1].1.as_str(), ready[2].1.as_str()), ("info", "svcd has started"));
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub(super) fn of_deliveries(tries: &[DeliveryTry]) -> Option<Finding> {
         Finding::warning(
             Code::DeliveriesLost,
             format!("{lost} of the last webhooks did not arrive, but the newest did"),
-            format!("set SVC_WEBHOOK_REDELIVERY=true, or {REDELIVER}"),
+            format!("with SVC_WEBHOOK_REDELIVERY=true, svcd requests those again that require work; otherwise, {REDELIVER}"),
         )
     })
 }
