@@ -52,7 +52,6 @@ pub enum Call {
     Mint,
     /// Dispatch a workflow.
     Dispatch,
-    /// Read a workflow run.
     WorkflowRunRead,
     /// Read one try of a workflow run.
     WorkflowRunTryRead,
@@ -60,17 +59,13 @@ pub enum Call {
     WorkflowRunFind,
     /// Look for check runs of a commit.
     CheckRunFind,
-    /// Read a check run.
     CheckRunRead,
-    /// Create a check run.
     CheckRunCreate,
-    /// Update a check run.
     CheckRunUpdate,
     /// Look for deliveries.
     DeliveryFind,
     /// Ask for a delivery to be sent again.
     DeliveryRepeat,
-    /// Read the app.
     AppRead,
     /// Read where the app's webhook goes.
     WebhookRead,

@@ -24,7 +24,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// totals for all installations are shown. Counting stops at 10,000, so 10,000 means 10,000 or more.
 ///
 /// In the table of reconcilers, workflow is the one for attempts, check run the one for release runs, and webhooks the one
-/// for webhooks that have not led to their job.
+/// for stored webhooks whose job is missing or whose state does not match their job.
 ///
 /// In the table of installations, PAUSE ENDS is the time until which the forge asked svcd to wait. DEAD LETTERS counts
 /// the open ones, and REPLAY-SAFE those of them that svcctl replay accepts. --timeout limits all requests about

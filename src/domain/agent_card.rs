@@ -65,7 +65,6 @@ pub struct NewAgentCard {
     pub bytes: Vec<u8>,
     /// Of the bytes.
     pub digest: Digest,
-    /// Its variant.
     pub variant: &'static str,
     /// The version it names.
     pub protocol_version: &'static str,

@@ -254,7 +254,6 @@ pub type ReplayOutcome = operation::Outcome<NotReplayable>;
 /// Why an item must not be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotReplayable {
-    /// It is not dead.
     NotDead,
     /// It is dead, and its dead letter was closed: what it would do is gone.
     Closed,

@@ -71,7 +71,6 @@ impl Action {
 }
 
 words! {
-    /// State of an installation.
     InstallationState {
         /// Work may be done.
         Active => "active",
@@ -83,7 +82,6 @@ words! {
 }
 
 words! {
-    /// State of a repository.
     RepositoryState {
         /// It can be reached under its name.
         Active => "active",

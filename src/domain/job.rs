@@ -27,7 +27,6 @@ words! {
 /// A claimed job.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its id.
     pub id: JobId,
     /// The tenant.
     pub installation: InstallationId,
@@ -61,7 +60,6 @@ pub enum Change {
         repository: RepositoryRef,
         /// Tag.
         git_ref: GitRef,
-        /// Commit.
         head_sha: CommitSha,
         /// Whose repository it is, when that is known.
         owner: Option<OwnerId>,
@@ -85,12 +83,7 @@ pub enum Change {
         removed: Vec<RepositoryRef>,
     },
     /// Remember what a repository is.
-    RecordRepository {
-        /// The repository.
-        repository: RepositoryRef,
-        /// Its state.
-        state: RepositoryState,
-    },
+    RecordRepository { repository: RepositoryRef, state: RepositoryState },
 }
 
 /// What becomes of a job that ran.

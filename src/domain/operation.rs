@@ -83,7 +83,6 @@ pub const fn is_invisible(char: char) -> bool {
 pub struct OperatorRequest<I> {
     /// The scope: an item of another installation is not found.
     pub installation: InstallationId,
-    /// Which item.
     pub item: I,
     /// The caller's key.
     pub operation: OperationId,

@@ -41,15 +41,12 @@ words! {
 /// A claimed message, with what is needed to address it today.
 #[derive(Clone, Debug)]
 pub struct OutboxMessage {
-    /// Its id.
     pub id: OutboxId,
     /// The tenant.
     pub installation: InstallationId,
     /// Where; `None` when the repository is unknown or was deleted.
     pub repository: Option<RepositoryRef>,
-    /// The release run.
     pub release_run: ReleaseRunId,
-    /// The attempt.
     pub attempt: AttemptId,
     /// The commit it releases; `None` if the stored value cannot be read.
     pub head_sha: Option<CommitSha>,

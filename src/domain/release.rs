@@ -54,11 +54,8 @@ impl ReleaseStatus {
 /// What is known of a release run when a person asks to run it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReleaseFacts {
-    /// The release run.
     pub release_run: ReleaseRunId,
-    /// Its status.
     pub status: ReleaseStatus,
-    /// Its current attempt.
     pub current_attempt: AttemptId,
     /// The number of that attempt, from 1.
     pub attempt_number: u32,

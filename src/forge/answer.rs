@@ -19,7 +19,6 @@ const WAIT_MAX: Duration = Duration::from_hours(1);
 /// Longest wait of a forge that is unavailable: it may be back earlier than it believes.
 const WAIT_UNAVAILABLE_MAX: Duration = Duration::from_mins(15);
 
-/// One answer.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,

@@ -32,9 +32,7 @@ const SETTLE_PAUSE: Duration = Duration::from_millis(500);
 
 /// The worker.
 pub struct Outbox {
-    /// The store.
     pub store: Store,
-    /// The forge.
     pub forge: Arc<dyn Forge>,
     /// Random per process start; names the holder of a lease.
     pub owner: String,

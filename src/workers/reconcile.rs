@@ -37,7 +37,6 @@ const APPLY_TRIES: u32 = 20;
 /// Finds what is amiss, and applies the deadlines of items that were given up and of effects that were closed, each
 /// time it is stepped.
 pub struct Detect {
-    /// The store.
     pub store: Store,
     /// Says what is older than the observation window.
     pub clock: Arc<dyn Clock>,
@@ -96,9 +95,7 @@ impl Worker for Detect {
 pub struct Reconcile {
     /// Whose items it reconciles.
     pub kinds: &'static [ReconcileKind],
-    /// The store.
     pub store: Store,
-    /// The forge.
     pub forge: Arc<dyn Forge>,
     /// Random per process start; names the holder of a lease.
     pub owner: String,

@@ -17,7 +17,6 @@ use crate::runtime::watch::Watch;
 use crate::store::{Sli, Store};
 use crate::workers::driver::{Next, Worker};
 
-/// The worker.
 pub struct SloWorker {
     store: Store,
     clock: Arc<dyn Clock>,

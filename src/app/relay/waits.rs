@@ -21,7 +21,6 @@ pub trait Waiter: Send {
 pub enum Ended {
     /// All steps have ended.
     Settled,
-    /// The time is over.
     TimeOver,
     /// The caller has gone.
     CallerGone,

@@ -40,9 +40,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TAG", value_parser = tag)]
     tag: Option<Tag>,
 
-    /// Select only release runs that have not ended, and have not changed for longer than a reconciliation may take
+    /// Select only release runs that have not ended, and have not changed for so long that a reconciliation should have begun
+    /// and ended
     ///
-    /// That is SVC_RECONCILIATION_OBSERVATION_SECONDS plus SVC_RECONCILIATION_DEADLINE_SECONDS: by default, 35 minutes.
+    /// That is longer than SVC_RECONCILIATION_OBSERVATION_SECONDS plus SVC_RECONCILIATION_DEADLINE_SECONDS: by default, 35
+    /// minutes.
     #[arg(long)]
     stuck: bool,
 

@@ -44,7 +44,6 @@ pub(super) enum Code {
     DeliveriesLost,
     /// No account has installed the app.
     InstallationMissing,
-    /// An installation is suspended.
     InstallationSuspended,
     /// The owner of an installation has not accepted what the app asks for.
     InstallationOutdated,

@@ -17,7 +17,6 @@ use crate::relay::action::{CheckedAction, DesignAction};
 /// A proposal on the screen.
 #[derive(Clone)]
 pub struct Card {
-    /// The proposal's id.
     pub proposal: ProposalId,
     /// The client that asks.
     pub client: String,

@@ -9,7 +9,6 @@ use crate::domain::time::Timestamp;
 /// What is known of an inbox row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Its state.
     pub inbox: InboxState,
     /// The status of its job, if there is one.
     pub job: Option<JobStatus>,

@@ -49,9 +49,7 @@ pub enum Subject {
 /// A workflow run, and what must be true of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkflowRun {
-    /// The attempt.
     pub attempt: AttemptId,
-    /// The run.
     pub run: WorkflowRunId,
     /// The forge's re-run counter the attempt is bound to.
     pub run_attempt: u32,
@@ -81,24 +79,19 @@ pub struct Dispatch {
 pub struct Creation {
     /// The attempt; external id at the forge.
     pub attempt: AttemptId,
-    /// Its name.
     pub name: String,
-    /// The commit.
     pub head_sha: CommitSha,
 }
 
 /// A check run, what must be true of it, and what it must show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRun {
-    /// The release run.
     pub release_run: ReleaseRunId,
     /// The attempt; external id at the forge.
     pub attempt: AttemptId,
-    /// The check run.
     pub check_run: CheckRunId,
     /// Its name; `None` when an older version did not note it.
     pub name: Option<String>,
-    /// The commit.
     pub head_sha: CommitSha,
     /// The conclusion the forge was first told.
     pub conclusion: Conclusion,

@@ -56,7 +56,6 @@ impl State {
 /// What is known of an invocation when something happens to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Its state.
     pub state: State,
     /// What it does.
     pub effect: ActionEffect,
@@ -64,7 +63,6 @@ pub struct Facts {
     pub expires_at: Timestamp,
     /// Digest of the preview that stood on the screen.
     pub preview: Option<Digest>,
-    /// Its session.
     pub session: RelaySessionId,
     /// The device of the session.
     pub device: DeviceId,

@@ -13,7 +13,6 @@ pub const SAME_BEATS_MAX: u32 = 3;
 /// How far a process has counted, which it does as long as it lives and holds sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beat {
-    /// The process.
     pub process: RelayProcessId,
     /// Its count.
     pub beat: i64,

@@ -12,7 +12,6 @@ use crate::domain::time::Timestamp;
 /// What is known of a release run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Its status.
     pub status: ReleaseStatus,
     /// The first unfinished message of its current attempt; those behind it are held.
     pub message: Option<Message>,
@@ -39,16 +38,12 @@ pub enum Message {
     },
     /// It is a dead letter.
     Dead {
-        /// Its id.
         id: OutboxId,
         /// Why it may, or may not, be replayed; nothing for a class of a newer version.
         class: Option<ReplayClass>,
     },
     /// It is dead, and an operator closed its dead letter: the release needs it, and does not go on.
-    Closed {
-        /// Its id.
-        id: OutboxId,
-    },
+    Closed { id: OutboxId },
 }
 
 /// An open reconciliation item.

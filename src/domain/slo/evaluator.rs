@@ -53,7 +53,6 @@ pub struct Transition {
 pub struct SignalStatus {
     /// Its row of the policy.
     pub rule: &'static Rule,
-    /// Its state.
     pub state: SignalState,
     /// Since when it is in that state; nothing before the first snapshot.
     pub since: Option<Timestamp>,

@@ -10,7 +10,6 @@ use crate::domain::relay::invocation::{self, Withdrawal};
 use crate::domain::relay::{CardDecision, DesignTool};
 use crate::json::Object;
 
-/// Bytes of a nonce.
 pub(super) const NONCE_BYTES: usize = 16;
 /// Longest line, in characters.
 const LINE_MAX: usize = 200;

@@ -134,7 +134,7 @@ const DISKS: &[(&str, &str)] = &[
         "A new version may have to rewrite tables before it is ready. svcd logs store.migration_began and store.migration_ended.",
     ),
     (
-        "A start that takes long",
+        "A start that takes a long time",
         "While a start makes progress, svcd extends the timeout of its unit. If a start makes no progress for two minutes, for \
          instance because the disk hangs, systemd stops it and starts svcd again.",
     ),

@@ -14,8 +14,8 @@ use svc::forge::payload::CHOSEN_EVENTS;
 
 use super::documents::root;
 
-/// A page is read in one sitting.
-const LINES_MAX: usize = 120;
+/// A page is read in one sitting. Its prose is wrapped at 125 characters.
+const LINES_MAX: usize = 140;
 
 #[test]
 fn every_signal_has_its_section_and_its_figures() {

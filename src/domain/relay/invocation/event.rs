@@ -100,7 +100,6 @@ pub enum Event {
     Deny(Signed),
     /// The caller who proposed it takes it back.
     CallerCancels,
-    /// An operator denies it.
     OperatorDenies,
     /// Its proposal, or once it is approved its grant, is over.
     Expires,

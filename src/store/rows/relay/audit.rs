@@ -18,7 +18,6 @@ use crate::store::types::relay::{Device, KeyPoint, Proof};
 /// What the first event has instead of the hash of an event before it.
 pub(in crate::store) const BEGINNING: [u8; 32] = [0; 32];
 
-/// Columns of an event.
 const COLUMNS: &str = "seq, event, subject, client, device_id, session_id, pairing_id, proposal_id, invocation_id, \
     action, arguments_sha256, card_sha256, preview_sha256, decided_by, reason, epoch, minutes, nonce, public_key, \
     signature, actor, created_at, prev_hash, hash";
@@ -53,7 +52,6 @@ pub(in crate::store) struct Account<'a> {
 }
 
 impl<'a> Account<'a> {
-    /// Of an operator.
     pub(in crate::store) const fn operator(actor: &'a str) -> Self {
         let by = Some(DecidedBy::Operator);
         Self { by, preview: None, signed: None, actor: Some(actor) }
