@@ -89,7 +89,14 @@ impl IdArg {
         };
         let message = format!("in this installation, no {what} has {named}");
         let list = NextCommand::new(list, global).into_line();
-        Error::new(Exit::NotFound, message).hint(format!("list the items: {list}"))
+        let error = Error::new(Exit::NotFound, message).hint(format!("list the items: {list}"));
+        if matches!(kind, IdKind::ReleaseRun) {
+            // What was pushed is there nevertheless: as the job that was to begin the release.
+            let died = NextCommand::new("dead-letters list --type job", global).into_line();
+            error.hint(format!("a release whose job failed has not begun: {died}"))
+        } else {
+            error
+        }
     }
 
     fn ambiguous(&self, kind: IdKind, ids: &[String], has_more: bool) -> Error {

@@ -104,7 +104,7 @@ fn missing_folder(database: &Path) -> Option<SettingProblem> {
     (!is_there).then(|| SettingProblem {
         name: "SVC_DATABASE".to_owned(),
         what: format!(
-            "the folder {} does not exist; create it (svcd.service creates /var/lib/svc itself)",
+            "the folder {} does not exist; svcd.service creates /var/lib/svc when it starts; create any other folder yourself",
             folder.display()
         ),
     })

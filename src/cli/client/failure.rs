@@ -140,7 +140,7 @@ fn refused(
         Exit::Unauthenticated => token_hints.into_iter().fold(error, Error::hint),
         Exit::NotFound => error
             .hint("list the items, with the same --url, --token-file and --installation: svcctl dead-letters list, or svcctl releases list")
-            .hint("the item may belong to another installation: svcctl installations list"),
+            .hint("the item may be of the other type (job or outbox), or belong to another installation: svcctl installations list"),
         Exit::Conflict => error.hint("omit --idempotency-key to get a new key"),
         Exit::Temporary => error.hint(match retry_after {
             Some(wait) => format!("retry after {} s", wait.as_secs()),

@@ -124,7 +124,7 @@ fn a_check_ends_well_only_when_the_daemon_may_become_ready() {
     site.set("SVC_DATABASE", absent.to_str().unwrap());
     let without = site.run(&["check-config"]);
     let note = format!(
-        "note: SVC_DATABASE: the folder {} does not exist; create it",
+        "note: SVC_DATABASE: the folder {} does not exist; svcd.service creates",
         absent.parent().unwrap().display()
     );
     assert!(without.code == Some(0) && without.stdout.contains(&note), "{without:?}");
