@@ -91,9 +91,11 @@ impl IdArg {
         let list = NextCommand::new(list, global).into_line();
         let error = Error::new(Exit::NotFound, message).hint(format!("list the items: {list}"));
         if matches!(kind, IdKind::ReleaseRun) {
-            // What was pushed is there nevertheless: as the job that was to begin the release.
+            // The webhook arrived nevertheless: its job is what shows it.
             let died = NextCommand::new("dead-letters list --type job", global).into_line();
-            error.hint(format!("a release whose job failed has not begun: {died}"))
+            error.hint(format!(
+                "no release run exists while the job of its webhook is a dead letter: {died}"
+            ))
         } else {
             error
         }
